@@ -12,7 +12,7 @@ from denoc.cli import options
 from denoc.cli.waiting import WRITING, Wait
 
 
-def animate(
+def animate_command(
     result: options.Result,
     out: Annotated[
         Path | None,
@@ -27,15 +27,15 @@ def animate(
 ) -> None:
     """Write one HTML file in which the machine moves, with its plots beside it. It opens in any browser, offline."""
     from denoc.record import film
-    from denoc.record.write import make_folder, whole
-    from denoc.scenario.stored import stored
-    from denoc.study.animate import animation, filmed
+    from denoc.record.write import make_output_folder, write_file_whole
+    from denoc.scenario.stored import stored_scenario_result
+    from denoc.study.animate import animation_html, animation_scene_of_result
 
     if mp4:
         film.check_ffmpeg()
-    kept = stored(result)
+    kept = stored_scenario_result(result)
     folder = out or kept.folder
-    make_folder(folder)
+    make_output_folder(folder)
     files = []
     with Wait(kept.name, quiet=quiet) as wait:
 
@@ -44,18 +44,18 @@ def animate(
 
         def write(ending: str, into: Callable[[Path], object]) -> None:
             files.append(folder / f"{kept.name}-animation.{ending}")
-            whole(files[-1], into)
+            write_file_whole(files[-1], into)
 
         if gif or mp4 or strip:
-            scene, poses = filmed(kept, options.warned)
+            scene, poses = animation_scene_of_result(kept, options.print_warning_beside_output)
             if gif:
-                write("gif", lambda draft: film.gif(draft, scene, poses, kept.t, report))
+                write("gif", lambda draft: film.write_gif(draft, scene, poses, kept.t, report))
             if mp4:
-                write("mp4", lambda draft: film.mp4(draft, scene, poses, kept.t, report))
+                write("mp4", lambda draft: film.write_mp4(draft, scene, poses, kept.t, report))
             if strip:
-                write("png", lambda draft: film.strip(draft, scene, poses, kept.t, strip, report))
+                write("png", lambda draft: film.write_film_strip(draft, scene, poses, kept.t, strip, report))
         else:
-            made = animation(kept, options.warned)
+            made = animation_html(kept, options.print_warning_beside_output)
             wait.now(WRITING)
             write("html", lambda draft: draft.write_text(made, encoding="utf-8"))
     if not quiet:

@@ -16,32 +16,32 @@ from denoc import __version__
 
 # by name: a command's module and its function, or the typer application of a group of commands
 COMMANDS = {
-    "idyn": "idyn.idyn",
-    "simulate": "simulate.simulate",
-    "run": "run.run",
-    "sweep": "sweep.sweep",
-    "optimise": "optimise.optimise",
-    "inspect": "inspect.inspect",
-    "matrices": "matrices.matrices",
-    "plot": "plot.plot",
-    "animate": "animate.animate",
-    "page": "page.page",
-    "report": "report.report",
-    "convert": "convert.convert",
-    "verify": "verify.verify",
-    "regress": "regress.regress",
-    "paper": "paper.paper",
-    "compare": "compare.compare",
-    "identify": "identify.identify",
-    "excite": "excite.excite",
-    "distribute": "distribute.distribute",
-    "complexity": "complexity.complexity",
-    "codegen": "codegen.codegen",
-    "linearize": "linearize.linearize",
-    "cache": "cache.cache",
-    "list": "library.list_library",
+    "idyn": "idyn.idyn_command",
+    "simulate": "simulate.simulate_command",
+    "run": "run.run_command",
+    "sweep": "sweep.sweep_command",
+    "optimise": "optimise.optimise_command",
+    "inspect": "inspect.inspect_command",
+    "matrices": "matrices.matrices_command",
+    "plot": "plot.plot_command",
+    "animate": "animate.animate_command",
+    "page": "page.page_command",
+    "report": "report.report_command",
+    "convert": "convert.convert_command",
+    "verify": "verify.verify_command",
+    "regress": "regress.regress_command",
+    "paper": "paper.paper_command",
+    "compare": "compare.compare_command",
+    "identify": "identify.identify_command",
+    "excite": "excite.excite_command",
+    "distribute": "distribute.distribute_command",
+    "complexity": "complexity.complexity_command",
+    "codegen": "codegen.codegen_command",
+    "linearize": "linearize.linearize_command",
+    "cache": "cache.cache_command",
+    "list": "library.list_command",
     "new": "new.app",
-    "schema": "schema.schema",
+    "schema": "schema.schema_command",
 }
 EPILOG = (
     "A ROBOT or SCENARIO is a YAML file, or a name of the library (denoc list); a ROBOT may also be a URDF, "
@@ -52,7 +52,7 @@ EPILOG = (
 )
 
 
-def application(words: Sequence[str] = ()) -> typer.Typer:
+def typer_application(words: Sequence[str] = ()) -> typer.Typer:
     """The app for a command line of these words: with one command if they begin with its name, else with all."""
     app = typer.Typer(
         name="denoc",

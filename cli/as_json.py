@@ -23,13 +23,15 @@ OPTION = "--json"
 _shown: list[object] = []  # the document that has been printed, for a command prints only one
 
 
-def asked(words: Sequence[str]) -> bool:
+def json_is_asked(words: Sequence[str]) -> bool:
     """Whether the words of a command line ask for JSON."""
     options = words[: words.index("--")] if "--" in words else words
     return OPTION in options
 
 
-def show(document: Mapping[str, object] | Sequence[Mapping[str, object]], *, indent: int | None = 1) -> None:
+def print_json_document(
+    document: Mapping[str, object] | Sequence[Mapping[str, object]], *, indent: int | None = 1
+) -> None:
     """Prints a document with its version; numbers that JSON doesn't have (unknown, infinite) become null."""
     if isinstance(document, Mapping):
         versioned: object = {"format": FORMAT, **document}
@@ -39,7 +41,7 @@ def show(document: Mapping[str, object] | Sequence[Mapping[str, object]], *, ind
     print(json.dumps(_finite(versioned), indent=indent, allow_nan=False))
 
 
-def difference(one: Difference) -> Change:
+def json_of_difference(one: Difference) -> Change:
     """The document of a difference of numbers or words."""
     return {
         "what": one.what,
@@ -54,24 +56,24 @@ def difference(one: Difference) -> Change:
     }
 
 
-def begin() -> None:
+def begin_json_document() -> None:
     """Makes room for the one document of a command."""
     _shown.clear()
 
 
-def show_failure(kind: str, message: str, code: int, error: object = None) -> None:
+def print_json_failure(kind: str, message: str, code: int, error: object = None) -> None:
     """Prints a failure, unless the command has printed its document before it failed."""
     if _shown:
         return
     mistake = _mistake(kind, message, error)
     others: list[Mistake] = []
     if isinstance(error, InputError):
-        others = [_mistake(kind_of(other), other.message, other) for other in error.others]
+        others = [_mistake(json_kind_of_error(other), other.message, other) for other in error.others]
     failure: Failure = {"error": {**mistake, "others": others}, "exit_code": code}
-    show(failure)
+    print_json_document(failure)
 
 
-def kind_of(error: DenocError) -> str:
+def json_kind_of_error(error: DenocError) -> str:
     """The kind of an error, by the name of its class: `input`, `model`, `assembly`, `numerical`, `cluster`."""
     return type(error).__name__.removesuffix("Error").lower()
 

@@ -16,7 +16,7 @@ Data = dict[str, Any]
 TASKS = {"idyn": "inverse", "fall": "simulate"}
 
 
-def planned(
+def plan_for_command(
     robot: Robot,
     scenario: str | None,
     ending: str,
@@ -32,32 +32,32 @@ def planned(
     `options` names the option that an entry of the data comes from, for messages about mistakes in it.
     """
     from denoc.formats.load import load
-    from denoc.scenario.plan import plan
-    from denoc.scenario.replay import name_of, prepared
-    from denoc.scenario.run import with_changes
-    from denoc.text.change import changed, parted
-    from denoc.text.library import find, folder
-    from denoc.text.source import from_mapping, read
+    from denoc.scenario.plan import plan_of_scenario
+    from denoc.scenario.replay import name_of_scenario, prepared_scenario_replay
+    from denoc.scenario.run import changed_robot_of_scenario
+    from denoc.text.change import changed_document, parted_changes
+    from denoc.text.library import find_library_file, library_folder
+    from denoc.text.source import document_from_mapping, read_yaml_document
 
-    rest, in_robot = parted(settings)
+    rest, in_robot = parted_changes(settings)
     for one in rest:
         if one.key in ("robot", "task"):
             raise one.error(f"the command itself says what the {one.key} is", hint="`denoc run` takes any scenario")
-    model = with_changes(robot, in_robot)
+    model = changed_robot_of_scenario(robot, in_robot)
 
     def ready(document: Document, name: str) -> Plan:
-        document = changed(document, rest)
-        return prepared(plan(document, model, name), document, settings)
+        document = changed_document(document, rest)
+        return prepared_scenario_replay(plan_of_scenario(document, model, name), document, settings)
 
     if scenario is not None:
-        path = find(scenario, "scenarios")
-        document = read(path)
+        path = find_library_file(scenario, "scenarios")
+        document = read_yaml_document(path)
         _of_this_task(document, TASKS[ending])
-        return ready(_changed(document, change, options), name_of(path))
-    path = folder("scenarios") / f"{model.name}-{ending}.yaml"
-    if not own and path.is_file() and _alike(load(folder("robots") / f"{model.name}.yaml"), model):
-        return ready(_changed(read(path), change, options), path.stem)
-    return ready(replace(from_mapping(made(model)), options=options), f"{model.name}-{ending}")
+        return ready(_changed(document, change, options), name_of_scenario(path))
+    path = library_folder("scenarios") / f"{model.name}-{ending}.yaml"
+    if not own and path.is_file() and _alike(load(library_folder("robots") / f"{model.name}.yaml"), model):
+        return ready(_changed(read_yaml_document(path), change, options), path.stem)
+    return ready(replace(document_from_mapping(made(model)), options=options), f"{model.name}-{ending}")
 
 
 def _of_this_task(document: Document, task: str) -> None:
@@ -79,7 +79,7 @@ def _alike(one: Robot, other: Robot) -> bool:
     return [(joint.name, joint.type) for joint in one.moving] == [(joint.name, joint.type) for joint in other.moving]
 
 
-def timed(data: Data, end: float | None, step: float | None) -> Data:
+def time_options_applied(data: Data, end: float | None, step: float | None) -> Data:
     """The entries under `time` with a new end and output step, where these are given."""
     given = {"end": end, "step": step}
     return {**data, **{key: value for key, value in given.items() if value is not None}}
@@ -92,13 +92,13 @@ def _changed(document: Document, change: Callable[[Data], Data], options: dict[t
     return replace(document, data=change(document.data), options=dict(options))
 
 
-def overlaid(data: Data, end: float | None, step: float | None, solver: Data) -> Data:
+def options_overlaid_on_scenario(data: Data, end: float | None, step: float | None, solver: Data) -> Data:
     """A copy of a scenario's data with a new end, output step and solver settings."""
     from denoc.simulate.integrate import INTEGRATORS
 
     data = dict(data)
     if isinstance(data.get("time", {}), dict):
-        data["time"] = timed(data.get("time", {}), end, step)
+        data["time"] = time_options_applied(data.get("time", {}), end, step)
     if end is not None and data.get("expect") == "singularity":  # the run may be over before
         data["expect"] = "either"
     if solver and isinstance(data.get("solver", {}), dict):

@@ -11,7 +11,7 @@ import typer
 from denoc.cli import options
 
 
-def codegen(
+def codegen_command(
     robot: options.Robot,
     floating: options.Floating = False,
     loops: options.Loops = None,
@@ -21,7 +21,7 @@ def codegen(
             "--what",
             metavar="NAME",
             help="What the code computes: idyn, fdyn, inertia, bias, kinematics, jacobian, energy, reactions, …",
-            autocompletion=options.names("denoc.dynamics.programs", "PROGRAMS"),
+            autocompletion=options.completion_from_names("denoc.dynamics.programs", "PROGRAMS"),
         ),
     ] = "idyn",
     lang: Annotated[
@@ -31,7 +31,7 @@ def codegen(
             "--language",
             metavar="NAME",
             help="The language: c (C99), javascript, python.",
-            autocompletion=options.names("denoc.machine.program.languages", "LANGUAGES"),
+            autocompletion=options.completion_from_names("denoc.machine.program.languages", "LANGUAGES"),
         ),
     ] = "c",
     link: Annotated[
@@ -52,13 +52,15 @@ def codegen(
     ] = None,
 ) -> None:
     """Write a robot's dynamics as one self-contained file of C, JavaScript or Python."""
-    from denoc.study.codegen import generate
+    from denoc.study.codegen import generate_code
 
     keys = [key for key in parameters.split(",") if key.strip()]
-    name, text = generate(options.loaded(robot, floating, loops), what, lang, regroup=regroup, link=link, keys=keys)
+    name, text = generate_code(
+        options.robot_of_argument(robot, floating, loops), what, lang, regroup=regroup, link=link, keys=keys
+    )
     if out is None:
         typer.echo(text, nl=False)
         return
     path = out / name if os.path.isdir(out) else out
-    options.write_text(path, text)
+    options.write_text_of_command(path, text)
     typer.echo(str(path))

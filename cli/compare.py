@@ -50,13 +50,13 @@ MaxStep = Annotated[
 ]
 
 
-def compare(
+def compare_command(
     scenario: Annotated[
         str,
         typer.Argument(
             metavar="SCENARIO",
             help="A scenario of a mechanism, with its `motion`.",
-            autocompletion=completing.scenarios,
+            autocompletion=completing.complete_scenarios,
         ),
     ],
     methods: Methods = None,
@@ -86,10 +86,10 @@ def compare(
     shows errors of joints, gaps of loops, evaluations, stiffness, and the correction by a feedback controller. Each run
     is a row of <scenario>-compare.csv.
     """
-    from denoc.record.write import check_writable
+    from denoc.record.write import check_output_writable
     from denoc.study.compare import Comparison
     from denoc.study.compare_settings import Options
-    from denoc.study.compare_table import summary
+    from denoc.study.compare_table import comparison_summary
 
     names = [name.strip() for name in methods.split(",") if name.strip()] if methods is not None else None
     chosen = Options(
@@ -98,33 +98,37 @@ def compare(
         steps=_numbers(steps, "time", "--steps"),
         values=_values(k, sigma, values or []),
         feedback=feedback,
-        max_step=options.number(max_step, "time", "--max-step", above=0.0),
+        max_step=options.number_of_option(max_step, "time", "--max-step", above=0.0),
         max_evaluations=max_evaluations,
     )
-    comparison = Comparison(scenario, chosen, options.changes(settings, name))
+    comparison = Comparison(scenario, chosen, options.changes_of_options(settings, name))
     folder = out / comparison.name
-    check_writable(folder)
+    check_output_writable(folder)
     with Wait(comparison.name, quiet=quiet or as_json) as wait:
         runs, interrupted = _run(comparison, wait)
         wait.now(WRITING)
-        with interrupts.held():
+        with interrupts.hold_interrupt_signals():
             files = _write(folder, comparison.name, runs, form.value if plot else None)
     if as_json:
-        printed.show(_document(comparison.name, runs, files, interrupted=interrupted))
+        printed.print_json_document(_document(comparison.name, runs, files, interrupted=interrupted))
     elif not quiet:
         _show(runs)
-        _show_summary(summary(runs))
+        _show_summary(comparison_summary(runs))
         typer.echo(f"{folder}/: {', '.join(file.name for file in files)}")
     if interrupted:
         typer.echo("interrupted; the runs that were complete have been written", err=True)
-        raise typer.Exit(interrupts.code())
+        raise typer.Exit(interrupts.exit_code_of_interrupt())
 
 
 def _numbers(text: str, kind: str, option: str, below: float | None = None) -> tuple[float, ...]:
     """The positive numbers in a text with commas between them; an empty text has none."""
     from denoc.errors import InputError
 
-    numbers = [options.number(part.strip(), kind, option, above=0.0) or 0.0 for part in text.split(",") if part.strip()]
+    numbers = [
+        options.number_of_option(part.strip(), kind, option, above=0.0) or 0.0
+        for part in text.split(",")
+        if part.strip()
+    ]
     if below is not None and any(x >= below for x in numbers):
         raise InputError(f"must be less than {below:g}", key=option, found=f"`{text}`")
     return tuple(dict.fromkeys(numbers))
@@ -133,7 +137,7 @@ def _numbers(text: str, kind: str, option: str, below: float | None = None) -> t
 def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tuple[float, ...]]:
     """The values of the methods' parameters by name; the others take the values in the methods' table."""
     from denoc.errors import InputError
-    from denoc.study.compare_settings import parameter
+    from denoc.study.compare_settings import compared_method_parameter
 
     given = {f"--{name}": (name, text) for name, text in (("k", k), ("sigma", sigma)) if text is not None}
     for text in others:
@@ -141,7 +145,9 @@ def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tu
         if not sign:
             raise InputError("not NAME=X,…", key=f"--values {text}", allowed="such as alpha=5,20")
         given[f"--values {text}"] = name.strip(), listed
-    return {name: _numbers(text, parameter(name).kind, option) for option, (name, text) in given.items()}
+    return {
+        name: _numbers(text, compared_method_parameter(name).kind, option) for option, (name, text) in given.items()
+    }
 
 
 def _run(comparison: Comparison, wait: Wait) -> tuple[list[Run], bool]:
@@ -164,19 +170,21 @@ def _run(comparison: Comparison, wait: Wait) -> tuple[list[Run], bool]:
 
 def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[Path]:
     """The files of the comparison, written: CSV, summary and plots."""
-    from denoc.record.write import write_files
-    from denoc.study.compare_table import csv_text, summary
+    from denoc.record.write import write_output_files
+    from denoc.study.compare_table import comparison_csv, comparison_summary
     from denoc.study.compared import COLUMNS
 
     files: dict[str, Any] = {
-        f"{name}-compare.csv": csv_text([run.row() for run in runs], COLUMNS),
-        f"{name}-compare-summary.csv": csv_text(summary(runs)),
+        f"{name}-compare.csv": comparison_csv([run.row() for run in runs], COLUMNS),
+        f"{name}-compare-summary.csv": comparison_csv(comparison_summary(runs)),
     }
     if form is not None and runs:
-        from denoc.study.compare_plots import figures
+        from denoc.study.compare_plots import figures_of_comparison
 
-        files |= {f"{stem}.{form}": figure for stem, figure in figures(name, runs).items()}
-    return write_files(folder, files, [f"{name}-{kind}" for kind in ("compare", "errors", "evaluations", "feedback")])
+        files |= {f"{stem}.{form}": figure for stem, figure in figures_of_comparison(name, runs).items()}
+    return write_output_files(
+        folder, files, [f"{name}-{kind}" for kind in ("compare", "errors", "evaluations", "feedback")]
+    )
 
 
 # ---- output
@@ -184,13 +192,13 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
 
 def _document(name: str, runs: list[Run], files: list[Path], *, interrupted: bool) -> Document:
     """The data that `--json` prints."""
-    from denoc.study.compare_table import summary
+    from denoc.study.compare_table import comparison_summary
 
     return {
         "scenario": name,
         "interrupted": interrupted,
         "runs": [run.row() for run in runs],
-        "summary": summary(runs),
+        "summary": comparison_summary(runs),
         "files": [str(file) for file in files],
     }
 

@@ -17,42 +17,42 @@ RESULTS = Path("outputs")
 SEPARATORS = tuple({os.sep, os.altsep or os.sep})
 
 
-def robots(incomplete: str) -> list[str]:
+def complete_robots(incomplete: str) -> list[str]:
     """The library's robots, and files here that may hold one."""
     return _library("robots", incomplete, ROBOTS)
 
 
-def scenarios(incomplete: str) -> list[str]:
+def complete_scenarios(incomplete: str) -> list[str]:
     """The library's scenarios, and files here that may hold one."""
     return _library("scenarios", incomplete, DESCRIPTIONS)
 
 
-def both(incomplete: str) -> list[str]:
+def complete_robots_and_scenarios(incomplete: str) -> list[str]:
     """The library's robots and scenarios, and files here that may hold either."""
-    return list(dict.fromkeys([*robots(incomplete), *scenarios(incomplete)]))
+    return list(dict.fromkeys([*complete_robots(incomplete), *complete_scenarios(incomplete)]))
 
 
-def entries(incomplete: str) -> list[str]:
+def complete_list_entries(incomplete: str) -> list[str]:
     """What `denoc list` can list."""
-    from denoc.text.library import ONE, names
+    from denoc.text.library import ONE, library_names
 
-    known = [*ONE, *(name for kind in ONE for name in names(kind))]
+    known = [*ONE, *(name for kind in ONE for name in library_names(kind))]
     return [name for name in known if name.startswith(incomplete)]
 
 
-def studies(incomplete: str) -> list[str]:
+def complete_studies(incomplete: str) -> list[str]:
     """The library's studies, and files here that may hold one."""
     return _library("studies", incomplete, DESCRIPTIONS)
 
 
-def results(incomplete: str) -> list[str]:
+def complete_results(incomplete: str) -> list[str]:
     """The folders under `outputs` that hold a result."""
     folders = sorted(path.parent for path in RESULTS.glob("*/*.json") if path.with_suffix(".csv").is_file())
     shown = [folder.as_posix() for folder in dict.fromkeys(folders)]
     return [name for name in shown if name.startswith(incomplete)]
 
 
-def columns(context: typer.Context, incomplete: str) -> list[str]:
+def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
     """The columns of the result that stands on the line already."""
     given = context.params.get("result")
     for path in map(Path, [*context.args, *([given] if given else [])]):
@@ -66,9 +66,9 @@ def columns(context: typer.Context, incomplete: str) -> list[str]:
 
 def _library(kind: str, incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
     """Names of the library, then files here."""
-    from denoc.text.library import names
+    from denoc.text.library import library_names
 
-    return [name for name in names(kind) if name.startswith(incomplete)] + _files(incomplete, suffixes)
+    return [name for name in library_names(kind) if name.startswith(incomplete)] + _files(incomplete, suffixes)
 
 
 def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:

@@ -24,11 +24,13 @@ MOST = 30
 TIMED = (4, 6, 8, 10, 12, 14)
 
 
-def complexity(
+def complexity_command(
     robot: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ROBOT]", help="Count the operations for this robot, too.", autocompletion=completing.robots
+            metavar="[ROBOT]",
+            help="Count the operations for this robot, too.",
+            autocompletion=completing.complete_robots,
         ),
     ] = None,
     n: Annotated[
@@ -50,40 +52,40 @@ def complexity(
 
     if plot is not None:
         _drawable(plot)
-    model = options.loaded(robot, floating, loops) if robot is not None else None
+    model = options.robot_of_argument(robot, floating, loops) if robot is not None else None
     with Wait("complexity", quiet=as_json) as wait:
         wait.now("counting operations")
-        own = {k: {what: study.of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
+        own = {k: {what: study.complexity_of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
         counted = _counted(model) if model is not None and model.nv else {}
-        crossing = study.crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
+        crossing = study.complexity_crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
         wait.now("measuring times")
-        times = study.measured({k: study.chain_robot(k) for k in TIMED}) if measure else {}
+        times = study.measured_complexity_times({k: study.chain_robot_for_times(k) for k in TIMED}) if measure else {}
     if csv is not None:
         _write_csv(csv, own)
     if plot is not None:
         _draw(plot, own, times)
     if as_json:
-        printed.show(_document(n, own, counted, crossing, times))
+        printed.print_json_document(_document(n, own, counted, crossing, times))
         return
     _show(n, own, model, counted, crossing, times)
 
 
 def _counted(model: Robot) -> Counted:
     """The operations of each algorithm for a robot, with regrouped and with plain inertias."""
-    from denoc.dynamics.samples import singular
-    from denoc.machine.program.trace import count
+    from denoc.dynamics.samples import singular_dynamics_error
+    from denoc.machine.program.trace import count_operations
     from denoc.study import complexity as study
 
     try:
         return {
             what: {
-                grouped: count(study.recorded_program(model, what, regroup=grouped).results())
+                grouped: count_operations(study.program_for_complexity(model, what, regroup=grouped).results())
                 for grouped in (True, False)
             }
-            for what in study.counted_of(model)
+            for what in study.complexity_of_robot(model)
         }
     except ZeroDivisionError:
-        raise singular(model) from None
+        raise singular_dynamics_error(model) from None
 
 
 def _show(
@@ -187,7 +189,7 @@ def _write_csv(path: Path, own: Own) -> None:
                 lines.append(f'{n},"{title}: {published.algorithm}",{m},{a},')
         for what, c in row.items():
             lines.append(f'{n},"denoc: {what}",{c.multiplications},{c.additions},{c.divisions}')
-    options.write_text(path, "\n".join(lines) + "\n")
+    options.write_text_of_command(path, "\n".join(lines) + "\n")
 
 
 def _drawable(path: Path) -> None:
@@ -204,4 +206,4 @@ def _drawable(path: Path) -> None:
 def _draw(path: Path, own: Own, times: Times) -> None:
     from denoc.record import plots
 
-    options.save_figure(plots.counts(own, times), path)
+    options.save_figure_of_command(plots.figure_of_operation_counts(own, times), path)

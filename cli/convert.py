@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 WRITTEN = ("yaml", "urdf", "redysim")
 
 
-def convert(
+def convert_command(
     source: Annotated[
         str,
         typer.Argument(
             metavar="IN",
             help="A robot file in any format that denoc reads, or a robot of the library.",
-            autocompletion=completing.robots,
+            autocompletion=completing.complete_robots,
         ),
     ],
     to: Annotated[
@@ -34,7 +34,7 @@ def convert(
             "--to",
             metavar="FORMAT",
             help="yaml (denoc's own), urdf or redysim (default: by the suffix of --out, else yaml).",
-            autocompletion=options.names("denoc.cli.convert", "WRITTEN"),
+            autocompletion=options.completion_from_names("denoc.cli.convert", "WRITTEN"),
         ),
     ] = None,
     out: Annotated[
@@ -52,12 +52,12 @@ def convert(
     as_json: options.Json = False,
 ) -> None:
     """Convert a robot file: URDF, MJCF, SDF and others to denoc's format, and back where the target can hold it."""
-    from denoc.formats.load import converted
-    from denoc.robot.build import build
-    from denoc.text.library import find
+    from denoc.formats.load import converted_from_any_format
+    from denoc.robot.build import build_robot
+    from denoc.text.library import find_library_file
 
-    read = converted(find(source, "robots"), floating=floating, loops=loops)
-    robot = build(read.document)
+    read = converted_from_any_format(find_library_file(source, "robots"), floating=floating, loops=loops)
+    robot = build_robot(read.document)
     target = _target(to, out)
     assert target.write is not None
     written = target.write(robot)
@@ -65,7 +65,7 @@ def convert(
     files = []
     if out is not None:
         path = out / f"{robot.name}{target.suffixes[0]}" if os.path.isdir(out) else out
-        options.write_text(path, written.text)
+        options.write_text_of_command(path, written.text)
         files.append(str(path))
     if as_json:
         parts = [*_parts("reading", read.report), *_parts("writing", written.report)]
@@ -77,7 +77,7 @@ def convert(
             _tell("reading", read.report)
             _tell("writing", written.report)
         for warning in warnings:
-            said.warning(warning)
+            said.print_warning(warning)
     if strict and warnings:
         raise typer.Exit(1)
 
@@ -86,7 +86,7 @@ def _show(
     robot: str, to: str, files: Sequence[str], text: str | None, parts: Sequence[Part], warnings: Sequence[str]
 ) -> None:
     """Prints the data of `--json`."""
-    from denoc.cli.as_json import show
+    from denoc.cli.as_json import print_json_document
 
     document: Conversion = {
         "robot": robot,
@@ -96,7 +96,7 @@ def _show(
         "parts": parts,
         "warnings": warnings,
     }
-    show(document)
+    print_json_document(document)
 
 
 def _parts(when: Literal["reading", "writing"], report: Report) -> Iterator[Part]:

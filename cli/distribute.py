@@ -44,11 +44,11 @@ Nodes = Annotated[
 ]
 
 
-def distribute(
+def distribute_command(
     scenario: Annotated[
         str,
         typer.Argument(
-            metavar="SCENARIO", help="A scenario file or library name.", autocompletion=completing.scenarios
+            metavar="SCENARIO", help="A scenario file or library name.", autocompletion=completing.complete_scenarios
         ),
     ],
     nodes: Nodes = None,
@@ -78,22 +78,22 @@ def distribute(
 ) -> None:
     """Run a scenario of a parallel robot by legs: one task for each leg and a central one that exchange messages."""
     from denoc.cli import running
-    from denoc.machine.jit.choice import using
-    from denoc.record.write import check_writable as writable
-    from denoc.scenario.run import prepare
+    from denoc.machine.jit.choice import using_backend
+    from denoc.record.write import check_output_writable as writable
+    from denoc.scenario.run import prepare_scenario
     from denoc.study import distribute as study
 
-    changes = options.changes(settings, name)
-    patience = options.number(timeout, "time", "--timeout", above=0.0) or 60.0
+    changes = options.changes_of_options(settings, name)
+    patience = options.number_of_option(timeout, "time", "--timeout", above=0.0) or 60.0
     setting = study.EngineSetting(engine.value, nodes, scheduler, batch, patience)
 
     def make() -> Any:
-        return prepare(scenario, changes=changes)
+        return prepare_scenario(scenario, changes=changes)
 
     if explain:
-        _explain(*study.explained(make, setting), study.part_of(make()), as_json=as_json)
+        _explain(*study.distribution_explained(make, setting), study.distribution_part_name(make()), as_json=as_json)
         return
-    wanted = options.files(forms, style, degrees)
+    wanted = options.file_options(forms, style, degrees)
     folder = out / make().name
     writable(folder)
     with Wait(folder.name, quiet=quiet or as_json) as wait:
@@ -104,19 +104,19 @@ def distribute(
                 typer.echo(f"{folder.name}: {it.sentence()}", err=True)
 
         listener = study.Listener(foretold, _progress(make, wait))
-        with using(backend.value):
-            outcome = study.study(make, setting, measured=measure, check=check, listener=listener)
-        files, others = running.written(outcome.result, folder, wanted, wait, plot=plot)
+        with using_backend(backend.value):
+            outcome = study.distribution_study(make, setting, measured=measure, check=check, listener=listener)
+        files, others = running.write_files_of_command(outcome.result, folder, wanted, wait, plot=plot)
     if others and not quiet:
-        said.warning(others)
+        said.print_warning(others)
     if as_json:
-        printed.show(_summary(outcome, files))
+        printed.print_json_document(_summary(outcome, files))
     elif not quiet:
         _show(outcome, files)
-    code = running.exit_code(outcome.result)
+    code = running.exit_code_of_run(outcome.result)
     if code:
         if quiet or as_json:
-            said.error(f"{outcome.name}: {outcome.result.record['reason']}")
+            said.print_error(f"{outcome.name}: {outcome.result.record['reason']}")
         raise typer.Exit(code)
 
 
@@ -136,7 +136,7 @@ def _progress(make: Callable[[], Any], wait: Wait) -> Callable[[float], None]:
 def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], part: str, *, as_json: bool) -> None:
     if as_json:
         plan: Plan = {"unit": unit, "legs": legs, "nodes": nodes, "messages": _messages(rows)}
-        printed.show(plan)
+        printed.print_json_document(plan)
         return
     typer.echo(f"{_count(legs, part)} on {_count(nodes, 'node')}; messages of {unit}:")
     widest = max(len(row.number) for row in rows)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROWS = 40  # in the shortest period
 
 
-def excite(
+def excite_command(
     robot: options.Robot,
     time: Annotated[str, typer.Option("--time", metavar="T", help="Period of the motion.")] = "30 s",
     speed: Annotated[
@@ -40,23 +40,30 @@ def excite(
     """
     import numpy as np
 
-    from denoc.record.write import check_writable, csv_text, write_files
+    from denoc.record.write import check_output_writable, csv_text, write_output_files
     from denoc.study.identification.excite import excite as excited
     from denoc.text.writing import yaml_text
 
-    period = options.number(time, "time", "--time", above=0.0) or 0.0
-    fastest = options.number(speed, "velocity", "--speed", above=0.0) or 0.0
-    model = options.loaded(robot, floating, loops)
+    period = options.number_of_option(time, "time", "--time", above=0.0) or 0.0
+    fastest = options.number_of_option(speed, "velocity", "--speed", above=0.0) or 0.0
+    model = options.robot_of_argument(robot, floating, loops)
     name = f"{model.name}-excite"
-    check_writable(out / name)
+    check_output_writable(out / name)
     with Wait(name, quiet=quiet or as_json) as wait:
         wait.now("searching")
         result = excited(model, period, fastest, harmonics=harmonics, seed=seed)
     t = np.linspace(0.0, period, ROWS * harmonics + 1)
     q, qd, qdd = result.at(t)
     parts = [("coordinates", q), ("speeds", qd)]
-    table = {column: part[:, k] for what, part in parts for k, column in enumerate(options.columns(model, what))}
-    table |= {column.replace(".qd", ".qdd"): qdd[:, k] for k, column in enumerate(options.columns(model, "speeds"))}
+    table = {
+        column: part[:, k]
+        for what, part in parts
+        for k, column in enumerate(options.column_names_to_print(model, what))
+    }
+    table |= {
+        column.replace(".qd", ".qdd"): qdd[:, k]
+        for k, column in enumerate(options.column_names_to_print(model, "speeds"))
+    }
     scenario = {
         "name": name,
         "robot": str(Path(robot).resolve()) if Path(robot).is_file() else robot,
@@ -73,7 +80,7 @@ def excite(
     }
     head = [f"A motion to identify {model.name} with, from `denoc excite`; log det {result.log_det:.6g}."]
     files = {f"{name}-motion.csv": csv_text(t, table), f"{name}.yaml": yaml_text(scenario, head)}
-    written = write_files(out / name, files, [f"{name}-motion"])
+    written = write_output_files(out / name, files, [f"{name}-motion"])
     if as_json:
         document: Excited = {
             "robot": model.name,
@@ -83,7 +90,7 @@ def excite(
             "condition": result.condition,
             "files": [str(file) for file in written],
         }
-        printed.show(document)
+        printed.print_json_document(document)
     elif not quiet:
         typer.echo(
             f"{name}: log det {result.log_det:.4g}; the best of 1000 motions at random: {result.best_random:.4g}"

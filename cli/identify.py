@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from denoc.study.identification.identify import Identified
 
 
-def identify(
+def identify_command(
     robot: options.Robot,
     data: Annotated[
         list[Path] | None, typer.Argument(metavar="[DATA.csv]...", help="Measured motions and efforts to fit to.")
@@ -47,18 +47,18 @@ def identify(
     data don't tell are named; the identified robot is written as a robot file.
     """
     from denoc import identify as identified
-    from denoc.record.write import check_writable, write_files
+    from denoc.record.write import check_output_writable, write_output_files
 
-    model = options.loaded(robot, floating, loops)
+    model = options.robot_of_argument(robot, floating, loops)
     name = f"{model.name}-identify"
-    check_writable(out / name)
+    check_output_writable(out / name)
     with Wait(name, quiet=quiet or as_json) as wait:
         wait.now("fitting")
         result = identified(model, data or [], study, test=test or [], physical=physical or None)
         wait.now(WRITING)
-        files = write_files(out / name, _files(name, result), [name, f"{model.name}-identified"])
+        files = write_output_files(out / name, _files(name, result), [name, f"{model.name}-identified"])
     if as_json:
-        printed.show(_document(result, files))
+        printed.print_json_document(_document(result, files))
     elif not quiet:
         _show(result)
         typer.echo(f"{out / name}/: {', '.join(file.name for file in files)}")
@@ -66,9 +66,9 @@ def identify(
 
 def _files(name: str, result: Identified) -> dict[str, str]:
     """The texts of the files, by name."""
-    from denoc.study.identification.report import identified_numbers_csv, parameters_csv
+    from denoc.study.identification.report import identified_numbers_csv, identified_parameters_csv
 
-    files = {f"{name}.csv": parameters_csv(result), f"{name}-numbers.csv": identified_numbers_csv(result)}
+    files = {f"{name}.csv": identified_parameters_csv(result), f"{name}-numbers.csv": identified_numbers_csv(result)}
     if not result.unwritable:
         files[f"{result.robot.name}-identified.robot.yaml"] = result.robot_text()
     return files
@@ -76,12 +76,12 @@ def _files(name: str, result: Identified) -> dict[str, str]:
 
 def _document(result: Identified, files: list[Path]) -> Identification:
     """The data that `--json` prints."""
-    from denoc.study.identification.report import parameter_rows
+    from denoc.study.identification.report import identified_parameter_rows
 
     return {
         "robot": result.robot.name,
         "physical": result.physical,
-        "parameters": parameter_rows(result),
+        "parameters": identified_parameter_rows(result),
         "silent": result.silent,
         "unknown": result.unknown,
         "condition": result.condition,
@@ -97,9 +97,9 @@ def _document(result: Identified, files: list[Path]) -> Identification:
 
 
 def _show(result: Identified) -> None:
-    from denoc.study.identification.report import parameter_rows
+    from denoc.study.identification.report import identified_parameter_rows
 
-    rows = parameter_rows(result)
+    rows = identified_parameter_rows(result)
     width = max((len(row["name"]) for row in rows), default=4)
     typer.echo(f"{'base parameter':<{width}}  {'identified':>12} {'± error':>10} {'file':>12}")
     for row in rows:

@@ -16,7 +16,7 @@ DURATION = 10.0
 QUARTER_TURN, SLIDE = 1.5707963267948966, 0.1
 
 
-def idyn(
+def idyn_command(
     robot: options.Robot,
     floating: options.Floating = False,
     loops: options.Loops = None,
@@ -35,7 +35,7 @@ def idyn(
             "--law",
             metavar="NAME",
             help="Law of the motion: cycloid, polynomial, trapezoid (default: cycloid).",
-            autocompletion=options.names("denoc.laws.motions", "profiled"),
+            autocompletion=options.completion_from_names("denoc.laws.motions", "profiled_motion_laws"),
         ),
     ] = None,
     time: options.Duration = None,
@@ -58,40 +58,40 @@ def idyn(
     `<robot>-idyn`. Without any of these it is a cycloid by 90 deg (0.1 m) in 10 s. --time and --step change the
     scenario that is run.
     """
-    from denoc.cli.choose import overlaid, planned, timed
-    from denoc.cli.running import carry_out
+    from denoc.cli.choose import options_overlaid_on_scenario, plan_for_command, time_options_applied
+    from denoc.cli.running import carry_out_and_print
     from denoc.errors import InputError
 
     for option, value in (("--to", to), ("--law", law)):
         if scenario is not None and value is not None:
             hint = "`--set motion.JOINT.to=VALUE` changes a law of the scenario"
             raise InputError(f"--scenario and {option} exclude each other", allowed="one of the two", hint=hint)
-    end = options.number(time, "time", "--time")
-    dt = options.number(step, "time", "--step", above=0.0)
-    goal = options.number(to, "position", "--to")
+    end = options.number_of_option(time, "time", "--time")
+    dt = options.number_of_option(step, "time", "--step", above=0.0)
+    goal = options.number_of_option(to, "position", "--to")
     chosen = _known(law)
 
     def made(model: Robot) -> dict[str, Any]:
         _reaches(model, goal)
         motion = {joint.name: _law(joint, chosen, goal) for joint in _led(model)}
-        times = timed({"end": DURATION}, end, dt)
+        times = time_options_applied({"end": DURATION}, end, dt)
         return {"name": f"{model.name}-idyn", "task": "inverse", "time": times, "motion": motion}
 
-    plan = planned(
-        options.loaded(robot, floating, loops),
+    plan = plan_for_command(
+        options.robot_of_argument(robot, floating, loops),
         scenario,
         "idyn",
         made,
         own=to is not None or law is not None,
-        change=lambda data: overlaid(data, end, dt, {}),
-        options=options.timing(end, dt),
-        settings=options.accepting(options.changes(settings, name), accept_energy),
+        change=lambda data: options_overlaid_on_scenario(data, end, dt, {}),
+        options=options.timing_options(end, dt),
+        settings=options.accept_energy_option(options.changes_of_options(settings, name), accept_energy),
     )
-    carry_out(
+    carry_out_and_print(
         [plan],
         out,
         plot=plot,
-        files=options.files(forms, style, degrees),
+        files=options.file_options(forms, style, degrees),
         backend=backend.value,
         as_json=as_json,
         quiet=quiet,
@@ -101,11 +101,13 @@ def idyn(
 def _known(law: str | None) -> str:
     """The name of the law, after a check that it needs no other parameter than its goal."""
     from denoc.errors import InputError, did_you_mean
-    from denoc.laws.motions import profiled
+    from denoc.laws.motions import profiled_motion_laws
 
-    if law is not None and law not in profiled():
-        hint = did_you_mean(law, profiled())
-        raise InputError("unknown law", key="--law", found=f"`{law}`", allowed=", ".join(profiled()), hint=hint)
+    if law is not None and law not in profiled_motion_laws():
+        hint = did_you_mean(law, profiled_motion_laws())
+        raise InputError(
+            "unknown law", key="--law", found=f"`{law}`", allowed=", ".join(profiled_motion_laws()), hint=hint
+        )
     return law or "cycloid"
 
 
@@ -116,41 +118,44 @@ def _led(model: Robot) -> list[Joint]:
         return actuated
     from denoc.errors import DenocError
     from denoc.loops.assembly import assemble
-    from denoc.loops.constraints import closure
+    from denoc.loops.constraints import loop_closure
     from denoc.loops.partition import independent_speeds
 
     try:
-        J, _ = closure(model).jacobian(assemble(model, model.q0))
+        J, _ = loop_closure(model).jacobian(assemble(model, model.q0))
     except DenocError:  # the loops can't be closed, which the run reports
         return actuated
-    free = independent_speeds(closure(model), J)
+    free = independent_speeds(loop_closure(model), J)
     return [joint for joint in actuated if set(joint.speeds) <= set(free)]
 
 
 def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
     """The entry under `motion` for a joint of any type: to the goal, or by a quarter turn or 0.1 m."""
-    from denoc.text.expression import misfit
+    from denoc.text.expression import misfit_of_unit
 
     row = joint.type
     if row.orientation is not None:
         if row.nq != 4:
             return {"law": "hold"}
-        angle = QUARTER_TURN if goal is None or misfit(goal, "angle") else goal
+        angle = QUARTER_TURN if goal is None or misfit_of_unit(goal, "angle") else goal
         return {"law": law, "to": {"axis": [0, 0, 1], "angle": angle}}
     by = [QUARTER_TURN if turning else SLIDE for turning in row.turning]
-    to = [x + d if goal is None or misfit(goal, kind) else goal for x, d, kind in zip(joint.initial, by, row.kinds)]
+    to = [
+        x + d if goal is None or misfit_of_unit(goal, kind) else goal
+        for x, d, kind in zip(joint.initial, by, row.kinds)
+    ]
     return {"law": law, "to": to[0] if row.nq == 1 else to}
 
 
 def _reaches(model: Robot, goal: float | None) -> None:
     """Raises an error if no joint can take a goal of this unit."""
     from denoc.errors import InputError
-    from denoc.text.expression import misfit
+    from denoc.text.expression import misfit_of_unit
 
     kinds = {kind for joint in model.moving if joint.actuated for kind in joint.type.kinds}
     if goal is not None and not kinds:
         hint = "`actuated: true` gives a joint an actuator; a scenario may prescribe the motion of any joint"
         raise InputError(f"{model.name} has no actuated joint that could go anywhere", key="--to", hint=hint)
-    wrong = [message for kind in sorted(kinds) if goal is not None and (message := misfit(goal, kind))]
+    wrong = [message for kind in sorted(kinds) if goal is not None and (message := misfit_of_unit(goal, kind))]
     if wrong and len(wrong) == len(kinds):
         raise InputError(wrong[0], key="--to", hint=f"no actuated joint of {model.name} takes such a value")

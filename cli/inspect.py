@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LONGEST = 10_000  # characters of a line
 
 
-def inspect(
+def inspect_command(
     robot: options.Robot,
     floating: options.Floating = False,
     loops: options.Loops = None,
@@ -44,7 +44,7 @@ def inspect(
 
     A robot with loops is shown in the position, near its initial one, in which they close.
     """
-    model = options.loaded(robot, floating, loops)
+    model = options.robot_of_argument(robot, floating, loops)
     mobility = _mobility(model)
     warnings = [*model.warnings, *(mobility.warnings if mobility else ()), *_idle(model, mobility)]
     drawn, undrawn = _sketch(model, mobility, out, form.value) if plot else (None, ())
@@ -55,7 +55,7 @@ def inspect(
             facts["files"] = [str(drawn)]
         if base:
             facts["base_parameters"] = _base_parameters(model)
-        printed.show(facts)
+        printed.print_json_document(facts)
     else:
         if base:
             _list_base_parameters(model)
@@ -77,39 +77,43 @@ def _mobility(model: Robot) -> Mobility | None:
 
 def _idle(model: Robot, mobility: Mobility | None) -> list[str]:
     """The warning of joints that have nothing to accelerate."""
-    from denoc.dynamics.vanishing import vanishing, vanishing_message
+    from denoc.dynamics.vanishing import joints_of_vanishing_inertia, vanishing_inertia_message
 
     if mobility is None:
-        joints = vanishing(model, model.q0)
+        joints = joints_of_vanishing_inertia(model, model.q0)
     else:
-        from denoc.loops.vanishing import at_position
+        from denoc.loops.vanishing import vanishing_joints_at_closed_position
 
-        joints = at_position(model, mobility.q) if mobility.closed else []
-    return [vanishing_message(joints)] if joints else []
+        joints = vanishing_joints_at_closed_position(model, mobility.q) if mobility.closed else []
+    return [vanishing_inertia_message(joints)] if joints else []
 
 
 def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> tuple[Path, tuple[str, ...]]:
     """Draws a sketch, and returns its file, and what couldn't be drawn."""
-    from denoc.record.sketch.drawing import draw
-    from denoc.record.write import make_folder
-    from denoc.study.staging import staged
+    from denoc.record.sketch.drawing import sketch_figure
+    from denoc.record.write import make_output_folder
+    from denoc.study.staging import stage_scene
 
     path = out / model.name / f"{model.name}-sketch.{form}"
-    make_folder(path.parent)
+    make_output_folder(path.parent)
     assembled = mobility is not None and mobility.closed
-    scene, poses = staged(model, mobility.q if mobility else model.q0)
-    options.save_figure(draw(scene, poses, state=f"{'assembled' if assembled else 'initial'} position"), path)
+    scene, poses = stage_scene(model, mobility.q if mobility else model.q0)
+    options.save_figure_of_command(
+        sketch_figure(scene, poses, state=f"{'assembled' if assembled else 'initial'} position"), path
+    )
     return path, scene.warnings
 
 
 def _list_base_parameters(model: Robot) -> None:
     """Prints the groups of numbers that the dynamics knows, with their values."""
     from denoc.loops.base import base_parameters
-    from denoc.robot.values import counted
+    from denoc.robot.values import count_with_noun
 
     known = base_parameters(model)
     source = "by rules" if known.rules else "by the rank of the regressor"
-    typer.echo(f"{model.name}: {counted(len(known.names), 'base parameter')} of {len(known.numbers)} numbers, {source}")
+    typer.echo(
+        f"{model.name}: {count_with_noun(len(known.names), 'base parameter')} of {len(known.numbers)} numbers, {source}"
+    )
     for name, value in zip(known.names, known.values):
         typer.echo(f"  {value:12.6g}  {known.words(name)}")
     if known.silent:
@@ -231,9 +235,9 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     _draw_joints(console, model, mobility)
     _draw_placements(console, model)
     if mobility:
-        from denoc.cli.mobility import lines
+        from denoc.cli.mobility import mobility_lines_to_print
 
-        for line in lines(model, mobility):
+        for line in mobility_lines_to_print(model, mobility):
             console.print(line, markup=False)
     else:
         actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
@@ -252,9 +256,9 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
 
 
 def _extent(model: Robot, loops: str) -> str:
-    from denoc.robot.values import counted
+    from denoc.robot.values import count_with_noun
 
-    return f"{counted(len(model.links), 'link')}, {loops}; gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²"
+    return f"{count_with_noun(len(model.links), 'link')}, {loops}; gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²"
 
 
 def _draw_tree(console: Console, model: Robot) -> None:
@@ -313,9 +317,9 @@ def _draw_placements(console: Console, model: Robot) -> None:
 
 def _placed(link: Link) -> tuple[list[float], list[float]]:
     """Position and roll, pitch, yaw of a joint's frame in its parent's."""
-    from denoc.robot.placement import rpy_of
+    from denoc.robot.placement import rpy_of_placement
 
-    return list(link.before.origin), list(rpy_of(link.before))
+    return list(link.before.origin), list(rpy_of_placement(link.before))
 
 
 def _numbers(values: list[float]) -> str:

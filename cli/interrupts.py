@@ -13,7 +13,7 @@ _holding = False
 
 
 @contextlib.contextmanager
-def heeded() -> Iterator[None]:
+def heed_interrupt_signals() -> Iterator[None]:
     """A context in which both signals raise KeyboardInterrupt."""
     _received.clear()
     before = {}
@@ -29,7 +29,7 @@ def heeded() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
+def hold_interrupt_signals() -> Iterator[None]:
     """A context in which files are written to their end: signals wait until then, except for a second Ctrl-C."""
     global _holding
     already, _holding = len(_received), True
@@ -41,12 +41,12 @@ def held() -> Iterator[None]:
         raise _interrupt()
 
 
-def heard() -> bool:
+def interrupt_was_heard() -> bool:
     """Whether a signal has come."""
     return bool(_received)
 
 
-def code() -> int:
+def exit_code_of_interrupt() -> int:
     """The exit code of a command that a signal has ended."""
     return TERMINATED if _received[:1] == [signal.SIGTERM] else INTERRUPTED
 
@@ -60,4 +60,6 @@ def _heard(number: int, _: FrameType | None) -> None:
 
 
 def _interrupt() -> KeyboardInterrupt:
-    return KeyboardInterrupt("ended by SIGTERM" if code() == TERMINATED else "interrupted by the user")
+    return KeyboardInterrupt(
+        "ended by SIGTERM" if exit_code_of_interrupt() == TERMINATED else "interrupted by the user"
+    )

@@ -19,27 +19,29 @@ if TYPE_CHECKING:
 KINDS = ("robots", "scenarios", "studies")
 
 
-def list_library(
+def list_command(
     what: Annotated[
         str | None,
         typer.Argument(
             metavar="[robots|scenarios|studies|NAME]",
             help="List only one kind, or one entry.",
-            autocompletion=completing.entries,
+            autocompletion=completing.complete_list_entries,
         ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
     """List the robots, scenarios and studies that come with denoc; with a NAME, print the path of its file."""
     from denoc.errors import InputError, did_you_mean
-    from denoc.text.library import folder, names
+    from denoc.text.library import library_folder, library_names
 
     kinds = [what] if what in KINDS else list(KINDS)
-    entries_of = {kind: {name: _about(folder(kind) / f"{name}.yaml") for name in names(kind)} for kind in kinds}
+    entries_of = {
+        kind: {name: _about(library_folder(kind) / f"{name}.yaml") for name in library_names(kind)} for kind in kinds
+    }
     if what is not None and what not in KINDS:
         bare = what.removesuffix(".yaml")
         found: list[Entry] = [
-            {"name": bare, "kind": kind, "file": str(folder(kind) / f"{bare}.yaml")}
+            {"name": bare, "kind": kind, "file": str(library_folder(kind) / f"{bare}.yaml")}
             for kind in KINDS
             if bare in entries_of[kind]
         ]
@@ -47,15 +49,15 @@ def list_library(
             known = [*KINDS, *(name for kind in KINDS for name in entries_of[kind])]
             raise InputError(f"the library has no `{what}`", allowed=", ".join(known), hint=did_you_mean(bare, known))
         if as_json:
-            printed.show(found)
+            printed.print_json_document(found)
         else:
             typer.echo("\n".join(entry["file"] for entry in found))
         return
     if as_json:
-        printed.show(entries_of)
+        printed.print_json_document(entries_of)
         return
     for kind, entries in entries_of.items():
-        typer.echo(f"{kind}, in {folder(kind)}")
+        typer.echo(f"{kind}, in {library_folder(kind)}")
         width = max(map(len, entries), default=0)
         for name, about in entries.items():
             typer.echo(_row(f"  {name:<{width}}  ", about))

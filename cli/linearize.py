@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from denoc.robot.model import Robot
 
 
-def linearize(
+def linearize_command(
     robot: options.Robot,
     floating: options.Floating = False,
     loops: options.Loops = None,
@@ -41,16 +41,23 @@ def linearize(
     from denoc import linearize as linearized
     from denoc.text.writing import yaml_text
 
-    model = options.loaded(robot, floating, loops)
+    model = options.robot_of_argument(robot, floating, loops)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
-    q = options.numbers(at, "--at", kinds, options.columns(model, "coordinates"), model.q0)
+    q = options.numbers_of_option(at, "--at", kinds, options.column_names_to_print(model, "coordinates"), model.q0)
     still = (0.0,) * model.nv
-    qd = options.numbers(rates, "--rates", ["velocity"] * model.nv, options.columns(model, "speeds"), still)
-    tau = options.numbers(forces, "--forces", ["effort"] * model.nv, options.columns(model, "forces"), ()) or None
+    qd = options.numbers_of_option(
+        rates, "--rates", ["velocity"] * model.nv, options.column_names_to_print(model, "speeds"), still
+    )
+    tau = (
+        options.numbers_of_option(
+            forces, "--forces", ["effort"] * model.nv, options.column_names_to_print(model, "forces"), ()
+        )
+        or None
+    )
     linear = linearized(model, q, np.array(qd), np.array(tau) if tau else None)
-    names = [options.columns(model, "speeds")[k] for k in linear["independent"]]
+    names = [options.column_names_to_print(model, "speeds")[k] for k in linear["independent"]]
     q = tuple(float(x) for x in linear.get("q", q))
-    inputs = [options.columns(model, "forces")[k] for k in linear["actuated"]]
+    inputs = [options.column_names_to_print(model, "forces")[k] for k in linear["actuated"]]
     eigenvalues = np.linalg.eigvals(linear["A"])
     regulated = _regulated(model, linear, q, lqr) if lqr is not None else None
     if as_json:
@@ -69,19 +76,19 @@ def linearize(
         }
         if regulated is not None:
             document["K"], document["forces"] = regulated[0].tolist(), regulated[1]
-        printed.show(document, indent=None)
+        printed.print_json_document(document, indent=None)
         return
     state = "an equilibrium" if linear["equilibrium"] else "not an equilibrium"
     typer.echo(f"{model.name}: {state}; x = [displacements, speeds] of {', '.join(names)}; u = {', '.join(inputs)}")
     for name in ("A", "B"):
         typer.echo(f"\n{name}")
-        options.show(linear[name])
+        options.print_matrix(linear[name])
     typer.echo("\neigenvalues of A")
     _show_eigenvalues(eigenvalues)
     if regulated is not None:
         K, laws = regulated
         typer.echo("\nK of u = -K x, and as the section `forces` of a scenario")
-        options.show(K)
+        options.print_matrix(K)
         typer.echo("eigenvalues of A - B K")
         _show_eigenvalues(np.linalg.eigvals(linear["A"] - linear["B"] @ K))
         typer.echo(yaml_text({"forces": laws}).rstrip())
@@ -97,12 +104,12 @@ def _regulated(
 ) -> tuple[np.ndarray, dict[str, dict[str, Any]]]:
     """The gains of the regulator with these weights, and the force laws that use them."""
     from denoc.errors import InputError
-    from denoc.study.regulator import as_laws, gains, weights
+    from denoc.study.regulator import regulator_as_laws, regulator_gains, regulator_weights
 
     if not linear["equilibrium"]:
         raise InputError(
             f"{robot.name}: a regulator holds an equilibrium, and this state isn't one", hint="--at, --forces"
         )
-    Q, R = weights(text, len(linear["A"]), len(linear["actuated"]))
-    K = gains(linear["A"], linear["B"], Q, R)
-    return K, as_laws(robot, linear, q, K)
+    Q, R = regulator_weights(text, len(linear["A"]), len(linear["actuated"]))
+    K = regulator_gains(linear["A"], linear["B"], Q, R)
+    return K, regulator_as_laws(robot, linear, q, K)

@@ -28,29 +28,29 @@ def main() -> None:
     # read when numpy is imported: for matrices as small as these, threads only spin
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(GARBAGE)  # what is imported, and a drawn figure, are no garbage that is worth a search
-    with interrupts.heeded(), streams.guarded():
+    with interrupts.heed_interrupt_signals(), streams.guard_standard_streams():
         warnings.showwarning = _show_warning
-        as_json.begin()
+        as_json.begin_json_document()
         try:
             code = _code()
             if sys.stdout is not None:
                 sys.stdout.flush()
         except streams.OutputError as error:
-            said.error(error)
+            said.print_error(error)
             code = error.code
-            streams.forget()
+            streams.forget_standard_output()
     sys.exit(code)
 
 
 def _code() -> int:
     """Runs the command, and returns its exit code."""
     try:
-        from denoc.cli.app import application
+        from denoc.cli.app import typer_application
 
-        code = application(sys.argv[1:])(standalone_mode=not _json())
-        return _interrupted() if interrupts.heard() and code == INTERRUPT else int(code or 0)
+        code = typer_application(sys.argv[1:])(standalone_mode=not _json())
+        return _interrupted() if interrupts.interrupt_was_heard() and code == INTERRUPT else int(code or 0)
     except DenocError as error:
-        return _report(as_json.kind_of(error), str(error), error.exit_code, error)
+        return _report(as_json.json_kind_of_error(error), str(error), error.exit_code, error)
     except KeyboardInterrupt:
         return _interrupted()
     except SystemExit as leaving:  # with which typer always ends; it turns an interrupt into one, too
@@ -60,7 +60,9 @@ def _code() -> int:
     except streams.OutputError:
         raise
     except Exception as error:
-        if interrupts.heard():  # an import that was interrupted may end as any error, and typer makes one of it
+        if (
+            interrupts.interrupt_was_heard()
+        ):  # an import that was interrupted may end as any error, and typer makes one of it
             return _interrupted()
         if _json() and callable(message := getattr(error, "format_message", None)):  # a mistake on the command line
             return _report("usage", message(), int(getattr(error, "exit_code", 2)))
@@ -79,13 +81,13 @@ def _unforeseen(error: Exception) -> int:
 
 
 def _json() -> bool:
-    return as_json.asked(sys.argv[1:])
+    return as_json.json_is_asked(sys.argv[1:])
 
 
 def _interrupted() -> int:
-    code = interrupts.code()
+    code = interrupts.exit_code_of_interrupt()
     if _json():
-        as_json.show_failure("interrupted", INTERRUPTED, code)
+        as_json.print_json_failure("interrupted", INTERRUPTED, code)
     else:
         print(INTERRUPTED, file=sys.stderr)
     return code
@@ -94,12 +96,12 @@ def _interrupted() -> int:
 def _report(kind: str, message: str, code: int, error: DenocError | None = None) -> int:
     """Prints an error, as JSON where that is asked for, and returns the exit code."""
     if _json():
-        as_json.show_failure(kind, message, code, error)
+        as_json.print_json_failure(kind, message, code, error)
     else:
-        said.error(message)
+        said.print_error(message)
     return code
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Prints a warning as one line."""
-    said.warning(message)
+    said.print_warning(message)

@@ -30,7 +30,7 @@ TITLES = {
 USUAL = ("I", "C", "h", "U", "D")
 
 
-def matrices(
+def matrices_command(
     robot: options.Robot,
     floating: options.Floating = False,
     loops: options.Loops = None,
@@ -61,11 +61,13 @@ def matrices(
     from denoc import matrices as all_matrices
     from denoc.errors import InputError, did_you_mean
 
-    model = options.loaded(robot, floating, loops)
+    model = options.robot_of_argument(robot, floating, loops)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
-    q = options.numbers(at, "--at", kinds, options.columns(model, "coordinates"), model.q0)
+    q = options.numbers_of_option(at, "--at", kinds, options.column_names_to_print(model, "coordinates"), model.q0)
     speeds = ["velocity"] * model.nv
-    qd = options.numbers(rates, "--rates", speeds, options.columns(model, "speeds"), (0.0,) * model.nv)
+    qd = options.numbers_of_option(
+        rates, "--rates", speeds, options.column_names_to_print(model, "speeds"), (0.0,) * model.nv
+    )
     computed: dict[str, Any] = all_matrices(model, q, qd)
     if point is not None:
         link, _, name = point.partition(".")
@@ -86,7 +88,9 @@ def matrices(
     if as_json:
         listed = {name: computed[name].tolist() for name in chosen}
         # the shape is `shapes.Matrices`, whose keys for matrices are those that were asked for
-        printed.show({"robot": model.name, "q": q, "qd": qd, "order": computed["order"], **listed}, indent=None)
+        printed.print_json_document(
+            {"robot": model.name, "q": q, "qd": qd, "order": computed["order"], **listed}, indent=None
+        )
         return
     typer.echo(
         f"{model.name} at q = {_row(np.array(q))}, rates {_row(np.array(qd))}; links {', '.join(computed['order'])}"
@@ -102,7 +106,7 @@ def _show(x: np.ndarray, order: tuple[str, ...]) -> None:
             typer.echo(f"  {link}")
             _show(one, order)
         return
-    options.show(x)
+    options.print_matrix(x)
 
 
 def _row(x: np.ndarray) -> str:

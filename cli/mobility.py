@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from denoc.robot.model import Robot
 
 
-def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
+def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:
     """The lines on cuts, couplings and actuators, then on freedoms, reactions, actuation and the order of solution."""
-    from denoc.loops.mobility import gap_in_words
-    from denoc.robot.values import counted
+    from denoc.loops.mobility import loop_gap_in_words
+    from denoc.robot.values import count_with_noun
 
     gaps = {gap.name: gap for gap in mobility.gaps}
     for loop in model.loops:
-        state = "" if mobility.closed else f", open by {gap_in_words(gaps[loop.name])}"
+        state = "" if mobility.closed else f", open by {loop_gap_in_words(gaps[loop.name])}"
         kind, (first, second), own = loop.type.name, loop.between, ""
         if loop.doubled:
             kind, own = model.joint(loop.name).type.name, f", with a coordinate of its own, that of {first}"
@@ -35,7 +35,7 @@ def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
             continue
         what, direction = "moment about" if one.moment else "force along", ", ".join(f"{x:.4g}" for x in one.direction)
         yield f"actuator {one.name}: a {what} [{direction}] ({one.axes} axes) on {one.link}"
-    extent = f"{counted(len(model.links), 'link')}, {counted(mobility.loops, 'independent loop')}"
+    extent = f"{count_with_noun(len(model.links), 'link')}, {count_with_noun(mobility.loops, 'independent loop')}"
     yield f"{extent}; gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²"
     if mobility.standing is None:
         yield f"mobility by Kutzbach's count 6 (n − 1 − j) + Σ f: {_signed(mobility.kutzbach)}; by rank: not closed"
@@ -52,9 +52,11 @@ def _signed(n: int) -> str:
 
 
 def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
-    from denoc.robot.values import counted
+    from denoc.robot.values import count_with_noun
 
-    because = f", because {counted(at.redundant, 'constraint')} {'is' if at.redundant == 1 else 'are'} redundant"
+    because = (
+        f", because {count_with_noun(at.redundant, 'constraint')} {'is' if at.redundant == 1 else 'are'} redundant"
+    )
     yield (
         f"mobility {at.freedoms} (by rank, where the loops are closed); Kutzbach's count 6 (n − 1 − j) + Σ f: "
         f"{_signed(mobility.kutzbach)}{because if at.redundant else ', no redundant constraints'}"
@@ -65,7 +67,7 @@ def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
 
 
 def _reactions(at: Standing) -> Iterator[str]:
-    from denoc.robot.values import counted
+    from denoc.robot.values import count_with_noun
 
     if not at.undetermined:
         return
@@ -74,7 +76,7 @@ def _reactions(at: Standing) -> Iterator[str]:
         alike.setdefault(str(one), []).append(one.loop)
     for what, loops in alike.items():
         yield f"no rigid-body model can determine {what} in {', '.join(loops)} (axes of the cut's first frame)"
-    combinations = counted(at.redundant, "independent combination")
+    combinations = count_with_noun(at.redundant, "independent combination")
     yield (
         f"  ({combinations} in all), nor what follows from these around the same loops; the values given are those of "
         "minimum norm"
@@ -82,10 +84,10 @@ def _reactions(at: Standing) -> Iterator[str]:
 
 
 def _actuation(mobility: Mobility, at: Standing) -> Iterator[str]:
-    from denoc.robot.values import counted
+    from denoc.robot.values import count_with_noun
 
     needed = at.freedoms - len(at.spins)
-    counts = f"{counted(mobility.actuators, 'actuator')} for {needed} freedom{'s' * (needed != 1)}"
+    counts = f"{count_with_noun(mobility.actuators, 'actuator')} for {needed} freedom{'s' * (needed != 1)}"
     idle = " (idle spins not counted)" if at.spins else ""
     surplus = f", redundant by {at.surplus}: the forces of least norm are given" if at.surplus else ""
     yield counts + idle + surplus
@@ -105,17 +107,17 @@ def _order(at: Standing) -> Iterator[str]:
 
 
 def _groups(at: Standing) -> Iterator[str]:
-    from denoc.robot.values import counted
+    from denoc.robot.values import count_with_noun
 
     if not at.groups:
         return
     if len(at.groups) == 1 and not at.apart:
-        freedoms = counted(at.groups[0].freedoms, "freedom")
+        freedoms = count_with_noun(at.groups[0].freedoms, "freedom")
         yield f"forward dynamics: the loops hold all bodies together, so that there is one system, with {freedoms}"
         return
     size, freedoms = (max(getattr(one, key) for one in at.groups) for key in ("speeds", "freedoms"))
     beside = f" and {at.apart} {'body' if at.apart == 1 else 'bodies'} without" if at.apart else ""
     yield (
-        f"forward dynamics by {counted(len(at.groups), 'subsystem')} with loops{beside}: "
-        f"of at most {counted(size, 'speed')}, with pivots of at most {freedoms} × {freedoms}"
+        f"forward dynamics by {count_with_noun(len(at.groups), 'subsystem')} with loops{beside}: "
+        f"of at most {count_with_noun(size, 'speed')}, with pivots of at most {freedoms} × {freedoms}"
     )

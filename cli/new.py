@@ -41,7 +41,7 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="PATH", help="File or
 
 
 @app.command("robot")
-def robot(
+def new_robot_command(
     name: Name,
     convention: Annotated[
         Convention, typer.Option("--convention", help="Convention for placing joints.")
@@ -69,7 +69,7 @@ def robot(
 def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool) -> None:
     """Writes the robot of a table."""
     from denoc.errors import InputError
-    from denoc.formats.dh_table import read
+    from denoc.formats.dh_table import read_dh_table
     from denoc.formats.load import loads
     from denoc.text.writing import yaml_text
 
@@ -77,14 +77,14 @@ def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool)
         hint = "--convention khalil where the parameters are modified ones, which come before the joint"
         allowed = "--convention dh or khalil, without --loop"
         raise InputError("a table has Denavit-Hartenberg parameters", key="--from", allowed=allowed, hint=hint)
-    made = read(table, name, convention)
+    made = read_dh_table(table, name, convention)
     text = yaml_text(made.data, [f"from {table.name}", *made.said])
     loads(text, str(path))  # refuses what no robot can have
     _write(path, text, "\n".join([*made.said, f"`denoc inspect {path}` shows it"]))
 
 
 @app.command("scenario")
-def scenario(
+def new_scenario_command(
     name: Name,
     of: Annotated[
         str,
@@ -92,7 +92,7 @@ def scenario(
             "--robot",
             metavar="ROBOT",
             help="A robot file, or one of the library.",
-            autocompletion=completing.robots,
+            autocompletion=completing.complete_robots,
         ),
     ] = "puma",
     task: Annotated[
@@ -102,10 +102,10 @@ def scenario(
 ) -> None:
     """Write a scenario file for a robot, in which every key is explained."""
     from denoc.formats.load import load
-    from denoc.text.library import find
+    from denoc.text.library import find_library_file
 
     name, path = _place(name, out)
-    model, file = load(of), find(of, "robots")
+    model, file = load(of), find_library_file(of, "robots")
     joints = ", ".join(model.joints[:MOST_NAMED]) + ", …" * (len(model.joints) > MOST_NAMED)
     text = _template(f"scenario-{task.value}").replace("ROBOT", _written(_beside(file, path, "robots")))
     text = text.replace("JOINTS", joints or "none").replace("MOTION\n", _motion(model))
@@ -113,7 +113,7 @@ def scenario(
 
 
 @app.command("study")
-def study(
+def new_study_command(
     name: Name,
     of: Annotated[
         str,
@@ -121,7 +121,7 @@ def study(
             "--scenario",
             metavar="SCENARIO",
             help="A scenario file, or one of the library.",
-            autocompletion=completing.scenarios,
+            autocompletion=completing.complete_scenarios,
         ),
     ] = "puma-fall",
     search: Annotated[
@@ -131,11 +131,11 @@ def study(
 ) -> None:
     """Write a study file for a scenario, in which every key is explained."""
     from denoc.errors import InputError
-    from denoc.scenario.run import prepare
-    from denoc.text.library import find
+    from denoc.scenario.run import prepare_scenario
+    from denoc.text.library import find_library_file
 
     name, path = _place(name, out)
-    plan, file = prepare(of), find(of, "scenarios")
+    plan, file = prepare_scenario(of), find_library_file(of, "scenarios")
     data = plan.robot.document.data if plan.robot.document else {}
     heavy = [one for one in data.get("links", ()) if isinstance(one, dict) and one.get("mass") and "name" in one]
     if not heavy or not plan.robot.moving:
@@ -181,22 +181,22 @@ def _place(name: str, out: Path | None) -> tuple[str, Path]:
 
 
 def _write(path: Path, text: str, hint: str) -> None:
-    options.write_text(path, text)
+    options.write_text_of_command(path, text)
     typer.echo(f"{path}\n{hint}")
 
 
 def _written(text: str) -> str:
     """Text as YAML."""
-    from denoc.text.writing import flow
+    from denoc.text.writing import yaml_flow_text
 
-    return flow(text)
+    return yaml_flow_text(text)
 
 
 def _beside(named: Path, file: Path, kind: str) -> str:
     """A file's reference to a robot or scenario: its name in the library, or the relative path of its file."""
-    from denoc.text.library import folder
+    from denoc.text.library import library_folder
 
-    if named.parent == folder(kind):
+    if named.parent == library_folder(kind):
         return named.stem
     return Path(os.path.relpath(named, file.parent)).as_posix()
 
@@ -222,11 +222,11 @@ def _driving(model: Model) -> list[Joint]:
 
     from denoc.errors import AssemblyError
     from denoc.loops.assembly import assemble
-    from denoc.loops.constraints import closure
-    from denoc.loops.partition import partition
+    from denoc.loops.constraints import loop_closure
+    from denoc.loops.partition import best_partition
 
     try:
-        free = partition(closure(model), assemble(model, np.array(model.q0)), (), model.driven).independent
+        free = best_partition(loop_closure(model), assemble(model, np.array(model.q0)), (), model.driven).independent
     except AssemblyError:
         return actuated
     return [joint for joint in actuated if set(joint.speeds) <= set(free)]

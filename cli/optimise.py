@@ -9,7 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options
-from denoc.cli.sweep import Out, Place, Scheduler, Where, Workers, duration
+from denoc.cli.sweep import Out, Place, Scheduler, Where, Workers, duration_to_print
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from denoc.study.optimise.run import Optimised, Search
 
 
-def optimise(
+def optimise_command(
     study: Annotated[
         str,
         typer.Argument(
             metavar="STUDY",
             help="A study file with `minimise`, or one of the library.",
-            autocompletion=completing.studies,
+            autocompletion=completing.complete_studies,
         ),
     ],
     on: Where = Place.threads,
@@ -44,40 +44,40 @@ def optimise(
     quiet: options.Quiet = False,
 ) -> None:
     """Seek the numbers at which an output is least, within bounds and limits; runs are kept as they finish."""
-    from denoc.record.write import check_writable, make_folder
+    from denoc.record.write import check_output_writable, make_output_folder
     from denoc.study.optimise import results
-    from denoc.study.optimise.run import Search, ready
+    from denoc.study.optimise.run import Search, search_ready
     from denoc.study.sweep import engines
-    from denoc.study.sweep.reading import opened
-    from denoc.study.sweep.results import store_of
+    from denoc.study.sweep.reading import open_study
+    from denoc.study.sweep.results import store_of_study
 
-    wanted = options.files(forms)
+    wanted = options.file_options(forms)
     form = (wanted.form or options.Format.png.value) if plot else ""
-    asked = opened(study, search=True)
+    asked = open_study(study, search=True)
     folder = out / asked.name
-    check_writable(folder)
+    check_output_writable(folder)
     with Wait(asked.name, quiet=quiet or as_json) as wait:
         wait.now("looking at the first run")
-        first = ready(asked)
-        store = store_of(folder, asked.name)
+        first = search_ready(asked)
+        store = store_of_study(folder, asked.name)
         if explain:
             search = Search(first, store if store.is_file() and resume else None)
             wait.now("measuring a run and its derivatives")
             document = _plan(search, folder)
             search.close()
         else:
-            make_folder(folder)
+            make_output_folder(folder)
             search = Search(first, store, fresh=not resume)
-            made = _carried_out(search, lambda: engines.engine(on.value, workers, scheduler), wait, store)
+            made = _carried_out(search, lambda: engines.sweep_engine(on.value, workers, scheduler), wait, store)
             wait.now(WRITING)
-            with interrupts.held():
-                files = results.written(made, search.study, folder, form, "parquet" in wanted.tables)
+            with interrupts.hold_interrupt_signals():
+                files = results.write_search_files(made, search.study, folder, form, "parquet" in wanted.tables)
     if explain:
         _explain(document, as_json=as_json)
         return
     if as_json:
-        shape: OptimisedShape = {"study": made.name, **results.summary(made), "files": [str(x) for x in files]}  # type: ignore[typeddict-item]
-        printed.show(shape)
+        shape: OptimisedShape = {"study": made.name, **results.search_summary(made), "files": [str(x) for x in files]}  # type: ignore[typeddict-item]
+        printed.print_json_document(shape)
     elif not quiet:
         _show(made, files)
     if made.missed:
@@ -107,11 +107,11 @@ def _plan(search: Search, folder: Path) -> SearchPlan:
     """What a search would do; a run and its derivatives are carried out for that, and nothing is kept."""
     import time
 
-    from denoc.study.sweep.tasks import carried_out
+    from denoc.study.sweep.tasks import study_task_carried_out
 
     runs = search.runs
-    carried_out(runs.task([0]))  # so that compiling isn't measured
-    seconds = carried_out(runs.task([0])).seconds
+    study_task_carried_out(runs.task([0]))  # so that compiling isn't measured
+    seconds = study_task_carried_out(runs.task([0])).seconds
     begun = time.perf_counter()
     smooth = search.smooth
     derivatives = time.perf_counter() - begun if smooth else None
@@ -135,7 +135,7 @@ def _plan(search: Search, folder: Path) -> SearchPlan:
 
 def _explain(it: SearchPlan, *, as_json: bool) -> None:
     if as_json:
-        printed.show(it)
+        printed.print_json_document(it)
         return
     numbers, limits = _counted(len(it["numbers"]), "number"), _counted(len(it["limits"]), "limit")
     typer.echo(f"{it['study']}: {it['minimised']} is minimised over {numbers}, under {limits}")
@@ -146,8 +146,8 @@ def _explain(it: SearchPlan, *, as_json: bool) -> None:
     why = f" ({it['why']})" if it["why"] else ""
     starts = _counted(it["starts"], "start")
     typer.echo(f"  by {it['method']}{why}, from {starts}, at most {it['runs']} runs")
-    slopes = f", its derivatives {duration(it['derivatives'])}" if it["derivatives"] is not None else ""
-    typer.echo(f"  a run takes about {duration(it['seconds'])}{slopes}")
+    slopes = f", its derivatives {duration_to_print(it['derivatives'])}" if it["derivatives"] is not None else ""
+    typer.echo(f"  a run takes about {duration_to_print(it['seconds'])}{slopes}")
     typer.echo(f"  {it['folder']}/")
 
 

@@ -47,7 +47,7 @@ Robot = Annotated[
     typer.Argument(
         metavar="ROBOT",
         help="A robot file, or a robot of the library.",
-        autocompletion=completing.robots,
+        autocompletion=completing.complete_robots,
     ),
 ]
 Result = Annotated[
@@ -55,7 +55,7 @@ Result = Annotated[
     typer.Argument(
         metavar="RESULT",
         help="A result's folder, CSV or JSON file.",
-        autocompletion=completing.results,
+        autocompletion=completing.complete_results,
     ),
 ]
 Floating = Annotated[
@@ -93,7 +93,7 @@ ScenarioFile = Annotated[
         "--scenario",
         metavar="FILE",
         help="A scenario file or a scenario of the library (default: see above).",
-        autocompletion=completing.scenarios,
+        autocompletion=completing.complete_scenarios,
     ),
 ]
 Duration = Annotated[
@@ -127,14 +127,14 @@ OUTPUTS = Path("outputs")
 NO_FORMS: list[ResultFormat] = []
 
 
-def loaded(robot: str, floating: bool, loops: Path | None) -> Model:
+def robot_of_argument(robot: str, floating: bool, loops: Path | None) -> Model:
     """The robot of a file in any format, or of the library."""
     from denoc.formats.load import load
 
     return load(robot, floating=floating, loops=loops)
 
 
-def names(module: str, table: str) -> Callable[[str], list[str]]:
+def completion_from_names(module: str, table: str) -> Callable[[str], list[str]]:
     """A completion function for the names in a table or from a function, which is imported only when the shell asks."""
 
     def beginning(incomplete: str) -> list[str]:
@@ -150,24 +150,24 @@ PlotStyle = Annotated[
         "--style",
         metavar="NAME",
         help="Style of the plots: screen, or paper (a column of 86 mm, vector graphics, dashes instead of colours).",
-        autocompletion=names("denoc.record.styles", "STYLES"),
+        autocompletion=completion_from_names("denoc.record.styles", "STYLES"),
     ),
 ]
 Degrees = Annotated[bool, typer.Option("--degrees", help="Show angles in degrees in the plots.")]
 
 
-def number(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:
+def number_of_option(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:
     """The value of an option in SI units, as a `Quantity`."""
     if text is None:
         return None
     from denoc.errors import InputError
-    from denoc.text.expression import quantity
+    from denoc.text.expression import si_value_of_quantity
     from denoc.text.tokens import ExpressionError
     from denoc.text.units import DIMENSIONS
 
     allowed = DIMENSIONS[kind][1]
     try:
-        value = quantity(text, kind)
+        value = si_value_of_quantity(text, kind)
     except ExpressionError as error:
         raise InputError(str(error), key=option, found=f"`{text}`", allowed=allowed) from None
     if above is not None and not value > above:
@@ -176,7 +176,7 @@ def number(text: str | None, kind: str, option: str, *, above: float | None = No
     return value
 
 
-def timing(end: float | None, step: float | None) -> dict[tuple[str | int, ...], str]:
+def timing_options(end: float | None, step: float | None) -> dict[tuple[str | int, ...], str]:
     """The entries of a scenario that --time and --step have changed, with the option's name."""
     changed: dict[tuple[str | int, ...], str] = {}
     if end is not None:
@@ -186,13 +186,13 @@ def timing(end: float | None, step: float | None) -> dict[tuple[str | int, ...],
     return changed
 
 
-def changes(settings: list[str] | None, name: str | None = None) -> list[Change]:
+def changes_of_options(settings: list[str] | None, name: str | None = None) -> list[Change]:
     """The changes that the options `--set` and `--name` ask for."""
     if not settings and name is None:
         return []
     from denoc.errors import InputError
     from denoc.text.change import Change
-    from denoc.text.source import parse
+    from denoc.text.source import parse_yaml_document
 
     asked = []
     for text in settings or []:
@@ -201,7 +201,7 @@ def changes(settings: list[str] | None, name: str | None = None) -> list[Change]
         if not (key and sign and value.strip()):
             raise InputError("not KEY=VALUE", key=label, allowed="such as time.end=2 or robot.links.link3.mass=2.1")
         try:
-            data = parse(value, "--set").data
+            data = parse_yaml_document(value, "--set").data
         except InputError as error:
             raise InputError(
                 error.message, key=label, found=error.found, allowed=error.allowed, hint=error.hint
@@ -221,21 +221,21 @@ class Files(NamedTuple):
     degrees: bool
 
 
-def files(given: list[ResultFormat], style: str = "screen", degrees: bool = False) -> Files:
+def file_options(given: list[ResultFormat], style: str = "screen", degrees: bool = False) -> Files:
     """How plots and tables are written, all of which can be done."""
     from denoc.errors import InputError
     from denoc.record import figures, tables
 
-    figures.look(style, degrees=degrees)
+    figures.plot_look(style, degrees=degrees)
     asked = list(dict.fromkeys(form.value for form in given))
     plots, others = [f for f in asked if f not in tables.FORMATS], [f for f in asked if f in tables.FORMATS]
     if len(plots) > 1:
         raise InputError("several formats of the plots", key="--format", found=", ".join(plots), allowed="one of them")
-    tables.check(others)
+    tables.check_table_formats(others)
     return Files(plots[0] if plots else None, others, style, degrees)
 
 
-def accepting(changed: list[Change], accept_energy: bool) -> list[Change]:
+def accept_energy_option(changed: list[Change], accept_energy: bool) -> list[Change]:
     """The changes, with that of --accept-energy if it is given."""
     if not accept_energy:
         return changed
@@ -244,12 +244,12 @@ def accepting(changed: list[Change], accept_energy: bool) -> list[Change]:
     return [*changed, Change("solver.energy", "accept", "--accept-energy", "solver.energy=accept")]
 
 
-def columns(model: Model, what: str) -> list[str]:
+def column_names_to_print(model: Model, what: str) -> list[str]:
     """The column names of all `coordinates`, `speeds` or `forces`."""
     return [f"{joint.name}.{suffix}" for joint in model.moving for suffix in getattr(joint.type, what)]
 
 
-def numbers(
+def numbers_of_option(
     text: str | None, option: str, kinds: list[str], names: list[str], default: tuple[float, ...]
 ) -> tuple[float, ...]:
     """The numbers of an option, with units, one for each name."""
@@ -266,30 +266,32 @@ def numbers(
             found=f"{len(parts)}: `{text}`",
             allowed="numbers with commas between, such as '10 deg, 0.1'",
         )
-    return tuple(number(part, kind, f"{option}, {name}") or 0.0 for part, kind, name in zip(parts, kinds, names))
+    return tuple(
+        number_of_option(part, kind, f"{option}, {name}") or 0.0 for part, kind, name in zip(parts, kinds, names)
+    )
 
 
-def show(x: Any) -> None:
+def print_matrix(x: Any) -> None:
     """Prints a matrix or a vector in columns."""
     for row in x if x.ndim == 2 else [x]:
         typer.echo("  " + " ".join(f"{0.0 if abs(v) < 5e-16 else v:12.6g}" for v in row))
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text_of_command(path: Path, text: str) -> None:
     """Writes a text file, whole or not at all."""
-    from denoc.record.write import whole
+    from denoc.record.write import write_file_whole
 
-    whole(path, lambda draft: draft.write_text(text, encoding="utf-8"))
+    write_file_whole(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
-def save_figure(figure: Any, path: Path) -> None:
+def save_figure_of_command(figure: Any, path: Path) -> None:
     """Writes a figure in the format of the file's suffix, whole or not at all."""
     from denoc.record import plots
-    from denoc.record.write import whole
+    from denoc.record.write import write_file_whole
 
-    whole(path, lambda draft: plots.save(figure, draft))
+    write_file_whole(path, lambda draft: plots.save_figure(figure, draft))
 
 
-def warned(message: str) -> None:
+def print_warning_beside_output(message: str) -> None:
     """Shows a warning beside a command's output."""
     typer.echo(f"warning: {message}", err=True)

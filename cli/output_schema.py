@@ -6,17 +6,17 @@ from pydantic import TypeAdapter
 
 from denoc.cli.as_json import FORMAT
 from denoc.cli.shapes import OUTPUTS
-from denoc.text.json_schema import DIALECT, Schema, described
+from denoc.text.json_schema import DIALECT, Schema, described_json_schema
 
 VERSION: Schema = {"const": FORMAT, "description": "the version of this shape; keys may come without a new version"}
 
 
-def output_schema(command: str) -> Schema:
+def schema_of_command_output(command: str) -> Schema:
     """The JSON Schema of what a command prints with `--json`."""
     output, choices = OUTPUTS[command], list[Schema]()
     definitions: Schema = {}
     for shape in (*output.one, *output.many):
-        made = described(TypeAdapter(shape).json_schema())
+        made = described_json_schema(TypeAdapter(shape).json_schema())
         definitions |= made.pop("$defs", {})
         made["properties"] = {"format": VERSION, **made["properties"]}
         made["required"] = ["format", *made.get("required", [])]

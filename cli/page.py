@@ -11,11 +11,13 @@ from denoc.cli import completing, options
 from denoc.cli.waiting import WRITING, Wait
 
 
-def page(
+def page_command(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="ROBOT|SCENARIO", help="A robot, which falls freely, or a scenario.", autocompletion=completing.both
+            metavar="ROBOT|SCENARIO",
+            help="A robot, which falls freely, or a scenario.",
+            autocompletion=completing.complete_robots_and_scenarios,
         ),
     ],
     slider: Annotated[
@@ -33,19 +35,19 @@ def page(
     quiet: options.Quiet = False,
 ) -> None:
     """Write one HTML file in which a machine runs: its equations of motion, with sliders for its numbers, offline."""
-    from denoc.record.write import make_folder, whole
-    from denoc.study.page import page as made
-    from denoc.study.page_plan import plan_of, ranges
+    from denoc.record.write import make_output_folder, write_file_whole
+    from denoc.study.page import page_of_plan as made
+    from denoc.study.page_plan import page_slider_ranges, plan_of_page
 
-    wanted = ranges(slider or [])
-    plan = plan_of(what, options.changes(settings))
+    wanted = page_slider_ranges(slider or [])
+    plan = plan_of_page(what, options.changes_of_options(settings))
     folder = out / plan.name
-    make_folder(folder)
+    make_output_folder(folder)
     file = folder / f"{plan.name}-page.html"
     with Wait(plan.name, quiet=quiet) as wait:
         wait.now("recording the equations")
-        text = made(plan, wanted, options.warned)
+        text = made(plan, wanted, options.print_warning_beside_output)
         wait.now(WRITING)
-        whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
+        write_file_whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     if not quiet:
         typer.echo(file)

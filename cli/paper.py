@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 WIDTH = 110
 
 
-def paper(
+def paper_command(
     ids: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[ID...]",
             help="Tables and figures (default: list them).",
-            autocompletion=options.names("denoc.study.papers.exhibits", "EXHIBITS"),
+            autocompletion=options.completion_from_names("denoc.study.papers.exhibits", "EXHIBITS"),
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Reproduce all of them.")] = False,
@@ -44,7 +44,7 @@ def paper(
 ) -> None:
     """List the papers' tables and figures; with an ID, reproduce one, and say what the comparison shows."""
     from denoc.errors import InputError
-    from denoc.record.write import check_writable
+    from denoc.record.write import check_output_writable
     from denoc.study.papers.exhibits import EXHIBITS, exhibit
 
     if ids and everything:
@@ -54,7 +54,7 @@ def paper(
         _list(list(EXHIBITS.values()), as_json)
         return
     for one in chosen:
-        check_writable(out / one.id)
+        check_output_writable(out / one.id)
     summaries = []
     for one in chosen:
         with Wait(one.id, quiet=quiet or as_json) as wait:
@@ -66,7 +66,7 @@ def paper(
         if not quiet and not as_json:
             _show(one, made, files)
     if as_json:
-        printed.show(summaries)
+        printed.print_json_document(summaries)
 
 
 def _list(exhibits: list[Exhibit], as_json: bool) -> None:
@@ -77,7 +77,7 @@ def _list(exhibits: list[Exhibit], as_json: bool) -> None:
             {"id": one.id, "paper": one.paper, "what": one.what, "caption": one.caption, "claim": one.claim}
             for one in exhibits
         ]
-        printed.show(listed)
+        printed.print_json_document(listed)
         return
     width = max(len(one.id) for one in exhibits)
     for key, group in groupby(exhibits, key=lambda one: one.paper):
@@ -93,7 +93,7 @@ def _list(exhibits: list[Exhibit], as_json: bool) -> None:
 
 def _write(exhibit: Exhibit, made: Reproduction, folder: Path, form: str) -> list[Path]:
     """The files of a reproduction, written: its lines as CSV, a CSV with the paper's numbers beside ours, a plot."""
-    from denoc.record.write import write_files
+    from denoc.record.write import write_output_files
 
     numbers = ([f"{x:.17g}" for x in row] for row in zip(*made.table.values()))
     files: dict[str, Any] = {f"{exhibit.id}.csv": _csv([list(made.table), *numbers])}
@@ -101,7 +101,7 @@ def _write(exhibit: Exhibit, made: Reproduction, folder: Path, form: str) -> lis
         files[f"{exhibit.id}-compared.csv"] = _csv([made.heads, *made.rows])
     if form:
         files[f"{exhibit.id}.{form}"] = exhibit.figure(made)
-    return write_files(folder, files, [f"{exhibit.id}.", f"{exhibit.id}-compared."])
+    return write_output_files(folder, files, [f"{exhibit.id}.", f"{exhibit.id}-compared."])
 
 
 def _csv(rows: Iterable[Sequence[str]]) -> str:
@@ -114,14 +114,14 @@ def _csv(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _show(exhibit: Exhibit, made: Reproduction, files: list[Path]) -> None:
-    from denoc.study.papers.exhibit import RANGES, ranges
+    from denoc.study.papers.exhibit import RANGES, exhibit_ranges
 
     typer.echo(f"{exhibit.id}\n  {exhibit.title}")
     typer.echo(textwrap.fill(exhibit.claim, WIDTH, initial_indent="  ", subsequent_indent="  "))
     if made.rows:
         _table(made.heads, made.rows)
     if made.ranges:
-        _table(RANGES, ranges(made))
+        _table(RANGES, exhibit_ranges(made))
     if made.verdict:
         typer.echo(textwrap.fill(made.verdict, WIDTH, initial_indent="  found: ", subsequent_indent="  "))
     typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files) + "\n")
@@ -145,7 +145,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _summary(entry: Exhibit, made: Reproduction, files: list[Path]) -> Document:
     """The data that `--json` prints."""
-    from denoc.study.papers.exhibit import RANGES, ranges
+    from denoc.study.papers.exhibit import RANGES, exhibit_ranges
 
     return {
         "id": entry.id,
@@ -153,6 +153,6 @@ def _summary(entry: Exhibit, made: Reproduction, files: list[Path]) -> Document:
         "claim": entry.claim,
         "verdict": made.verdict,
         "compared": [dict(zip(made.heads, row)) for row in made.rows],
-        "columns": [dict(zip(RANGES, row)) for row in ranges(made)] if made.ranges else [],
+        "columns": [dict(zip(RANGES, row)) for row in exhibit_ranges(made)] if made.ranges else [],
         "files": [str(file) for file in files],
     }

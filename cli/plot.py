@@ -11,7 +11,7 @@ from denoc.cli import completing, options
 from denoc.cli.waiting import WRITING, Wait
 
 
-def plot(
+def plot_command(
     result: options.Result,
     which: Annotated[
         list[str] | None,
@@ -19,7 +19,7 @@ def plot(
             "--plot",
             metavar="NAME",
             help="Plots to draw, such as --plot rates --plot energy (default: those of the scenario).",
-            autocompletion=options.names("denoc.record.plots", "PLOTS"),
+            autocompletion=options.completion_from_names("denoc.record.plots", "PLOTS"),
         ),
     ] = None,
     y: Annotated[
@@ -28,7 +28,7 @@ def plot(
             "--y",
             metavar="COLUMN",
             help="Draw columns, such as --y tip.y --x tip.x.",
-            autocompletion=completing.columns,
+            autocompletion=completing.complete_columns,
         ),
     ] = None,
     x: Annotated[
@@ -37,7 +37,7 @@ def plot(
             "--x",
             metavar="COLUMN",
             help="What they are drawn over: one for all, or one for each (default: the time).",
-            autocompletion=completing.columns,
+            autocompletion=completing.complete_columns,
         ),
     ] = None,
     out: Annotated[
@@ -51,13 +51,13 @@ def plot(
     """Draw plots of a result from its CSV and JSON files."""
     from denoc.errors import InputError
     from denoc.record import figures
-    from denoc.scenario.stored import stored
+    from denoc.scenario.stored import stored_scenario_result
 
-    kept = stored(result)
-    look = figures.look(style, degrees=degrees)
+    kept = stored_scenario_result(result)
+    look = figures.plot_look(style, degrees=degrees)
     if x and not y:
         raise InputError("columns across without columns up", key="--x", allowed="--y beside it")
-    own = [figures.against(x or "t", y, ["t", *kept.table])] if y else []
+    own = [figures.plot_columns_against(x or "t", y, ["t", *kept.table])] if y else []
     folder = out or kept.folder
     with Wait(kept.name, quiet=quiet) as wait:
         wait.now(WRITING)

@@ -23,13 +23,13 @@ MOST_SHOWN = 10  # differences of one scenario on the terminal
 MOST_NAMED = 4  # plots whose names are printed
 
 
-def regress(
+def regress_command(
     scenarios: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="SCENARIO...",
             help="Scenario files or names (default: all of the baseline).",
-            autocompletion=completing.scenarios,
+            autocompletion=completing.complete_scenarios,
         ),
     ] = None,
     baseline: Annotated[
@@ -52,16 +52,16 @@ def regress(
 ) -> None:
     """Run scenarios again and compare every column and plot with a baseline; exit with 1 if something differs."""
     from denoc.cli import ci
-    from denoc.record.write import check_writable
+    from denoc.record.write import check_output_writable
     from denoc.study.regression import cases as scenarios_again
-    from denoc.study.regression.updating import update as updated
+    from denoc.study.regression.updating import update_baseline as updated
 
     for file in (junit, summary, report):
         if file is not None:
-            check_writable(file.parent)
-    cases = scenarios_again.cases(baseline, scenarios or [], update=update)
+            check_output_writable(file.parent)
+    cases = scenarios_again.regression_cases(baseline, scenarios or [], update=update)
     for case in cases:
-        check_writable(out / case.name)
+        check_output_writable(out / case.name)
     verdicts, seconds, drawn = [], [], {}
     for case in cases:
         begun = time.perf_counter()
@@ -70,12 +70,12 @@ def regress(
         seconds.append(time.perf_counter() - begun)
         verdicts.append(verdict)
         if quiet and not (verdict.same or update or as_json):
-            said.error(ci.line(verdict))
+            said.print_error(ci.ci_line_of_scenario(verdict))
         elif not quiet and not as_json:
             _show(verdict, drawn[verdict.name])
     _write_reports(verdicts, seconds, junit, summary)
     if report is not None:
-        options.write_text(report, ci.page(verdicts, drawn))
+        options.write_text_of_command(report, ci.ci_html_page(verdicts, drawn))
     done = updated(baseline, verdicts) if update else {}
     different = sum(not verdict.same for verdict in verdicts)
     if as_json:
@@ -86,9 +86,9 @@ def regress(
             "updated": done,
             "scenarios": [_summary(verdict, drawn[verdict.name]) for verdict in verdicts],
         }
-        printed.show(document)
+        printed.print_json_document(document)
     elif not quiet:
-        typer.echo(ci.headline(verdicts))
+        typer.echo(ci.ci_headline(verdicts))
         if update:
             written = ", ".join(f"{name} ({word})" for name, word in done.items())
             typer.echo(f"{baseline}: {written}" if written else f"{baseline}: nothing to change")
@@ -99,44 +99,44 @@ def regress(
 def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | None, summary: Path | None) -> None:
     """Writes the reports for continuous integration, where they are wanted."""
     from denoc.cli import ci
-    from denoc.record.write import make_folder as make
+    from denoc.record.write import make_output_folder as make
 
-    for file, text in ((junit, ci.junit), (summary, ci.markdown)):
+    for file, text in ((junit, ci.ci_junit_xml), (summary, ci.ci_markdown_summary)):
         if file is not None:
             make(file.parent)
-            options.write_text(file, text(verdicts, seconds))
+            options.write_text_of_command(file, text(verdicts, seconds))
 
 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
-    from denoc.cli.running import computed
-    from denoc.machine.jit.choice import using
+    from denoc.cli.running import compute_with_progress
+    from denoc.machine.jit.choice import using_backend
     from denoc.study.regression import judging
 
     if case.plan is None:
-        return judging.missing(case)
+        return judging.judge_missing_scenario(case)
     with Wait(case.name, quiet=quiet) as wait:
-        with using(backend):
-            result = computed(case.plan, wait)
+        with using_backend(backend):
+            result = compute_with_progress(case.plan, wait)
         if result.ended == "interrupted":
             raise KeyboardInterrupt
         wait.now("drawing plots and comparing them")
-        return judging.judged(case, result)
+        return judging.judge_against_baseline(case, result)
 
 
 def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
     """Draws the plots of differences, removes those of an earlier comparison, and returns the files."""
-    from denoc.record.write import make_folder as make
-    from denoc.study.regression.overlays import overlays
+    from denoc.record.write import make_output_folder as make
+    from denoc.study.regression.overlays import regression_overlays
 
     if folder.is_dir():
         for file in folder.iterdir():
             if file.name.startswith(f"{verdict.name}-difference-") and file.suffix == ".png":
                 file.unlink()
     files = []
-    for stem, figure in overlays(verdict).items():
+    for stem, figure in regression_overlays(verdict).items():
         make(folder)
         files.append(folder / f"{stem}.png")
-        options.save_figure(figure, files[-1])
+        options.save_figure_of_command(figure, files[-1])
     return files
 
 
@@ -146,13 +146,13 @@ def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
 def _show(verdict: Verdict, files: list[str]) -> None:
     from denoc.cli import ci
 
-    typer.echo(ci.line(verdict))
+    typer.echo(ci.ci_line_of_scenario(verdict))
     for note in verdict.notes:
         typer.echo(f"  {note}")
     numbers = [one for one in verdict.differences if one.old is not None]
     others = [one for one in verdict.differences if one.old is None] if len(verdict.differences) > 1 else []
     for one in others[:MOST_SHOWN]:
-        typer.echo(f"  {ci.sentence(one)}")
+        typer.echo(f"  {ci.ci_sentence_of_difference(one)}")
     if len(others) > MOST_SHOWN:
         typer.echo(f"  … and {len(others) - MOST_SHOWN} more")
     if numbers:
@@ -175,7 +175,7 @@ def _table(numbers: list[Difference]) -> None:
     for k, name in enumerate(ci.HEADS):
         table.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
     for one in numbers[:MOST_SHOWN]:
-        table.add_row(*(Text(cell) for cell in ci.cells(one)))
+        table.add_row(*(Text(cell) for cell in ci.ci_cells_of_difference(one)))
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     with console.capture() as shown:
         console.print(table)
@@ -190,7 +190,7 @@ def _summary(verdict: Verdict, plots: list[str]) -> Regressed:
         "scenario": verdict.name,
         "same": verdict.same,
         "nearest": verdict.nearest,
-        "differences": [printed.difference(one) for one in verdict.differences],
+        "differences": [printed.json_of_difference(one) for one in verdict.differences],
         "notes": verdict.notes,
         "plots": plots,
     }

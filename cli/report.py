@@ -11,7 +11,7 @@ from denoc.cli import options
 from denoc.cli.waiting import WRITING, Wait
 
 
-def report(
+def report_command(
     result: options.Result,
     out: Annotated[
         Path | None,
@@ -21,20 +21,22 @@ def report(
     quiet: options.Quiet = False,
 ) -> None:
     """Write one file with all about a result: verdict, machine, motion, plots, extremes, inputs, how to repeat it."""
-    from denoc.record.write import make_folder, whole
-    from denoc.scenario.stored import stored
+    from denoc.record.write import make_output_folder, write_file_whole
+    from denoc.scenario.stored import stored_scenario_result
     from denoc.study import report as study
 
-    kept = stored(result)
+    kept = stored_scenario_result(result)
     folder = out or kept.folder
-    make_folder(folder)
+    make_output_folder(folder)
     file = folder / f"{kept.name}-report.{'pdf' if pdf else 'html'}"
     with Wait(kept.name, quiet=quiet) as wait:
         wait.now(WRITING)
         if pdf:
-            whole(file, lambda draft: study.write_pdf(draft, kept, options.warned))
+            write_file_whole(
+                file, lambda draft: study.write_report_pdf(draft, kept, options.print_warning_beside_output)
+            )
         else:
-            text = study.report(kept, options.warned)
-            whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
+            text = study.report_html(kept, options.print_warning_beside_output)
+            write_file_whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     if not quiet:
         typer.echo(file)

@@ -9,13 +9,15 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 
-def about(text: str) -> Any:
+def field_of_command_output(text: str) -> Any:
     """A description, as part of the schema."""
     return Field(description=text)
 
 
-Files = Annotated[Sequence[str], about("the files that were written")]
-Numbers = Annotated[dict[str, float | None], about("numbers by name; null for those that aren't known")]
+Files = Annotated[Sequence[str], field_of_command_output("the files that were written")]
+Numbers = Annotated[
+    dict[str, float | None], field_of_command_output("numbers by name; null for those that aren't known")
+]
 Row = Sequence[float]
 Matrix = Sequence[Row]
 
@@ -23,8 +25,8 @@ Matrix = Sequence[Row]
 class Pose(TypedDict):
     """A joint's frame in its parent's, in zero position."""
 
-    xyz: Annotated[Sequence[float], about("m")]
-    rpy: Annotated[Sequence[float], about("roll, pitch, yaw in rad")]
+    xyz: Annotated[Sequence[float], field_of_command_output("m")]
+    rpy: Annotated[Sequence[float], field_of_command_output("roll, pitch, yaw in rad")]
 
 
 class Link(TypedDict):
@@ -63,8 +65,8 @@ class Coupling(TypedDict):
     """A joint whose coordinate follows another one's, or those of several."""
 
     joint: str
-    to: Annotated[str | Sequence[str], about("a list where there are several")]
-    ratio: Annotated[float | Sequence[float], about("a list where there are several")]
+    to: Annotated[str | Sequence[str], field_of_command_output("a list where there are several")]
+    ratio: Annotated[float | Sequence[float], field_of_command_output("a list where there are several")]
     offset: float
 
 
@@ -73,7 +75,7 @@ class Actuator(TypedDict):
 
     name: str
     link: NotRequired[str]
-    joints: NotRequired[Annotated[Mapping[str, float], about("coefficients")]]
+    joints: NotRequired[Annotated[Mapping[str, float], field_of_command_output("coefficients")]]
 
 
 class Unknowable(TypedDict):
@@ -82,8 +84,10 @@ class Unknowable(TypedDict):
     loop: str
     forces: Sequence[str]
     moments: Sequence[str]
-    other: Annotated[bool, about("whether a force along another direction than an axis is among them")]
-    others: Annotated[Sequence[str], about("such forces, in words")]
+    other: Annotated[
+        bool, field_of_command_output("whether a force along another direction than an axis is among them")
+    ]
+    others: Annotated[Sequence[str], field_of_command_output("such forces, in words")]
 
 
 class Spin(TypedDict):
@@ -97,7 +101,7 @@ class Subsystem(TypedDict):
     """Branches that are solved together."""
 
     name: str
-    branches: Annotated[Sequence[Sequence[str]], about("links of each branch")]
+    branches: Annotated[Sequence[Sequence[str]], field_of_command_output("links of each branch")]
     equations: int
     unknowns: int
     determinate: bool
@@ -107,7 +111,7 @@ class LoopGroup(TypedDict):
     """A group of bodies that loops hold together."""
 
     links: Sequence[str]
-    loops: Annotated[Sequence[str], about("its loops, and the joints that follow others")]
+    loops: Annotated[Sequence[str], field_of_command_output("its loops, and the joints that follow others")]
     speeds: int
     freedoms: int
 
@@ -128,8 +132,10 @@ class Mobility(TypedDict):
     unmoved: NotRequired[int]
     useless: NotRequired[Sequence[str]]
     subsystems: NotRequired[Sequence[Subsystem]]
-    groups: NotRequired[Annotated[Sequence[LoopGroup], about("bodies that loops hold together, for forward dynamics")]]
-    apart: NotRequired[Annotated[int, about("bodies that no loop passes")]]
+    groups: NotRequired[
+        Annotated[Sequence[LoopGroup], field_of_command_output("bodies that loops hold together, for forward dynamics")]
+    ]
+    apart: NotRequired[Annotated[int, field_of_command_output("bodies that no loop passes")]]
     loops_distance: NotRequired[float | None]
     distance: NotRequired[float | None]
 
@@ -137,17 +143,17 @@ class Mobility(TypedDict):
 class Combination(TypedDict):
     """A combination of numbers that the dynamics knows."""
 
-    name: Annotated[str, about("the number whose factor is 1 and which is in no other group")]
+    name: Annotated[str, field_of_command_output("the number whose factor is 1 and which is in no other group")]
     value: float
-    numbers: Annotated[dict[str, float], about("each with its factor")]
+    numbers: Annotated[dict[str, float], field_of_command_output("each with its factor")]
 
 
 class BaseParameters(TypedDict):
     """All combinations of numbers that the dynamics knows."""
 
     groups: Sequence[Combination]
-    silent: Annotated[Sequence[str], about("numbers without effect on any force")]
-    rules: Annotated[bool, about("from rules, otherwise from the rank of the regressor")]
+    silent: Annotated[Sequence[str], field_of_command_output("numbers without effect on any force")]
+    rules: Annotated[bool, field_of_command_output("from rules, otherwise from the rank of the regressor")]
 
 
 class Robot(TypedDict):
@@ -161,7 +167,7 @@ class Robot(TypedDict):
     elastic: Sequence[str]
     gravity: Sequence[float]
     mass: float
-    centre: Annotated[Sequence[float], about("of mass, m")]
+    centre: Annotated[Sequence[float], field_of_command_output("of mass, m")]
     links: Sequence[Link]
     loops: NotRequired[Sequence[Loop]]
     couplings: NotRequired[Sequence[Coupling]]
@@ -179,7 +185,7 @@ class Matrices(TypedDict):
     robot: str
     q: Row
     qd: Row
-    order: Annotated[Sequence[str], about("the links to which blocks belong")]
+    order: Annotated[Sequence[str], field_of_command_output("the links to which blocks belong")]
     N_l: NotRequired[Matrix]
     N_d: NotRequired[Matrix]
     I: NotRequired[Matrix]
@@ -200,16 +206,18 @@ class Linearized(TypedDict):
     robot: str
     q: Row
     qd: Row
-    states: Annotated[Sequence[str], about("names of x: displacements, then speeds")]
-    inputs: Annotated[Sequence[str], about("names of u")]
+    states: Annotated[Sequence[str], field_of_command_output("names of x: displacements, then speeds")]
+    inputs: Annotated[Sequence[str], field_of_command_output("names of u")]
     A: Matrix
     B: Matrix
     tau: Row
     qdd: Row
     equilibrium: bool
-    eigenvalues: Annotated[Matrix, about("pairs of real and imaginary parts")]
-    K: NotRequired[Annotated[Matrix, about("gains of the regulator u = -K x, with `--lqr`")]]
-    forces: NotRequired[Annotated[dict[str, Any], about("the regulator as the section `forces` of a scenario")]]
+    eigenvalues: Annotated[Matrix, field_of_command_output("pairs of real and imaginary parts")]
+    K: NotRequired[Annotated[Matrix, field_of_command_output("gains of the regulator u = -K x, with `--lqr`")]]
+    forces: NotRequired[
+        Annotated[dict[str, Any], field_of_command_output("the regulator as the section `forces` of a scenario")]
+    ]
 
 
 class Operations(TypedDict):
@@ -227,19 +235,27 @@ class Published(TypedDict):
     """A row of a paper's table."""
 
     algorithm: str
-    formulas: Annotated[Sequence[str], about("of multiplications and of additions")]
+    formulas: Annotated[Sequence[str], field_of_command_output("of multiplications and of additions")]
     n: int
-    count: Annotated[Sequence[int], about("multiplications and additions for n joints")]
+    count: Annotated[Sequence[int], field_of_command_output("multiplications and additions for n joints")]
 
 
 class Complexity(TypedDict):
     """Operation counts."""
 
     published: dict[str, Sequence[Published]]
-    chain: Annotated[dict[str, dict[str, Operations]], about("joints of the chain → algorithm → operations")]
-    robot: Annotated[dict[str, dict[str, Operations]], about("program → `regrouped` or `plain` → operations")]
-    crossover: Annotated[dict[str, int | None], about("joints from which on O(n) is cheaper than dense matrices")]
-    seconds: Annotated[dict[str, dict[str, float]], about("joints → algorithm → seconds a sample, measured")]
+    chain: Annotated[
+        dict[str, dict[str, Operations]], field_of_command_output("joints of the chain → algorithm → operations")
+    ]
+    robot: Annotated[
+        dict[str, dict[str, Operations]], field_of_command_output("program → `regrouped` or `plain` → operations")
+    ]
+    crossover: Annotated[
+        dict[str, int | None], field_of_command_output("joints from which on O(n) is cheaper than dense matrices")
+    ]
+    seconds: Annotated[
+        dict[str, dict[str, float]], field_of_command_output("joints → algorithm → seconds a sample, measured")
+    ]
 
 
 class Part(TypedDict):
@@ -247,18 +263,23 @@ class Part(TypedDict):
 
     when: Literal["reading", "writing"]
     what: str
-    fate: Annotated[str, about("used, changed (read otherwise than it stands), ignored (it means nothing), dropped")]
+    fate: Annotated[
+        str,
+        field_of_command_output("used, changed (read otherwise than it stands), ignored (it means nothing), dropped"),
+    ]
     why: str
     times: int
-    lines: Annotated[Sequence[int], about("of the file, where they are known")]
+    lines: Annotated[Sequence[int], field_of_command_output("of the file, where they are known")]
 
 
 class Conversion(TypedDict):
     """A robot's file in another format."""
 
     robot: str
-    to: Annotated[str, about("the format that was written")]
+    to: Annotated[str, field_of_command_output("the format that was written")]
     files: Files
-    text: Annotated[str | None, about("what was written, if not to a file")]
+    text: Annotated[str | None, field_of_command_output("what was written, if not to a file")]
     parts: Sequence[Part]
-    warnings: Annotated[Sequence[str], about("what was changed or dropped, and doubts about the robot")]
+    warnings: Annotated[
+        Sequence[str], field_of_command_output("what was changed or dropped, and doubts about the robot")
+    ]

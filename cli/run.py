@@ -9,11 +9,11 @@ import typer
 from denoc.cli import completing, options
 
 
-def run(
+def run_command(
     scenarios: Annotated[
         list[str],
         typer.Argument(
-            metavar="SCENARIO...", help="Scenario files or library names.", autocompletion=completing.scenarios
+            metavar="SCENARIO...", help="Scenario files or library names.", autocompletion=completing.complete_scenarios
         ),
     ],
     settings: options.Settings = None,
@@ -29,23 +29,23 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Run scenarios of any task. All files are read and checked before the first run starts."""
-    from denoc.cli.running import carry_out
+    from denoc.cli.running import carry_out_and_print
     from denoc.errors import InputError
-    from denoc.scenario.run import prepare
+    from denoc.scenario.run import prepare_scenario
 
     if name is not None and len(scenarios) > 1:
         raise InputError("one name can't be that of several scenarios", key="--name", found=f"`{name}`")
-    changes = options.accepting(options.changes(settings, name), accept_energy)
-    plans = [prepare(scenario, changes=changes) for scenario in scenarios]
+    changes = options.accept_energy_option(options.changes_of_options(settings, name), accept_energy)
+    plans = [prepare_scenario(scenario, changes=changes) for scenario in scenarios]
     names = [plan.name for plan in plans]
     for one in names:
         if names.count(one) > 1:
             raise InputError(f"two scenarios are called `{one}`: their results would overwrite each other")
-    carry_out(
+    carry_out_and_print(
         plans,
         out,
         plot=plot,
-        files=options.files(forms, style, degrees),
+        files=options.file_options(forms, style, degrees),
         backend=backend.value,
         as_json=as_json,
         quiet=quiet,

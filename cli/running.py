@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_KEYS = 4  # of the inputs that differ from those of the run that is replaced
 
 
-def carry_out(
+def carry_out_and_print(
     plans: list[Plan],
     out: Path,
     *,
@@ -36,51 +36,53 @@ def carry_out(
     The JSON document is a list of summaries if
     the command takes `several` scenarios, whatever their number.
     """
-    from denoc.machine.jit.choice import using
-    from denoc.record.write import check_writable
+    from denoc.machine.jit.choice import using_backend
+    from denoc.record.write import check_output_writable
 
     for plan in plans:
-        check_writable(out / plan.name)
+        check_output_writable(out / plan.name)
     code = 0
     summaries: list[Run] = []
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():
-            said.warning(warning)
+            said.print_warning(warning)
         with Wait(plan.name, quiet=quiet or as_json) as wait:
-            with using(backend):
-                result = computed(plan, wait)
-            made, others = written(result, out / plan.name, files, wait, plot=plot)
+            with using_backend(backend):
+                result = compute_with_progress(plan, wait)
+            made, others = write_files_of_command(result, out / plan.name, files, wait, plot=plot)
         if others and not quiet:
-            said.warning(others)
-        own = exit_code(result)
+            said.print_warning(others)
+        own = exit_code_of_run(result)
         code = max(code, own)
-        summaries.append(summary(result, made))
+        summaries.append(summary_to_print(result, made))
         if not quiet and not as_json:
-            show(result, made)
+            print_run(result, made)
         elif own and not as_json:
-            said.error(f"{plan.name}: {result.record['reason']}")
+            said.print_error(f"{plan.name}: {result.record['reason']}")
         if result.ended == "interrupted":
             break
     if as_json:
-        printed.show(summaries if several else summaries[0])
+        printed.print_json_document(summaries if several else summaries[0])
     if code:
         raise typer.Exit(code)
 
 
-def computed(plan: Plan, wait: Wait) -> Result:
+def compute_with_progress(plan: Plan, wait: Wait) -> Result:
     """The result of a plan, whose progress is shown meanwhile."""
-    from denoc.scenario.run import carry_out as compute
+    from denoc.scenario.run import carry_out_plan as compute
 
     return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1])))
 
 
-def written(result: Result, folder: Path, wanted: Files, wait: Wait, *, plot: bool) -> tuple[list[Path], str]:
+def write_files_of_command(
+    result: Result, folder: Path, wanted: Files, wait: Wait, *, plot: bool
+) -> tuple[list[Path], str]:
     """The files of a result, and a sentence on a run with other inputs whose results they replace."""
-    from denoc.record.write import other_inputs
+    from denoc.record.write import recorded_inputs_that_differ
 
     wait.now(WRITING)
-    keys = other_inputs(folder, result.name, result.record)
-    with interrupts.held():
+    keys = recorded_inputs_that_differ(folder, result.name, result.record)
+    with interrupts.hold_interrupt_signals():
         files = result.write(
             folder, wanted.form, plot=plot, more_tables=wanted.tables, style=wanted.style, degrees=wanted.degrees
         )
@@ -89,14 +91,14 @@ def written(result: Result, folder: Path, wanted: Files, wait: Wait, *, plot: bo
     return files, held if keys else ""
 
 
-def exit_code(result: Result) -> int:
+def exit_code_of_run(result: Result) -> int:
     """The exit code of a run, which is 0 if it ended as expected."""
     if result.ended == "interrupted":
-        return interrupts.code()
+        return interrupts.exit_code_of_interrupt()
     return 0 if result.ended == result.record["expected"] else 3
 
 
-def summary(result: Result, files: list[Path]) -> Run:
+def summary_to_print(result: Result, files: list[Path]) -> Run:
     """The data that `--json` prints."""
     record = result.record
     return {
@@ -115,7 +117,7 @@ def summary(result: Result, files: list[Path]) -> Run:
     }
 
 
-def show(result: Result, files: list[Path]) -> None:
+def print_run(result: Result, files: list[Path]) -> None:
     """Prints how a run ended, its largest forces, its energy balance, its events and its files."""
     from denoc.scenario.audit import DOUBTFUL
 

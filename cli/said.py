@@ -9,12 +9,12 @@ COLOURS = {"error": "bold red", "warning": "yellow"}
 LABELS = ("  found: ", "  allowed: ", "  hint: ")
 
 
-def error(message: object) -> None:
+def print_error(message: object) -> None:
     """Prints an error."""
     _say("error", str(message))
 
 
-def warning(message: object) -> None:
+def print_warning(message: object) -> None:
     """Prints a warning."""
     _say("warning", str(message))
 
@@ -24,7 +24,7 @@ def _say(kind: str, message: str) -> None:
     if stream is None:
         return
     text = f"{kind}: {message}"
-    if not coloured():
+    if not terminal_is_coloured():
         print(text, file=stream)
         return
     from rich.console import Console
@@ -41,7 +41,7 @@ def _say(kind: str, message: str) -> None:
         console.print(shown)
 
 
-def coloured() -> bool:
+def terminal_is_coloured() -> bool:
     """Whether standard error is a terminal that shows colours, and nobody has asked for none."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return not plain and sys.stderr is not None and sys.stderr.isatty()

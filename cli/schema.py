@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 FILES = ("robot", "scenario", "study", "identification")
 
 
-def kinds() -> list[str]:
+def kinds_with_schema() -> list[str]:
     """Everything that has a schema: the kinds of files, the commands with `--json`, and `error`."""
     from denoc.cli.shapes import OUTPUTS
 
     return [*FILES, *OUTPUTS]
 
 
-def schema(
+def schema_command(
     kind: Annotated[
         str,
         typer.Argument(
             metavar="robot|scenario|study|identification|COMMAND|error",
             help="Kind of files, or a command with --json.",
-            autocompletion=options.names("denoc.cli.schema", "kinds"),
+            autocompletion=options.completion_from_names("denoc.cli.schema", "kinds_with_schema"),
         ),
     ],
     out: Annotated[
@@ -36,17 +36,17 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of a kind of files, or of what a command prints with --json."""
-    from denoc.text.json_schema import schema_text
+    from denoc.text.json_schema import json_schema_text
 
-    text = schema_text(made(kind))
+    text = json_schema_text(schema_of_kind(kind))
     if out is None:
         typer.echo(text, nl=False)
         return
-    options.write_text(out, text)
+    options.write_text_of_command(out, text)
     typer.echo(str(out))
 
 
-def made(kind: str) -> Schema:
+def schema_of_kind(kind: str) -> Schema:
     """The JSON Schema of a kind of files, or of a command's output."""
     if kind == "robot":
         from denoc.robot.json_schema import robot_schema
@@ -65,10 +65,10 @@ def made(kind: str) -> Schema:
         from denoc.text.json_schema import json_schema
 
         return json_schema(IdentificationFile, "what `denoc identify` does")
-    from denoc.cli.output_schema import output_schema
+    from denoc.cli.output_schema import schema_of_command_output
     from denoc.errors import InputError, did_you_mean
 
-    known = kinds()
+    known = kinds_with_schema()
     if kind not in known:
         raise InputError("no such schema", found=f"`{kind}`", allowed=", ".join(known), hint=did_you_mean(kind, known))
-    return output_schema(kind)
+    return schema_of_command_output(kind)

@@ -13,7 +13,16 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from denoc.cli.check_shapes import Regression, Verified
-from denoc.cli.robot_shapes import Complexity, Conversion, Files, Linearized, Matrices, Numbers, Robot, about
+from denoc.cli.robot_shapes import (
+    Complexity,
+    Conversion,
+    Files,
+    Linearized,
+    Matrices,
+    Numbers,
+    Robot,
+    field_of_command_output,
+)
 from denoc.cli.study_shapes import Excited, Forecast, Identification, Optimised, SearchPlan, Sweep
 
 # ---- runs
@@ -23,9 +32,9 @@ class Event(TypedDict):
     """An event of a simulation."""
 
     t: float
-    joint: NotRequired[Annotated[str, about("missing where an event belongs to no joint")]]
+    joint: NotRequired[Annotated[str, field_of_command_output("missing where an event belongs to no joint")]]
     event: str
-    then: Annotated[str, about("what holds from then on")]
+    then: Annotated[str, field_of_command_output("what holds from then on")]
 
 
 class SingularPosition(TypedDict):
@@ -33,18 +42,20 @@ class SingularPosition(TypedDict):
 
     t: float
     loop: str
-    coordinates: Annotated[Sequence[str], about("joints whose coordinates stay usable")]
+    coordinates: Annotated[Sequence[str], field_of_command_output("joints whose coordinates stay usable")]
 
 
 class Audit(TypedDict):
     """How far the numbers of a run can be trusted, and the statistics of its solver."""
 
-    closure: Annotated[float | None, about("largest gap of any loop, m")]
-    closure_angle: Annotated[float | None, about("the same of angles, rad")]
-    energy: Annotated[float | None, about("largest residual of the energy balance, J")]
-    exchanged: Annotated[float | None, about("the energy that it is compared with, J")]
-    energy_share: Annotated[float | None, about("the residual's share of the energy exchanged")]
-    quadrature: Annotated[float | None, about("the part of the residual that comes from the rows' spacing, J")]
+    closure: Annotated[float | None, field_of_command_output("largest gap of any loop, m")]
+    closure_angle: Annotated[float | None, field_of_command_output("the same of angles, rad")]
+    energy: Annotated[float | None, field_of_command_output("largest residual of the energy balance, J")]
+    exchanged: Annotated[float | None, field_of_command_output("the energy that it is compared with, J")]
+    energy_share: Annotated[float | None, field_of_command_output("the residual's share of the energy exchanged")]
+    quadrature: Annotated[
+        float | None, field_of_command_output("the part of the residual that comes from the rows' spacing, J")
+    ]
     steps: int
     rejected: int
     evaluations: int
@@ -55,12 +66,12 @@ class Run(TypedDict):
     """A run of a scenario."""
 
     scenario: str
-    task: Annotated[str, about("inverse or simulate")]
-    ended: Annotated[str, about("done, singularity, failed, interrupted")]
-    expected: Annotated[str, about("how it should have ended")]
-    reason: Annotated[str, about("why it ended otherwise; empty if it didn't")]
+    task: Annotated[str, field_of_command_output("inverse or simulate")]
+    ended: Annotated[str, field_of_command_output("done, singularity, failed, interrupted")]
+    expected: Annotated[str, field_of_command_output("how it should have ended")]
+    reason: Annotated[str, field_of_command_output("why it ended otherwise; empty if it didn't")]
     rows: int
-    seconds: Annotated[float, about("time of computing, compiling included")]
+    seconds: Annotated[float, field_of_command_output("time of computing, compiling included")]
     audit: Audit
     events: Sequence[Event]
     warnings: Sequence[str]
@@ -72,8 +83,8 @@ class Message(TypedDict):
     """A line of the message plan of a distributed run."""
 
     number: str
-    way: Annotated[str, about("to nodes or to central")]
-    fields: Annotated[dict[str, int], about("numbers per sample, to or from all nodes")]
+    way: Annotated[str, field_of_command_output("to nodes or to central")]
+    fields: Annotated[dict[str, int], field_of_command_output("numbers per sample, to or from all nodes")]
     messages: int
     bytes: int
 
@@ -96,8 +107,10 @@ class Distributed(TypedDict):
     legs: int
     nodes: int
     engine: str
-    off: Annotated[Numbers, about("differences from the undistributed run, relative to its largest values")]
-    undistributed: Annotated[float | None, about("s")]
+    off: Annotated[
+        Numbers, field_of_command_output("differences from the undistributed run, relative to its largest values")
+    ]
+    undistributed: Annotated[float | None, field_of_command_output("s")]
     seconds: float
     units: int
     messages: int
@@ -105,7 +118,7 @@ class Distributed(TypedDict):
     notes: Sequence[str]
     ended: str
     plan: Sequence[Message]
-    cost: NotRequired[Annotated[Numbers, about("of exchanges and of the nodes' work, times in s")]]
+    cost: NotRequired[Annotated[Numbers, field_of_command_output("of exchanges and of the nodes' work, times in s")]]
     files: Files
 
 
@@ -114,8 +127,10 @@ class Comparison(TypedDict):
 
     scenario: str
     interrupted: bool
-    runs: Annotated[Sequence[dict[str, str | float | None]], about("the rows of <scenario>-compare.csv")]
-    summary: Annotated[Sequence[dict[str, str | float | None]], about("a row for each method")]
+    runs: Annotated[
+        Sequence[dict[str, str | float | None]], field_of_command_output("the rows of <scenario>-compare.csv")
+    ]
+    summary: Annotated[Sequence[dict[str, str | float | None]], field_of_command_output("a row for each method")]
     files: Files
 
 
@@ -138,9 +153,11 @@ class Reproduction(TypedDict):
     id: str
     title: str
     claim: str
-    verdict: Annotated[str, about("what the numbers show; empty where the paper has none to compare with")]
-    compared: Annotated[Sequence[dict[str, str]], about("the paper's numbers beside denoc's")]
-    columns: Annotated[Sequence[dict[str, str]], about("ranges of the lines")]
+    verdict: Annotated[
+        str, field_of_command_output("what the numbers show; empty where the paper has none to compare with")
+    ]
+    compared: Annotated[Sequence[dict[str, str]], field_of_command_output("the paper's numbers beside denoc's")]
+    columns: Annotated[Sequence[dict[str, str]], field_of_command_output("ranges of the lines")]
     files: Files
 
 
@@ -156,7 +173,7 @@ class Entry(TypedDict):
     """A file of the library."""
 
     name: str
-    kind: Annotated[str, about("robots, scenarios or studies")]
+    kind: Annotated[str, field_of_command_output("robots, scenarios or studies")]
     file: str
 
 
@@ -168,16 +185,16 @@ class Mistake(TypedDict):
 
     kind: Annotated[
         str,
-        about(
+        field_of_command_output(
             "usage, input, model, assembly, numerical, cluster; else memory, system, interrupted, or bug: a mistake in "
             "denoc itself"
         ),
     ]
     message: str
     file: str | None
-    line: Annotated[int | None, about("counts from 1, and so does the column")]
+    line: Annotated[int | None, field_of_command_output("counts from 1, and so does the column")]
     column: int | None
-    key: Annotated[str | None, about("the key in the file, or the option")]
+    key: Annotated[str | None, field_of_command_output("the key in the file, or the option")]
     found: str | None
     allowed: str | None
     hint: str | None

@@ -19,12 +19,12 @@ Method = Annotated[
         "--method",
         metavar="NAME",
         help="Integration method: rk45, rkck, rk56, rk4, dop853, radau, bdf, lsoda (default: rk45).",
-        autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
+        autocompletion=options.completion_from_names("denoc.simulate.integrate", "INTEGRATORS"),
     ),
 ]
 
 
-def simulate(
+def simulate_command(
     robot: options.Robot,
     floating: options.Floating = False,
     loops: options.Loops = None,
@@ -56,41 +56,41 @@ def simulate(
     The forces are given by --scenario, or else by the library's scenario `<robot>-fall`. Without either, the robot
     falls freely from rest for 1 s. The other options change the scenario that is run.
     """
-    from denoc.cli.choose import overlaid, planned, timed
-    from denoc.cli.running import carry_out
+    from denoc.cli.choose import options_overlaid_on_scenario, plan_for_command, time_options_applied
+    from denoc.cli.running import carry_out_and_print
     from denoc.errors import InputError
 
     if free_fall and scenario is not None:
         raise InputError("--free-fall and --scenario exclude each other", allowed="one of the two")
-    end = options.number(time, "time", "--time")
-    dt = options.number(step, "time", "--step", above=0.0)
+    end = options.number_of_option(time, "time", "--time")
+    dt = options.number_of_option(step, "time", "--step", above=0.0)
     given = {
         "method": method,
-        "rtol": options.number(rtol, "number", "--rtol", above=0.0),
-        "atol": options.number(atol, "number", "--atol", above=0.0),
+        "rtol": options.number_of_option(rtol, "number", "--rtol", above=0.0),
+        "atol": options.number_of_option(atol, "number", "--atol", above=0.0),
     }
     solver = {key: value for key, value in given.items() if value is not None}
 
     def made(model: Robot) -> dict[str, Any]:
-        times = timed({"end": DURATION}, end, dt)
+        times = time_options_applied({"end": DURATION}, end, dt)
         scenario = {"name": f"{model.name}-fall", "task": "simulate", "time": times, "solver": solver}
         return {**scenario, "plots": ["angles", "energy"]}
 
-    plan = planned(
-        options.loaded(robot, floating, loops),
+    plan = plan_for_command(
+        options.robot_of_argument(robot, floating, loops),
         scenario,
         "fall",
         made,
         own=False,
-        change=lambda data: overlaid(data, end, dt, solver),
-        options=options.timing(end, dt) | {("solver", key): f"--{key}" for key in solver},
-        settings=options.accepting(options.changes(settings, name), accept_energy),
+        change=lambda data: options_overlaid_on_scenario(data, end, dt, solver),
+        options=options.timing_options(end, dt) | {("solver", key): f"--{key}" for key in solver},
+        settings=options.accept_energy_option(options.changes_of_options(settings, name), accept_energy),
     )
-    carry_out(
+    carry_out_and_print(
         [plan],
         out,
         plot=plot,
-        files=options.files(forms, style, degrees),
+        files=options.file_options(forms, style, degrees),
         backend=backend.value,
         as_json=as_json,
         quiet=quiet,

@@ -43,7 +43,7 @@ class _Messages(io.FileIO):
 
 
 @contextlib.contextmanager
-def guarded() -> Iterator[None]:
+def guard_standard_streams() -> Iterator[None]:
     """A context in which standard output raises OutputError if it can't be written, and standard error never fails."""
     _occupy()
     before = sys.stdout, sys.stderr
@@ -60,7 +60,7 @@ def guarded() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def forget() -> None:
+def forget_standard_output() -> None:
     """Discards what is still to be written to standard output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 

@@ -54,13 +54,13 @@ Scheduler = Annotated[
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")]
 
 
-def sweep(
+def sweep_command(
     study: Annotated[
         str,
         typer.Argument(
             metavar="STUDY",
             help="A study file, or one of the library.",
-            autocompletion=completing.studies,
+            autocompletion=completing.complete_studies,
         ),
     ],
     on: Where = Place.threads,
@@ -86,45 +86,45 @@ def sweep(
     quiet: options.Quiet = False,
 ) -> None:
     """Run a scenario for many values of its numbers; runs are kept as they finish, and none is computed twice."""
-    from denoc.record.write import check_writable, make_folder
+    from denoc.record.write import check_output_writable, make_output_folder
     from denoc.study.sweep import best as chosen
     from denoc.study.sweep import engines, results
-    from denoc.study.sweep.probe import probed
-    from denoc.study.sweep.reading import opened
-    from denoc.study.sweep.run import Runs, forecast
+    from denoc.study.sweep.probe import probe_study
+    from denoc.study.sweep.reading import open_study
+    from denoc.study.sweep.run import Runs, forecast_sweep
 
-    wanted = options.files(forms)
-    asked = opened(study)
-    sought = (*chosen.goal(asked, best), count) if best is not None else None
+    wanted = options.file_options(forms)
+    asked = open_study(study)
+    sought = (*chosen.sweep_goal(asked, best), count) if best is not None else None
     folder = out / asked.name
-    check_writable(folder)
+    check_output_writable(folder)
     form = (wanted.form or options.Format.png.value) if plot else ""
     with Wait(asked.name, quiet=quiet or as_json) as wait:
         wait.now("looking at the first run")
-        ready = probed(asked)
-        store = results.store_of(folder, asked.name)
+        ready = probe_study(asked)
+        store = results.store_of_study(folder, asked.name)
         if explain:
             runs = Runs(ready, store if store.is_file() and resume else None)
             wait.now("measuring a few runs")
-            foretold = forecast(runs)
+            foretold = forecast_sweep(runs)
             runs.close()
         else:
-            make_folder(folder)
+            make_output_folder(folder)
             runs = Runs(ready, store, fresh=not resume)
-            swept = _carried_out(runs, lambda: engines.engine(on.value, workers, scheduler), wait, store)
+            swept = _carried_out(runs, lambda: engines.sweep_engine(on.value, workers, scheduler), wait, store)
             wait.now(WRITING)
-            with interrupts.held():
-                files = results.written(swept, runs.study, folder, form, "parquet" in wanted.tables, sought)
+            with interrupts.hold_interrupt_signals():
+                files = results.write_sweep_files(swept, runs.study, folder, form, "parquet" in wanted.tables, sought)
     if explain:
         _explain(asked.name, foretold, workers, on.value, folder, as_json=as_json)
         return
     if as_json:
-        printed.show(_summary(swept, files))
+        printed.print_json_document(_summary(swept, files))
     elif not quiet:
         _show(swept, files)
     if swept.missed:
         if quiet or as_json:
-            said.error(f"{swept.name}: {'; '.join(swept.missed)}")
+            said.print_error(f"{swept.name}: {'; '.join(swept.missed)}")
         raise typer.Exit(3)
 
 
@@ -147,11 +147,11 @@ def _carried_out(runs: Runs, engine: Callable[[], Engine], wait: Wait, store: Pa
 
 
 def _progress(at: Progress) -> str:
-    left = f", {duration(at.left)} left" if at.left is not None else ""
+    left = f", {duration_to_print(at.left)} left" if at.left is not None else ""
     return f"{at.done} of {at.count} runs{left}"
 
 
-def duration(seconds: float) -> str:
+def duration_to_print(seconds: float) -> str:
     """A duration in words that don't say more than is known."""
     if seconds < 100:
         return f"{max(seconds, 0.1):.2g} s"
@@ -160,9 +160,9 @@ def duration(seconds: float) -> str:
 
 
 def _explain(name: str, it: Forecast, workers: int | None, on: str, folder: Path, *, as_json: bool) -> None:
-    from denoc.machine.jit.cores import processors
+    from denoc.machine.jit.cores import processors_to_use
 
-    hands = workers or processors()
+    hands = workers or processors_to_use()
     missing = it.runs - it.kept
     seconds = it.seconds * missing / (1 if on == "threads" else hands)
     if as_json:
@@ -175,12 +175,12 @@ def _explain(name: str, it: Forecast, workers: int | None, on: str, folder: Path
             "store": it.store,
             "folder": str(folder),
         }
-        printed.show(document)
+        printed.print_json_document(document)
         return
     typer.echo(f"{name}: {it.runs} runs, {it.kept} of them kept already, {missing} to be computed")
     where = {"threads": "threads of this process", "process": "processes", "dask": "workers of a Dask cluster"}[on]
     if missing:
-        typer.echo(f"  about {duration(seconds)}, {1e3 * it.seconds:.3g} ms each, on {hands} {where}")
+        typer.echo(f"  about {duration_to_print(seconds)}, {1e3 * it.seconds:.3g} ms each, on {hands} {where}")
     typer.echo(f"  {folder}/: a table of about {_size(it.table)}, a store of about {_size(it.store)}")
 
 

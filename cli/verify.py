@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 6  # differences of one check
 
 
-def verify(
+def verify_command(
     result: options.Result,
     engines: Annotated[
         list[str] | None,
@@ -27,7 +27,7 @@ def verify(
             "--with",
             metavar="ENGINE",
             help="Check the rows by another engine, too: pinocchio or mujoco.",
-            autocompletion=options.names("denoc.peers.known", "PEERS"),
+            autocompletion=options.completion_from_names("denoc.peers.known", "PEERS"),
         ),
     ] = None,
     tolerance: Annotated[
@@ -42,20 +42,20 @@ def verify(
     The plain text does that, whatever backend the result comes from. With --with another engine checks the equations of
     motion in each row, too.
     """
-    from denoc.scenario.stored import stored
-    from denoc.study.verify import verified
+    from denoc.scenario.stored import stored_scenario_result
+    from denoc.study.verify import verify_result
 
-    share = options.number(tolerance, "number", "--tolerance", above=0.0)
-    kept = stored(result, unchanged=False)
+    share = options.number_of_option(tolerance, "number", "--tolerance", above=0.0)
+    kept = stored_scenario_result(result, unchanged=False)
     with Wait(kept.name, quiet=quiet or as_json) as wait:
-        verification = verified(kept, engines or (), share, wait.now)
+        verification = verify_result(kept, engines or (), share, wait.now)
     if as_json:
-        printed.show(_document(verification, kept.folder))
+        printed.print_json_document(_document(verification, kept.folder))
     elif not quiet:
         _show(verification)
     elif not verification.ok:
         wrong = ", ".join(check.name for check in verification.checks if not check.ok)
-        said.error(f"{verification.result}: not verified: {wrong}")
+        said.print_error(f"{verification.result}: not verified: {wrong}")
     if not verification.ok:
         raise typer.Exit(1)
 
@@ -113,6 +113,6 @@ def _check(check: Check) -> Checked:
         "by": check.by,
         "ok": check.ok,
         "words": check.words,
-        "worst": printed.difference(check.worst) if check.worst else None,
-        "differences": [printed.difference(one) for one in check.differences],
+        "worst": printed.json_of_difference(check.worst) if check.worst else None,
+        "differences": [printed.json_of_difference(one) for one in check.differences],
     }

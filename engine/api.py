@@ -10,11 +10,11 @@ import numpy as np
 
 from .dynamics import calls as tree
 from .dynamics import quantities
-from .dynamics.direct import direct, key_of
-from .dynamics.samples import room
+from .dynamics.direct import direct_call, key_of_direct_call
+from .dynamics.samples import array_for_dynamics_results
 from .errors import InputError
 from .loops import mechanism
-from .parallel.platform import inverse_by_shares
+from .parallel.platform import inverse_by_platform_shares
 from .robot.model import Robot
 
 Wrenches = Mapping[str, Any]
@@ -33,7 +33,7 @@ def inverse(
     taken as they are.
     """
     if sharing != "least":
-        return _into(out, inverse_by_shares(robot, q, qd, qdd, wrenches, sharing))
+        return _into(out, inverse_by_platform_shares(robot, q, qd, qdd, wrenches, sharing))
     if out is not None:
         return _written(robot, "inverse", (q, qd, qdd, wrenches), out)
     result: np.ndarray
@@ -76,7 +76,7 @@ def _into(out: Any, result: np.ndarray) -> np.ndarray:
     """The result, copied into the caller's array where there is one."""
     if out is None:
         return result
-    room(out, result.shape)[...] = result
+    array_for_dynamics_results(out, result.shape)[...] = result
     written: np.ndarray = out
     return written
 
@@ -96,7 +96,9 @@ def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[.
         return general(robot, q, qd, x, dict(zip(links, sixes)))
 
     widths = robot.nq, robot.nv, robot.nv
-    return direct(robot, name, links, widths, with_links if links else partial(general, robot), general.__doc__ or "")
+    return direct_call(
+        robot, name, links, widths, with_links if links else partial(general, robot), general.__doc__ or ""
+    )
 
 
 def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[..., np.ndarray]:
@@ -112,9 +114,9 @@ def hybrid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The complete `(qdd, tau)` of an open chain; for each speed, one of the two is NaN on entry and is computed."""
     result: tuple[np.ndarray, np.ndarray]
-    links = () if wrenches is None else quantities.links_of(wrenches)
+    links = () if wrenches is None else quantities.tree_links_under_wrenches(wrenches)
     try:
-        call = robot.derived[key_of(tree.HYBRID, links)]
+        call = robot.derived[key_of_direct_call(tree.HYBRID, links)]
     except (AttributeError, KeyError):
         call = _hybrid(robot, links)
     result = call(q, qd, qdd, tau, *wrenches.values()) if wrenches else call(q, qd, qdd, tau)
@@ -134,7 +136,7 @@ def _hybrid(robot: Robot, links: tuple[str, ...]) -> Callable[..., Any]:
     if not isinstance(robot, Robot):
         return general
     widths = robot.nq, robot.nv, robot.nv, robot.nv
-    return direct(robot, tree.HYBRID, links, widths, general, tree.hybrid.__doc__ or "")
+    return direct_call(robot, tree.HYBRID, links, widths, general, tree.hybrid.__doc__ or "")
 
 
 def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +151,7 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
         if not _closed(robot):
             return _reduced_tree(robot, q, qd)
         general = partial(mechanism.reduced, robot)
-        call = direct(robot, mechanism.REDUCED, (), (robot.nq, robot.nv), general, reduced.__doc__ or "")
+        call = direct_call(robot, mechanism.REDUCED, (), (robot.nq, robot.nv), general, reduced.__doc__ or "")
     result: tuple[np.ndarray, np.ndarray] = call(q, qd)
     return result
 
@@ -167,9 +169,9 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
     Fixed joints are included. The wrench of a cut is that of its first link on the second, at the second's point.
     """
     by_joint: dict[str, np.ndarray]
-    links = () if wrenches is None else quantities.links_of(wrenches)
+    links = () if wrenches is None else quantities.tree_links_under_wrenches(wrenches)
     try:
-        call = robot.derived[key_of(mechanism.REACTIONS, links)]
+        call = robot.derived[key_of_direct_call(mechanism.REACTIONS, links)]
     except (AttributeError, KeyError):
         if not _closed(robot):
             return quantities.reactions(robot, q, qd, qdd, wrenches)

@@ -25,7 +25,7 @@ class Place:
     source: str = ""
 
     def __str__(self) -> str:
-        return shown(f"{self.file}:{self.line}:{self.column}" if self.line else self.file)
+        return safe_to_print(f"{self.file}:{self.line}:{self.column}" if self.line else self.file)
 
 
 class InputError(DenocError):
@@ -53,13 +53,13 @@ class InputError(DenocError):
 
     def _text(self) -> str:
         head = f"{self.place}: " if self.place else ""
-        lines = [head + (f"{shown(self.key)}: " if self.key else "") + shown(self.message)]
+        lines = [head + (f"{safe_to_print(self.key)}: " if self.key else "") + safe_to_print(self.message)]
         if self.place and self.place.source.strip():
             start = max(0, self.place.column - 60)
             source = "".join(c if c.isprintable() else " " for c in self.place.source[start : start + 100])
             lines += ["    " + source.rstrip(), "    " + " " * (self.place.column - 1 - start) + "^"]
         lines += [
-            f"  {label}: {shown(text)}"
+            f"  {label}: {safe_to_print(text)}"
             for label, text in (("found", self.found), ("allowed", self.allowed), ("hint", self.hint))
             if text
         ]
@@ -94,7 +94,7 @@ class ClusterError(DenocError):
     exit_code = 3
 
 
-def shown(text: str) -> str:
+def safe_to_print(text: str) -> str:
     """Text that is safe to print: control characters, which could move the cursor or set colours, are escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 

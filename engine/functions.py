@@ -64,8 +64,11 @@ def function(robot: Robot, what: str) -> Call:
         result = f"`{what}`" if isinstance(what, str) else type(what).__name__
         raise InputError("no such function", found=result, allowed=", ".join(FUNCTIONS), hint=hint)
     call = row.of(robot)
-    if choice.backend() != "plain":
-        with contextlib.suppress(DenocError), choice.using("compiled"):  # at a singular start: when it is called
+    if choice.chosen_backend() != "plain":
+        with (
+            contextlib.suppress(DenocError),
+            choice.using_backend("compiled"),
+        ):  # at a singular start: when it is called
             call(_start(robot), *(np.zeros(robot.nv) for _ in range(row.rates)))
     return call
 

@@ -123,7 +123,7 @@ def unseen_pictures(request, monkeypatch):
     if not request.config.getoption("full"):
         from denoc.record import plots
 
-        monkeypatch.setattr(plots, "save", unseen.save)
+        monkeypatch.setattr(plots, "save_figure", unseen.save)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -11,9 +11,9 @@ import pytest
 
 import denoc
 from denoc.machine.jit import interpreter
-from denoc.machine.jit.account import noted
-from denoc.machine.jit.choice import using
-from denoc.text.library import names
+from denoc.machine.jit.account import noted_backend_runs
+from denoc.machine.jit.choice import using_backend
+from denoc.text.library import library_names
 
 sys.path.append(str(Path(__file__).parent / "benchmarks"))
 interface = pytest.importorskip("interface")
@@ -41,18 +41,18 @@ def ways(robot, what, motion, count):
     """How the call runs once there is code, or None if the robot refuses it."""
     call = interface.CALLS[what](robot, given(motion, count), count)
     try:
-        with using("compiled"):
+        with using_backend("compiled"):
             call()
     except denoc.DenocError:
         return None
-    with noted() as notes:
+    with noted_backend_runs() as notes:
         call()
     return set(notes)
 
 
-@pytest.mark.skipif(interpreter.known() is None, reason="this interpreter is called in the general way")
+@pytest.mark.skipif(interpreter.interpreter_addresses() is None, reason="this interpreter is called in the general way")
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.full] * (name in LONG)) for name in names("robots")]
+    "name", [pytest.param(name, marks=[pytest.mark.full] * (name in LONG)) for name in library_names("robots")]
 )
 @pytest.mark.sampled(12)
 def test_every_call_runs_compiled_code(name):
@@ -72,12 +72,12 @@ def test_every_call_runs_compiled_code(name):
 
 def test_notes_tell_plain_and_compiled_and_direct_calls_apart():
     robot, rest = denoc.load("puma"), np.zeros(6)
-    with noted() as notes, using("plain"):
+    with noted_backend_runs() as notes, using_backend("plain"):
         denoc.inverse(robot, rest, rest, rest)
     assert set(notes) == {"general", "plain"}
-    with noted() as notes, using("compiled"):
+    with noted_backend_runs() as notes, using_backend("compiled"):
         denoc.inverse(robot, rest, rest, rest)
     assert set(notes) == {"general", "single"}
-    with noted() as notes:
+    with noted_backend_runs() as notes:
         denoc.inverse(robot, rest, rest, rest)
     assert not notes

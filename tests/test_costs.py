@@ -30,7 +30,7 @@ def test_the_whole_is_that_of_this_process_and_of_all_workers():
     assert 2e6 < costs._whole() <= 2e6 + cpu_seconds()
 
 
-@pytest.mark.parametrize("folder", [cache.folder, matplotlib.get_cachedir, matplotlib.get_configdir])
+@pytest.mark.parametrize("folder", [cache.cache_folder, matplotlib.get_cachedir, matplotlib.get_configdir])
 def test_caches_are_in_a_folder_of_this_run(folder):
     assert Path(tempfile.gettempdir()) in Path(folder()).parents
     assert Path.home() not in Path(folder()).parents

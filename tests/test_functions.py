@@ -12,14 +12,16 @@ import yamls
 from denoc.dynamics import calls
 from denoc.functions import FUNCTIONS
 from denoc.machine.jit import interpreter
-from denoc.machine.jit.choice import using
-from denoc.study.complexity import chain_robot
+from denoc.machine.jit.choice import using_backend
+from denoc.study.complexity import chain_robot_for_times
 from random_robots import drawn
 
 EXACT = 1e-12
 TREES = ["puma", "space-arm", "spherical-arm", "tree", "elastic-arm"]
 MECHANISMS = ["four-bar", "three-rrr", "gough-stewart", "suspension", "carpet-scraper"]
-needs_builtins = pytest.mark.skipif(interpreter.known() is None, reason="this interpreter is called in the general way")
+needs_builtins = pytest.mark.skipif(
+    interpreter.interpreter_addresses() is None, reason="this interpreter is called in the general way"
+)
 
 
 def state(robot, seed=0):
@@ -33,9 +35,9 @@ def state(robot, seed=0):
 
 def both(call, *given, **named):
     """What the call gives by the plain text; and what it gives once there is code."""
-    with using("plain"):
+    with using_backend("plain"):
         right = call(*given, **named)
-    with using("compiled"):
+    with using_backend("compiled"):
         call(*given, **named)
     return right, call(*given, **named)
 
@@ -123,13 +125,13 @@ def test_wrenches_of_the_file_in_both_axes(seed):
         )
         assert off(found, right) <= 10 * bound
         for form in ("straight", "rolled"):
-            with using("compiled", form):
+            with using_backend("compiled", form):
                 assert off(call(case.robot, *many), right) <= 10 * bound
 
 
 def test_wrenches_in_base_axes_beyond_the_straight_line(monkeypatch):
     """Against the same forces in the axes of the links; the plain text isn't asked."""
-    robot = chain_robot(40)
+    robot = chain_robot_for_times(40)
     rng = np.random.default_rng(6)
     q, qd, x = rng.uniform(-1, 1, (3, 12, 40))
     names = [robot.links[k].name for k in (17, 39, 17)]
@@ -140,7 +142,7 @@ def test_wrenches_in_base_axes_beyond_the_straight_line(monkeypatch):
         for name, six, at in zip(names, forces, points):
             J = denoc.jacobian(robot, q[n], name, at=at)
             right[n] -= J.T @ six
-    with using("compiled"):
+    with using_backend("compiled"):
         monkeypatch.setattr(calls, "_plain", lambda *given: pytest.fail("by the plain text"))
         assert off(denoc.inverse(loaded, q, qd, x), right) <= 1e-12
 
@@ -180,7 +182,7 @@ def test_arrays_out_of_a_pickle_are_called_like_others(what, count, no_detour):
     robot = denoc.load("puma")
     given = state(robot) if count is None else tuple(np.tile(x, (count, 1)) for x in state(robot))
     call = getattr(denoc, what)
-    with using("compiled"):
+    with using_backend("compiled"):
         call(robot, *given)
     right, sent = call(robot, *given), pickle.loads(pickle.dumps(given))
     assert not any(x.dtype is np.dtype(float) for x in sent)
@@ -192,7 +194,7 @@ def test_arrays_out_of_a_pickle_are_called_like_others(what, count, no_detour):
 
 @needs_builtins
 def test_many_joints_are_called_in_a_straight_line(no_detour):
-    robot = chain_robot(34)
+    robot = chain_robot_for_times(34)
     given = state(robot)
     right, found = both(denoc.inverse, robot, *given)
     assert off(found, right) <= EXACT
@@ -208,7 +210,7 @@ def test_positions_of_another_partition_are_as_good():
     for _ in range(30):
         q = denoc.assemble(robot, np.array(robot.q0) + rng.uniform(-2.0, 2.0, robot.nq))
         tau = rng.uniform(-1, 1, robot.nv)
-        with using("plain"):
+        with using_backend("plain"):
             right = denoc.forward(robot, q, np.zeros(robot.nv), tau)
         assert off(handle(q, np.zeros(robot.nv), tau), right) <= 1e-9
 
@@ -269,7 +271,7 @@ def test_wrong_arguments_of_a_function_are_named():
 
 def test_a_function_of_the_plain_text():
     robot = denoc.load("puma")
-    with using("plain"):
+    with using_backend("plain"):
         handle = denoc.function(robot, "inverse")
         assert np.array_equal(handle(*state(robot)), denoc.inverse(robot, *state(robot)))
     assert all(not problem.offer._code for problem in robot.derived.values() if hasattr(problem, "offer"))
@@ -289,9 +291,9 @@ def test_a_robot_with_functions_is_copied_without_them():
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("name", ["puma", "chain", "three-rrr"])
 def test_results_in_the_callers_array(name, backend):
-    robot = chain_robot(35) if name == "chain" else denoc.load(name)
+    robot = chain_robot_for_times(35) if name == "chain" else denoc.load(name)
     q, qd, x = state(robot)
-    with using(backend):
+    with using_backend(backend):
         right = denoc.forward(robot, q, qd, x)
         out = np.full(robot.nv, np.nan)
         assert denoc.forward(robot, q, qd, x, out=out) is out
@@ -332,7 +334,7 @@ def test_limits_of_shared_work_hold_in_every_call():
         if link["joint"]["name"] == name:
             link["joint"]["effort"] = {"limits": [-most, most]}
     limited = denoc.loads(yamls.dump(file))
-    with using("compiled"):
+    with using_backend("compiled"):
         first = denoc.inverse(limited, q, rest, rest)
     assert abs(first[worst]) == pytest.approx(most, rel=1e-9)
     handle = denoc.function(limited, "inverse")

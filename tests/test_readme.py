@@ -26,8 +26,8 @@ import pytest
 import denoc
 import yamls
 from denoc.cli.main import main
-from denoc.scenario.plan import plan
-from denoc.text.source import from_mapping
+from denoc.scenario.plan import plan_of_scenario
+from denoc.text.source import document_from_mapping
 
 pytestmark = pytest.mark.usefixtures("unseen_pictures")
 ROOT = Path(__file__).resolve().parents[1]
@@ -157,7 +157,7 @@ def read(text, where):
     if isinstance(data, dict) and "links" in data and "convention" in data:
         assert denoc.loads(text).nv, where
     elif isinstance(data, dict) and "task" in data and "table" not in text:
-        assert plan(from_mapping(data), denoc.load(data["robot"]), "shown"), where
+        assert plan_of_scenario(document_from_mapping(data), denoc.load(data["robot"]), "shown"), where
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -234,7 +234,7 @@ def test_links_lead_somewhere(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_code_that_is_pointed_at_is_there(document):
-    """`dynamics/sweeps.py:inward` means a file of engine/ and a name that it defines."""
+    """`dynamics/sweeps.py:sweep_inward` means a file of engine/ and a name that it defines."""
     for file, name in re.findall(r"`([\w/]+\.py):(\w+)(?:\.\w+)?`", document.read_text(encoding="utf-8")):
         path = ROOT / "engine" / file
         assert path.is_file(), file

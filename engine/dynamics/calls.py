@@ -10,16 +10,24 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import in_blocks
-from ..machine.jit.parts import in_order
+from ..machine.jit.offer import plain_or_compiled_in_blocks
+from ..machine.jit.parts import kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
-from ..machine.program.scalars import into_columns
+from ..machine.program.scalars import scalars_into_columns
 from ..robot.model import Robot
-from .direct import aim, direct, key_of
-from .mixed import Hybrid, Mixed, Pattern, mixed
-from .mixed import hybrid as known_hybrid
-from .samples import BLOCK, LARGE, Samples, no_numbers, room, singular, too_large
-from .vanishing import examine_once, examine_strange
+from .direct import aim_direct_call, direct_call, key_of_direct_call
+from .mixed import Hybrid, Mixed, Pattern, mixed_dynamics
+from .mixed import hybrid_tree_problem as known_hybrid
+from .samples import (
+    BLOCK,
+    LARGE,
+    Samples,
+    array_for_dynamics_results,
+    dynamics_overflow_error,
+    dynamics_without_numbers_error,
+    singular_dynamics_error,
+)
+from .vanishing import examine_joint_inertia_once, examine_strange_accelerations
 
 Wrenches = Mapping[str, Any]
 HYBRID = "hybrid"  # the name of the direct call
@@ -47,11 +55,11 @@ def hybrid(
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
     rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
     motion_given = _pattern(robot, rates, forces)
-    if not choice.runs_rolled(len(robot.tree.bodies), single=s.count is None):
+    if not choice.code_runs_rolled(len(robot.tree.bodies), single=s.count is None):
         links, w = s.acting(wrenches)
         rows = [*(s.rows(name) for name in ("q", "qd", "qdd", "tau")), w]
         what = _of_pattern(np.array(motion_given))
-        direct(robot, what, links, (robot.nq, robot.nv, robot.nv, robot.nv), None)
+        direct_call(robot, what, links, (robot.nq, robot.nv, robot.nv, robot.nv), None)
         found = _solved(known_hybrid(robot, motion_given, links), s, rows, what)
         return found[..., : robot.nv], found[..., robot.nv :]
     known = np.array(motion_given, dtype=bool)
@@ -64,7 +72,7 @@ def _at_once(robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrench
     """The same by code that is there already for the places where NaN is in the first sample."""
     try:
         first = tau[0] if isinstance(tau, np.ndarray) and tau.ndim == 2 else tau
-        call = robot.derived[key_of(_of_pattern(np.isnan(first)), tuple(wrenches or ()))]
+        call = robot.derived[key_of_direct_call(_of_pattern(np.isnan(first)), tuple(wrenches or ()))]
         return call(q, qd, qdd, tau, *(wrenches or {}).values())
     except (
         AttributeError,
@@ -92,7 +100,7 @@ def _sought(
     """The sought force or acceleration of each speed, by code that serves the robot's direct calls of this name."""
     links, w = s.acting(wrenches)
     rows = [s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (len(w), s.robot.nv))), w]
-    return _solved(mixed(s.robot, motion_given, links), s, rows, what, out)
+    return _solved(mixed_dynamics(s.robot, motion_given, links), s, rows, what, out)
 
 
 def _solved(
@@ -101,9 +109,9 @@ def _solved(
     """The results of a problem, with a row for each sample in its groups of inputs."""
     robot, pattern = s.robot, problem.motion_given
     if s.count != 0 and not all(pattern) and ("examined", pattern) not in robot.derived:
-        examine_once(s.begun_finite().robot, rows[0][0], pattern)
+        examine_joint_inertia_once(s.begun_finite().robot, rows[0][0], pattern)
     result = _room(out, (*s.shape, problem.results()), rows)
-    if s.count is None and not choice.runs_rolled(len(problem.bodies), single=True):
+    if s.count is None and not choice.code_runs_rolled(len(problem.bodies), single=True):
         result[...] = _alone(problem, s, rows, what)
     else:
         _many(problem, s, rows, what, result if s.count is not None else result[None])
@@ -116,7 +124,7 @@ def _room(out: Any, shape: tuple[int, ...], rows: Sequence[np.ndarray]) -> np.nd
     """Where results go: the caller's array if it may be written while the arguments are read."""
     if out is None:
         return np.empty(shape)
-    own = room(out, shape)
+    own = array_for_dynamics_results(out, shape)
     apart = own.flags.c_contiguous and own.flags.aligned and not any(np.may_share_memory(own, row) for row in rows)
     return own if apart else np.empty(shape)
 
@@ -146,15 +154,15 @@ def _many(problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashable
         _direct(problem, what, code)
         return problem.by(code, [row[first:] for row in rows], result[first:])
 
-    in_blocks(result, block, problem.compiled, by, text)
+    plain_or_compiled_in_blocks(result, block, problem.compiled, by, text)
 
 
 def _direct(problem: Mixed, what: Hashable, code: Single | Kernel | Rolled) -> None:
     """Lets the robot's direct calls of this name use this code, unless loops make them more than the tree's."""
     if what is not None and not problem.robot.closed and not isinstance(code, Rolled):
-        parts = in_order([("", (problem.nv,))] * 2) if isinstance(problem, Hybrid) else ()
+        parts = kernel_parts_in_order([("", (problem.nv,))] * 2) if isinstance(problem, Hybrid) else ()
         for name in (what, HYBRID) if isinstance(problem, Hybrid) else (what,):
-            aim(problem.robot, name, problem.links, code, (problem.results(),), parts=parts)
+            aim_direct_call(problem.robot, name, problem.links, code, (problem.results(),), parts=parts)
 
 
 def _plain(problem: Mixed, s: Samples, rows: Sequence[np.ndarray]) -> np.ndarray:
@@ -166,18 +174,18 @@ def _plain(problem: Mixed, s: Samples, rows: Sequence[np.ndarray]) -> np.ndarray
         try:
             sought, watched = problem.offer.plain(count, problem.text, *columns)
             whole = np.empty((count, problem.results() + len(watched)))
-            into_columns(whole, [*sought, *watched])
+            scalars_into_columns(whole, [*sought, *watched])
         except (ZeroDivisionError, OverflowError):
             if motion:
-                raise too_large(robot) from None
-            examine_strange(robot, rows[0], np.full((count, 1), np.nan), problem.motion_given)
-            raise singular(robot) from None
+                raise dynamics_overflow_error(robot) from None
+            examine_strange_accelerations(robot, rows[0], np.full((count, 1), np.nan), problem.motion_given)
+            raise singular_dynamics_error(robot) from None
     if not motion:
-        examine_strange(robot, rows[0], whole, problem.motion_given)
+        examine_strange_accelerations(robot, rows[0], whole, problem.motion_given)
     result = whole[:, : problem.results()]
     if not np.isfinite(result).all():
         sizes = [float(abs(np.nan_to_num(array)).max(initial=0.0)) for array in rows]
-        raise (too_large if motion or max(sizes) > LARGE else no_numbers)(robot)
+        raise (dynamics_overflow_error if motion or max(sizes) > LARGE else dynamics_without_numbers_error)(robot)
     return result
 
 

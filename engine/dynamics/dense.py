@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
-from .spatial import Matrix, Rotation, Vector, add, add_matrices, cross, dot, outof, scale, turn_symmetric
+from .spatial import Matrix, Rotation, Vector, add, add_matrices, cross, dot, scale, to_parent_axes, turn_symmetric
 from .sweeps import mass_matrix, shear_wrench
-from .transfer import Placed, Steps, inertia_at_parent, placement, wrench_at_parent
+from .transfer import Placed, Steps, inertia_at_parent, placement_of_body, wrench_at_parent
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Composite:
     def add(self, other: Composite) -> None:
         """Adds the M̃ of a body that hangs on this one (eq. 23b)."""
         p, E = other.origin, turn_symmetric(other.rotation, other.E)
-        h = outof(other.rotation, other.h)
+        h = to_parent_axes(other.rotation, other.h)
         moved = add(h, scale(other.m, p))  # h + m p
         sums = [[p[r] * h[k] + moved[r] * p[k] for k in range(3)] for r in range(3)]
         sums = [[sums[min(r, k)][max(r, k)] for k in range(3)] for r in range(3)]
@@ -103,7 +103,7 @@ class JointInertia:
         k: int,
     ) -> None:
         body = bodies[i]
-        W = composites[i].momentum(joint_six(body, d))
+        W = composites[i].momentum(unit_joint_twist(body, d))
         at: int | None = i
         while at is not None and at in own:
             above = bodies[at]
@@ -119,7 +119,7 @@ class JointInertia:
 
 def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matrix:
     """The GIM of a tree, rotor inertias on the diagonal."""
-    composites = {i: Composite(body, AtParent(*placement(body, q))) for i, body in enumerate(bodies)}
+    composites = {i: Composite(body, AtParent(*placement_of_body(body, q))) for i, body in enumerate(bodies)}
     I: Matrix = [[0.0] * nv for _ in range(nv)]
     for (j, k), x in JointInertia(bodies, range(len(bodies)), composites).between.items():
         I[j][k] = x
@@ -128,18 +128,18 @@ def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matr
 
 def inertia_diagonal(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Vector:
     """The diagonal of the GIM, by one sweep."""
-    composites = [Composite(body, AtParent(*placement(body, q))) for body in bodies]
+    composites = [Composite(body, AtParent(*placement_of_body(body, q))) for body in bodies]
     result: Vector = [0.0] * nv
     for i, body in reversed(list(enumerate(bodies))):
         if body.parent is not None:
             composites[body.parent].add(composites[i])
         for d, k, drive in zip(body.directions, body.speeds, body.drives):
-            W = composites[i].momentum(joint_six(body, d))
+            W = composites[i].momentum(unit_joint_twist(body, d))
             result[k] = (shear_wrench(W, d, body.pitch)[d] if body.pitch else W[d]) + drive.rotor
     return result
 
 
-def joint_six(body: Body, d: int) -> Vector:
+def unit_joint_twist(body: Body, d: int) -> Vector:
     """The twist of a unit speed along one direction of a body's joint."""
     six: Vector = [float(r == d) for r in range(6)]
     if body.pitch:
@@ -159,7 +159,7 @@ class Factors:
         self._U: list[list[tuple[int, Scalar]]] = [[] for _ in range(n)]  # the nonzero elements of each column
         for j in reversed(range(n)):
             self.one_over[j] = 1.0 / I[j][j]
-            column = [(i, I[i][j] * self.one_over[j]) for i in range(j) if not nothing(I[i][j])]
+            column = [(i, I[i][j] * self.one_over[j]) for i in range(j) if not inertia_vanishes_in_all_states(I[i][j])]
             for i, factor in column:
                 for k, _ in column:
                     if k >= i:
@@ -176,13 +176,13 @@ class Factors:
         """The product I⁻¹ force, or only its first elements."""
         x = list(force)
         for j in reversed(range(len(x))):
-            if not nothing(x[j]):
+            if not inertia_vanishes_in_all_states(x[j]):
                 for i, factor in self._U[j]:
                     x[i] = x[i] - factor * x[j]
         for j, column in enumerate(self._U[:first]):
             x[j] = x[j] * self.one_over[j]
             for i, factor in column:
-                if not nothing(x[i]):
+                if not inertia_vanishes_in_all_states(x[i]):
                     x[j] = x[j] - factor * x[i]
         return x
 
@@ -192,11 +192,11 @@ def inverse_inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int)
     return Factors(inertia_matrix(bodies, q, nv)).inverse()
 
 
-def solve(I: Matrix, force: Sequence[Scalar]) -> Vector:
+def solve_with_inertia_factors(I: Matrix, force: Sequence[Scalar]) -> Vector:
     """The product I⁻¹ force, by the factors of I."""
     return Factors(I).solve(force)
 
 
-def nothing(x: Scalar) -> bool:
+def inertia_vanishes_in_all_states(x: Scalar) -> bool:
     """Whether a scalar is zero in all states."""
     return isinstance(x, float | int) and x == 0.0

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..machine.program.dual import Dual, part_of
+from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .dense import Factors, inertia_matrix
 from .kinematics import coordinate_rates
-from .sweeps import Load, Wrenches, dynamics
+from .sweeps import Load, Wrenches, sweep_tree
 
 SLOPES = ("dq", "dqd", "dtau")  # the names of the derivatives along coordinates, speeds and forces
 
 
-def slopes(
+def acceleration_slopes(
     robot: Robot,
     bodies: tuple[Body, ...],
     q: Sequence[Scalar],
@@ -33,23 +33,25 @@ def slopes(
     Hence ∂q̈ = −M⁻¹ ∂τ along each direction of q and q̇, and M⁻¹ along that of a force.
     """
     n = robot.nv
-    qdd, _ = dynamics(bodies, robot.gravity, q, qd, tau, (False,) * n, wrenches, loads)
+    qdd, _ = sweep_tree(bodies, robot.gravity, q, qd, tau, (False,) * n, wrenches, loads)
     speeds = [Dual(x, {n + k: 1.0}) for k, x in enumerate(qd)]
-    forces, _ = dynamics(bodies, robot.gravity, displaced(robot, q), speeds, qdd, (True,) * n, wrenches, loads)
+    forces, _ = sweep_tree(
+        bodies, robot.gravity, coordinates_along_speeds(robot, q), speeds, qdd, (True,) * n, wrenches, loads
+    )
     factors = Factors(inertia_matrix(bodies, q, n))
-    columns = [factors.solve([-part_of(x, k) for x in forces]) for k in range(2 * n)]
+    columns = [factors.solve([-dual_derivative(x, k) for x in forces]) for k in range(2 * n)]
     columns += factors.inverse()
-    return [*qdd, *by_rows(columns)]
+    return [*qdd, *derivative_matrices_by_rows(columns)]
 
 
-def by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+def derivative_matrices_by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     """All entries of the matrices dq, dqd and dtau in one list, row by row, from the columns of all three."""
     n = len(columns) // 3
     parts = [columns[first : first + n] for first in (0, n, 2 * n)]
     return [part[k][r] for part in parts for r in range(n) for k in range(n)]
 
 
-def displaced(robot: Robot, q: Sequence[Scalar]) -> list[Scalar]:
+def coordinates_along_speeds(robot: Robot, q: Sequence[Scalar]) -> list[Scalar]:
     """The coordinates q with their derivatives along the speeds; in direction k, speed k is 1."""
     moved: list[Scalar] = list(q)
     rates = [coordinate_rates(robot, list(q), [float(j == k) for j in range(robot.nv)]) for k in range(robot.nv)]

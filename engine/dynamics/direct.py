@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.account import note
+from ..machine.jit.account import note_backend_run
 from ..machine.jit.builtin import Builtin
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.parts import Part
@@ -20,7 +20,7 @@ from ..robot.model import Robot
 Call = Callable[..., Any]
 
 
-def direct(
+def direct_call(
     robot: Robot, what: Hashable, links: tuple[str, ...], widths: Sequence[int], general: Call | None, about: str = ""
 ) -> Call:
     """The robot's direct call of this name, which is made once; it calls `general` where it has no code.
@@ -28,12 +28,12 @@ def direct(
     Its arguments are groups of numbers with these widths, then a wrench for each of the links.  Without `general` it
     returns None where it has no code.
     """
-    key = key_of(what, links)
+    key = key_of_direct_call(what, links)
     builtin: Builtin | None = robot.derived.get(("builtin", key))
     if builtin is None:
         way = None if general is None else _Converting(general)
         sixes = [6] * len(links)
-        made = Builtin([*widths, *sixes], way, orientations(robot), len(widths), True, str(what), about)
+        made = Builtin([*widths, *sixes], way, tree_euler_parameter_places(robot), len(widths), True, str(what), about)
         if way is not None:
             way.builtin = made
         builtin = robot.derived.setdefault(("builtin", key), made)
@@ -54,7 +54,7 @@ class _Converting:
             given = tuple(fresh)
             if all(x is y for x, y in zip(map(_doubles, given), given)):  # else the call would come back for ever
                 return self.builtin.call(*given, **named)
-        note("general")
+        note_backend_run("general")
         return self._general(*given, **named)
 
 
@@ -73,12 +73,12 @@ def _doubles(x: Any) -> Any:
 _DOUBLE = np.dtype(float)
 
 
-def key_of(what: Hashable, links: tuple[str, ...]) -> Hashable:
+def key_of_direct_call(what: Hashable, links: tuple[str, ...]) -> Hashable:
     """The key of a direct call in a robot's `derived`, which is its name if there are no wrenches."""
     return (what, *links) if links else what
 
 
-def aim(
+def aim_direct_call(
     robot: Robot,
     what: Hashable,
     links: tuple[str, ...],
@@ -91,12 +91,12 @@ def aim(
 
     The result of one sample has this shape, or is a row that is divided into parts; the last outputs are checks.
     """
-    builtin: Builtin | None = robot.derived.get(("builtin", key_of(what, links)))
+    builtin: Builtin | None = robot.derived.get(("builtin", key_of_direct_call(what, links)))
     if builtin is not None:
         code.serve(builtin, shape, checks, parts)
-        robot.derived[key_of(what, links)] = builtin.call
+        robot.derived[key_of_direct_call(what, links)] = builtin.call
 
 
-def orientations(robot: Robot) -> list[int]:
+def tree_euler_parameter_places(robot: Robot) -> list[int]:
     """The places in q at which the joints' Euler parameters begin."""
     return [joint.coordinates[joint.type.orientation] for joint in robot.moving if joint.type.orientation is not None]

@@ -11,17 +11,17 @@ from ..robot.model import ZERO, Body, Robot
 from .kinematics import body_placements
 from .samples import BLOCK, Samples
 from .spatial import Vector, dot
-from .springs import stretch
-from .stripped import bare
-from .sweeps import Load, Wrenches, dynamics
-from .wrenches import balancing
+from .springs import stretch_of_joint_spring
+from .stripped import bodies_without_passive_forces
+from .sweeps import Load, Wrenches, sweep_tree
+from .wrenches import joint_forces_that_balance_wrenches
 
 
 def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
     """Kinetic energy q̇ᵀ I q̇ / 2, potential (datum: the base's origin) and elastic energy."""
     bodies = robot.tree.bodies
     g: Vector = list(robot.gravity)
-    momenta, _ = dynamics(bare(bodies), ZERO, q, [0.0] * robot.nv, qd, [True] * robot.nv)
+    momenta, _ = sweep_tree(bodies_without_passive_forces(bodies), ZERO, q, [0.0] * robot.nv, qd, [True] * robot.nv)
     kinetic: Scalar = sum((0.5 * p * speed for p, speed in zip(momenta, qd)), 0.0)
     potential: Scalar = 0.0
     for link in robot.links:
@@ -35,7 +35,7 @@ def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[S
         potential = potential - dot(g, moment)
         for drive in body.drives:
             if drive.stiffness:
-                way = stretch(drive, q)
+                way = stretch_of_joint_spring(drive, q)
                 elastic = elastic + 0.5 * drive.stiffness * (way * way)
     return kinetic, potential, elastic
 
@@ -66,7 +66,7 @@ def wrench_power(
     """The power wᵀ t of all external wrenches, from the joint forces that balance them and the speeds."""
     power: Scalar = 0.0
     if wrenches or loads:
-        for force, speed in zip(balancing(bodies, q, len(qd), wrenches, loads), qd):
+        for force, speed in zip(joint_forces_that_balance_wrenches(bodies, q, len(qd), wrenches, loads), qd):
             power = power - force * speed
     return power
 

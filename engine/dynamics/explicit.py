@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.parts import Part, divided, in_order
+from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
-from .moving import Layout, Moving, layout
+from .moving import Layout, Moving, layout_of_moving_bodies
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose
 
 Twist = tuple[Vector, Vector]
@@ -40,7 +40,9 @@ class Entries:
                 self.put(name, row + r, column + c, x)
 
 
-def entries(robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list[Scalar], rotors: Vector) -> Entries:
+def explicit_matrix_entries(
+    robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list[Scalar], rotors: Vector
+) -> Entries:
     """All entries; `h` are the forces without accelerations, `rotors` the rotor inertias, one for each speed."""
     found, moving = Entries(), Moving(robot, at, q, qd)
     columns, own = at.speeds, [rotors[k] for k in at.speeds]
@@ -87,7 +89,7 @@ def _inertia(found: Entries, moving: Moving, carried: Carried, rotors: Vector) -
         found.block("M_tilde", 6 * i, 0, M[i])
         if link.parent is not None:
             c = subtract(moving.centres[link.parent], moving.centres[i])
-            M[link.parent] = [add(x, y) for x, y in zip(M[link.parent], to_parent(M[i], c))]
+            M[link.parent] = [add(x, y) for x, y in zip(M[link.parent], mass_matrix_at_parent(M[i], c))]
     for i, link in enumerate(at.links):
         for k in link.columns:
             W = _product(M[i], moving.P[k])
@@ -145,7 +147,7 @@ def _elimination(found: Entries, moving: Moving, carried: Carried, rotors: Vecto
             M[i] = [[x - psi[r] * psi_hat[s] for s, x in enumerate(row)] for r, row in enumerate(M[i])]
         if link.parent is not None:
             c = subtract(moving.centres[link.parent], moving.centres[i])
-            M[link.parent] = [add(x, y) for x, y in zip(M[link.parent], to_parent(M[i], c))]
+            M[link.parent] = [add(x, y) for x, y in zip(M[link.parent], mass_matrix_at_parent(M[i], c))]
 
 
 def _inverse(found: Entries, before: list[list[int]]) -> None:
@@ -169,7 +171,7 @@ def _inverse(found: Entries, before: list[list[int]]) -> None:
                     found.put("I_inverse", k, j, x)
 
 
-def to_parent(M: Matrix, c: Vector) -> Matrix:
+def mass_matrix_at_parent(M: Matrix, c: Vector) -> Matrix:
     """A mass matrix at the parent's mass centre, which is at c from the link's own: Bᵀ M B, B = [1, 0; c × 1, 1]."""
     right = [[*add(row[:3], cross(row[3:], c)), *row[3:]] for row in M]  # M B
     columns = transpose(right)
@@ -196,7 +198,7 @@ class Arrangement:
     """The places of all entries among the numbers of the matrices, which lie one behind the other."""
 
     def __init__(self, robot: Robot):
-        self.layout = layout(robot)
+        self.layout = layout_of_moving_bodies(robot)
         nv, n = robot.nv, len(self.layout.links)
         shapes: dict[str, tuple[int, ...]] = {
             "N_l": (6 * n, 6 * n),
@@ -213,13 +215,13 @@ class Arrangement:
             "M_tilde": (n, 6, 6),
             "M_hat": (n, 6, 6),
         }
-        self.parts: tuple[Part, ...] = in_order(list(shapes.items()))
+        self.parts: tuple[Part, ...] = kernel_parts_in_order(list(shapes.items()))
         first = {part.name: part.first for part in self.parts}
         width = {name: shape[-1] for name, shape in shapes.items()}
         nothing: list[Scalar] = [0.0] * nv
         still = [1.0] * nv  # so that no pivot is 0; only the places matter
         q: list[Scalar] = list(robot.q0)
-        places = entries(robot, self.layout, q, nothing, nothing, list(still)).places
+        places = explicit_matrix_entries(robot, self.layout, q, nothing, nothing, list(still)).places
         self.index = np.array([first[name] + row * width[name] + column for name, row, column in places], dtype=int)
         self.fixed = np.zeros(sum(math.prod(shape) for shape in shapes.values()))
         for name, size in (("U", nv), ("N_l", 6 * n)):
@@ -235,12 +237,12 @@ class Arrangement:
         whole = np.empty((*values.shape[:-1], len(self.fixed)))
         whole[...] = self.fixed
         whole[..., self.index] = values
-        by_name = divided(whole, self.parts) if self.parts else {}
+        by_name = kernel_parts_divided(whole, self.parts) if self.parts else {}
         assert isinstance(by_name, dict)
         return {**by_name, "order": self.order}
 
 
-def arrangement(robot: Robot) -> Arrangement:
+def arrangement_of_matrices(robot: Robot) -> Arrangement:
     """The robot's arrangement, which is made once."""
     known: Arrangement | None = robot.derived.get(Arrangement)
     return known if known is not None else robot.derived.setdefault(Arrangement, Arrangement(robot))

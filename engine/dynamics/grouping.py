@@ -15,20 +15,20 @@ import numpy as np
 from ..robot.model import Body, Robot
 from ..robot.placement import turn_matrix_of
 from .inertial import INERTIAL, NAMES
-from .reach import AXES, TINY, Reach, directions, parallel, reaches
-from .regressor import parameters, speeds
-from .regroup import CENTRE, unmoved
+from .reach import AXES, TINY, Reach, directions_of_body_motion, tree_directions_parallel, tree_moment_arms
+from .regressor import parameters, regressor_speeds
+from .regroup import CENTRE, inertia_entries_that_move
 
 Change = list[tuple[int, np.ndarray]]  # changes of pseudo-inertias, by body
 _PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
-def silent_changes(robot: Robot) -> np.ndarray:
+def inertial_changes_without_force(robot: Robot) -> np.ndarray:
     """Changes of all numbers that no force shows, a column for each, in the order of `parameters`."""
     names = list(parameters(robot))
     bodies = robot.parts.bodies
     links = {robot.parts.seats[link.name][0]: k for k, link in enumerate(robot.links)}
-    places = {k: names.index(f"{prefix}.rotor") for prefix, k, _ in speeds(robot)}
+    places = {k: names.index(f"{prefix}.rotor") for prefix, k, _ in regressor_speeds(robot)}
     between = {i: len(names) + INERTIAL * k for k, i in enumerate(i for i in range(len(bodies)) if i not in links)}
     height = len(names) + INERTIAL * len(between)
     columns = []
@@ -43,10 +43,12 @@ def silent_changes(robot: Robot) -> np.ndarray:
             column[places[k] + 3] += offset  # behind viscous and dry friction
         columns.append(column)
     whole = np.array(columns).reshape(-1, height).T
-    return without(whole, range(len(names), height))[: len(names)]  # the parts of joints have no numbers of their own
+    return inertial_changes_that_spare_numbers(whole, range(len(names), height))[
+        : len(names)
+    ]  # the parts of joints have no numbers of their own
 
 
-def without(changes: np.ndarray, places: Sequence[int]) -> np.ndarray:
+def inertial_changes_that_spare_numbers(changes: np.ndarray, places: Sequence[int]) -> np.ndarray:
     """Combinations of the changes that leave the numbers in these places alone."""
     outside = changes[list(places)]
     if not outside.size:
@@ -73,7 +75,7 @@ Drives = dict[int, tuple[float, float]]  # changes of rotor and offset, by speed
 
 def _changes(bodies: Sequence[Body], gravity: np.ndarray) -> Iterator[tuple[Change, Drives]]:
     """All changes that the rules know; some may be combinations of others."""
-    for i, (body, (above, own)) in enumerate(zip(bodies, reaches(bodies))):
+    for i, (body, (above, own)) in enumerate(zip(bodies, tree_moment_arms(bodies))):
         for G, turned in [*_unmoved(body), *_carried(body, above)]:
             yield [(i, G), *_on_parent(body, -G, turned)], {}
         for G in _unseen(own, gravity):
@@ -100,7 +102,7 @@ def _entry(r: int, c: int) -> np.ndarray:
 
 def _unmoved(body: Body) -> list[tuple[np.ndarray, bool]]:
     """What the joint doesn't move, and whether it moves to the parent by rotation only."""
-    mask, turned = (np.ones((4, 4), dtype=bool), False) if not body.directions else unmoved(body)
+    mask, turned = (np.ones((4, 4), dtype=bool), False) if not body.directions else inertia_entries_that_move(body)
     return [(_entry(r, c), turned) for r in range(4) for c in range(r, 4) if mask[r, c]]
 
 
@@ -112,8 +114,8 @@ def _first_moment(u: np.ndarray) -> np.ndarray:
 
 def _carried(body: Body, above: Reach) -> list[tuple[np.ndarray, bool]]:
     """First moments of a link that slides along the only axis about which it turns; its parent could have them."""
-    turns, slides = directions(body)
-    if turns or not slides or above.axis is None or not all(parallel(above.axis, a) for a in slides):
+    turns, slides = directions_of_body_motion(body)
+    if turns or not slides or above.axis is None or not all(tree_directions_parallel(above.axis, a) for a in slides):
         return []
     return [(_first_moment(u), False) for u in _beside(above.axis)]
 
@@ -136,12 +138,12 @@ def _unseen(own: Reach, gravity: np.ndarray) -> list[np.ndarray]:
         shown = np.array([np.trace(G) - e @ G[:3, :3] @ e for G in second])  # of each, the moment about the axis
         still = np.linalg.svd(shown[None])[2][1:]
         result = [sum(x * G for x, G in zip(row, second)) for row in still] + [_first_moment(e)]
-        level = parallel_to(weight, e)
+        level = tree_weight_is_parallel_to(weight, e)
         return result + (_about(own, [_first_moment(u) for u in _beside(e)]) if level else [])
     return [] if weight.any() else _about(own, [_first_moment(u) for u in AXES])
 
 
-def parallel_to(weight: np.ndarray, axis: np.ndarray) -> bool:
+def tree_weight_is_parallel_to(weight: np.ndarray, axis: np.ndarray) -> bool:
     """Whether weight has no part beside the axis."""
     return bool(np.linalg.norm(np.cross(axis, weight)) <= TINY * max(float(np.linalg.norm(weight)), TINY))
 
@@ -176,4 +178,4 @@ def _alone(above: Reach, a: np.ndarray) -> bool:
     """Whether the body below is the only one to move in this direction."""
     if above.turns == 0:
         return all(abs(a @ other) <= TINY for other in above.slides)
-    return above.axis is not None and parallel(above.axis, a) and not above.sliding
+    return above.axis is not None and tree_directions_parallel(above.axis, a) and not above.sliding

@@ -21,7 +21,7 @@ _PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 Own = TypeVar("Own", bound=Scalar)
 
 
-def numbered(robot: Robot, made: Callable[[Scalar], Own]) -> tuple[list[Body], list[Own]]:
+def tree_bodies_with_inertial_numbers(robot: Robot, made: Callable[[Scalar], Own]) -> tuple[list[Body], list[Own]]:
     """The bodies of `parts`, of which every link is one, with scalars for all inertial numbers, and these scalars.
 
     `made` makes a scalar from the value of a number; it is called link by link, in the order of `NAMES`.

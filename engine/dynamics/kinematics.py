@@ -15,24 +15,24 @@ from .spatial import (
     add,
     cross,
     dot,
-    into,
-    outof,
     quaternion_matrix,
     quaternion_rate,
     scale,
     subtract,
+    to_link_axes,
+    to_parent_axes,
     transpose,
 )
-from .sweeps import Motion, joint_twist, outward
-from .transfer import placement
+from .sweeps import Motion, joint_twist, sweep_outward
+from .transfer import placement_of_body
 
 
 def body_placements(bodies: Sequence[Body], q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
     """Rotations and origins of all bodies in the base."""
     placed: list[tuple[Matrix, Vector]] = []
     for body in bodies:
-        rotation, origin = placement(body, q)
-        columns = [outof(rotation, [float(r == k) for r in range(3)]) for k in range(3)]
+        rotation, origin = placement_of_body(body, q)
+        columns = [to_parent_axes(rotation, [float(r == k) for r in range(3)]) for k in range(3)]
         if body.parent is not None:
             R, p = placed[body.parent]
             columns = [[dot(row, column) for row in R] for column in columns]
@@ -76,20 +76,20 @@ def jacobian(robot: Robot, q: Sequence[Scalar], link: str, at: Sequence[Scalar])
     if i is None:
         return J
     placed = body_placements(bodies, q)
-    point = _point(placed[i], on_body(seat, at))
+    point = _point(placed[i], tree_body_point_of_link(seat, at))
     for k, twist in _twists(bodies, placed, i, point):
         for r, x in enumerate(twist):
             J[r][k] = x
     return J
 
 
-def on_body(seat: Placement, at: Sequence[Scalar]) -> Vector:
+def tree_body_point_of_link(seat: Placement, at: Sequence[Scalar]) -> Vector:
     """A point of a link, in link axes, as a point of the body on which the link sits."""
     turned = [dot([float(x) for x in row], list(at)) for row in seat.rotation()]
     return add([float(x) for x in seat.origin], turned)
 
 
-def point_motion(
+def velocity_of_body_point(
     bodies: Sequence[Body], q: Sequence[Scalar], qd: Sequence[Scalar], i: int, at: Sequence[Scalar]
 ) -> tuple[Vector, Vector]:
     """Place and velocity in the base of the point `at` of body i."""
@@ -119,7 +119,7 @@ def _twists(
         link = body.parent
 
 
-def point_rates(
+def link_point_rates(
     robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], link: str, at: Sequence[Scalar]
 ) -> tuple[Vector, Vector]:
     """The velocity and the acceleration of the link's point `at` (link axes), in base axes."""
@@ -133,14 +133,14 @@ def point_rates(
     v: Vector = [0.0] * 3
     R: Matrix = [[float(r == k) for r in range(3)] for k in range(3)]
     for i in reversed(chain):
-        up, here = here, outward(bodies[i], here, q, qd, qdd, [0.0] * 3)
+        up, here = here, sweep_outward(bodies[i], here, q, qd, qdd, [0.0] * 3)
         if up is not None:
-            v = into(here.rotation, add(v, cross(up.w, here.origin)))
+            v = to_link_axes(here.rotation, add(v, cross(up.w, here.origin)))
         v = add(v, joint_twist(bodies[i], qd)[1])
-        own = [outof(here.rotation, [float(r == k) for r in range(3)]) for k in range(3)]
+        own = [to_parent_axes(here.rotation, [float(r == k) for r in range(3)]) for k in range(3)]
         R = transpose([[dot(row, column) for row in R] for column in own])
     assert here is not None
-    r = on_body(seat, at)
+    r = tree_body_point_of_link(seat, at)
     velocity, acceleration = add(v, cross(here.w, r)), add(here.a, [dot(row, r) for row in here.U])
     return [dot(row, velocity) for row in R], [dot(row, acceleration) for row in R]
 

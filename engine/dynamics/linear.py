@@ -10,11 +10,11 @@ from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
 from .quantities import derivatives
-from .samples import Samples, computes, vector
+from .samples import Samples, dynamics_call_with_checked_results, vector_of_dynamics_samples
 
 
-@computes
-def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
+@dynamics_call_with_checked_results
+def linearize_tree(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
     """Matrices A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of actuated joints.
 
     `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
@@ -26,7 +26,7 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
     if np.ndim(holding) != 1:
         raise InputError("a linearisation is about one state", found=f"{len(holding)} samples")
     actuated = [k for joint in robot.moving if joint.actuated for k in joint.speeds]
-    tau = np.zeros(n) if tau is None else vector("tau", tau, n)
+    tau = np.zeros(n) if tau is None else vector_of_dynamics_samples("tau", tau, n)
     if given is None:
         tau[actuated] = holding[actuated]
     result = derivatives(robot, q, qd, tau)

@@ -14,10 +14,10 @@ from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
 from . import sweeps, transfer
-from .spatial import Matrix, Vector, dot, into, subtract, transported
+from .spatial import Matrix, Vector, dot, subtract, to_link_axes, transported_wrench
 from .sweeps import Motion, Pivot
-from .symbols import Path, number_at, paths, with_symbols
-from .vanishing import loss
+from .symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
+from .vanishing import joint_pivot_loss
 
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
@@ -41,11 +41,13 @@ class BodyKind:
         self.wrenched, self.turned, self.loads, self.watched = wrenched, turned, loads, watched
         self.model = bodies[0]
         self.paths = [
-            path for path in paths(self.model) if not _constant(path, [number_at(body, path) for body in bodies])
+            path
+            for path in tree_body_number_paths(self.model)
+            if not _constant(path, [tree_body_number_at(body, path) for body in bodies])
         ]
 
     def numbers(self, body: Body) -> list[float]:
-        return [number_at(body, path) for path in self.paths]
+        return [tree_body_number_at(body, path) for path in self.paths]
 
     def body(self, step: BodyStep) -> Body:
         """A body of this kind with symbols for its numbers, and with coordinates and speeds that are counted from 0."""
@@ -57,12 +59,14 @@ class BodyKind:
             speeds=tuple(range(len(m.speeds))),
             drives=_local(m),
         )
-        return with_symbols(local, {path: step.take("number", k) for k, path in enumerate(self.paths)})
+        return tree_body_with_symbols(local, {path: step.take("number", k) for k, path in enumerate(self.paths)})
 
     def identity(self) -> tuple[Any, ...]:
         m = self.model
         planes = tuple((i, j) for i, j, _, _ in m.rotation)
-        fixed = tuple((path, number_at(m, path)) for path in paths(m) if path not in self.paths)
+        fixed = tuple(
+            (path, tree_body_number_at(m, path)) for path in tree_body_number_paths(m) if path not in self.paths
+        )
         springs = tuple((drive.coordinate, drive.pose) for drive in _local(m))
         shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
         return (*shape, self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads, self.watched)
@@ -99,7 +103,7 @@ def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
     qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
     rates = [x[k] if kind.given[k] else 0.0 for k in range(n)]
     free = [k for k in range(n) if not kind.given[k]]
-    here = sweeps.outward(body, _motion(step, "up"), q, qd, rates, gravity, free)
+    here = sweeps.sweep_outward(body, _motion(step, "up"), q, qd, rates, gravity, free)
     for k, chosen in here.chosen.items():
         step.put("own", ("chosen", k), chosen)
     for name in ("w", "wd", "a"):
@@ -131,7 +135,7 @@ def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
 
 def _less_loads(step: BodyStep, kind: BodyKind, here: Motion, W: Vector) -> Vector:
     """The wrench without the loads in base axes; on the way to them, each body has the base's axes in its own."""
-    columns = [into(here.rotation, [step.take("up", ("R", r, s)) for r in range(3)]) for s in range(3)]
+    columns = [to_link_axes(here.rotation, [step.take("up", ("R", r, s)) for r in range(3)]) for s in range(3)]
     for r in range(3):
         for s in range(3):
             step.put("own", ("R", r, s), columns[s][r])
@@ -140,7 +144,7 @@ def _less_loads(step: BodyStep, kind: BodyKind, here: Motion, W: Vector) -> Vect
         six: Vector = [step.take("b", 6 * k + r) for r in SIX]
         point: Vector = [step.take("number", len(kind.paths) + 3 * k + r) for r in range(3)]
         n, f = ([dot(R[r], part) for r in range(3)] for part in (six[:3], six[3:]))
-        W = subtract(W, transported(n, f, point))
+        W = subtract(W, transported_wrench(n, f, point))
     return W
 
 
@@ -152,13 +156,13 @@ def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
         step.graph.set_cosine_sine(angles[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
     here = Motion()
     here.steps = None
-    here.rotation, here.origin = transfer.placement(body, angles)
+    here.rotation, here.origin = transfer.placement_of_body(body, angles)
     return here, list(angles)
 
 
 def _chosen(step: BodyStep, kind: BodyKind, body: Body) -> dict[int, Scalar]:
     """The accelerations that the first sweep has chosen."""
-    free = [k for k in range(len(body.speeds)) if sweeps.chooses(body, kind.given[k])]
+    free = [k for k in range(len(body.speeds)) if sweeps.body_chooses_acceleration(body, kind.given[k])]
     return {k: step.take("own", ("chosen", k)) for k in free}
 
 
@@ -176,7 +180,7 @@ def _second(kind: BodyKind, output: str) -> BodyStep:
         A = [[upper[min(r, s), max(r, s)] for s in SIX] for r in SIX]
     pivots: dict[int, Pivot] = {}
     chosen = _chosen(step, kind, body)
-    A_up, W_up = sweeps.inward(body, A, W, q, qd, x, kind.given, pivots, chosen=chosen)
+    A_up, W_up = sweeps.sweep_inward(body, A, W, q, qd, x, kind.given, pivots, chosen=chosen)
     for k, pivot in pivots.items():
         if pivot.row is None:
             step.put(output, k, pivot.x)
@@ -186,7 +190,7 @@ def _second(kind: BodyKind, output: str) -> BodyStep:
             step.put("own", ("row", k, r), pivot.row[r])
         if kind.watched[k]:
             bound = step.take("number", len(kind.paths) + 3 * kind.loads + k)
-            step.watch(loss(bound, 1.0 / pivot.size))
+            step.watch(joint_pivot_loss(bound, 1.0 / pivot.size))
     moved = transfer.wrench_at_parent(here, W_up)
     for r in SIX:
         step.put("up", ("W", r), step.take("up", ("W", r)) + moved[r])
@@ -209,7 +213,7 @@ def _third(kind: BodyKind, output: str) -> BodyStep:
     pivots = {k: Pivot([step.take("own", ("row", k, r)) for r in SIX], step.take("own", ("x", k))) for k in range(n)}
     sought: list[Scalar] = [0.0] * n
     up: Vector | None = [step.take("up", ("extra", r)) for r in SIX] if kind.loose_above else None
-    extra = sweeps.outward_again(body, here, up, pivots, kind.given, sought)
+    extra = sweeps.sweep_outward_again(body, here, up, pivots, kind.given, sought)
     for k in range(n):
         step.put(output, k, sought[k])
     for r in SIX:
@@ -242,7 +246,7 @@ def _structure(body: Body) -> tuple[Any, ...]:
     )
 
 
-def sweep_program(
+def looped_tree_sweep_program(
     bodies: Sequence[Body],
     gravity: Sequence[float],
     motion_given: Sequence[bool],
@@ -250,14 +254,17 @@ def sweep_program(
     loaded: Sequence[tuple[int, Sequence[float]]] = (),
     least: Sequence[float] = (),
 ) -> tuple[SweepProgram, Elements]:
-    """The loop of `sweeps.dynamics` over bodies, and the elements that it runs over.
+    """The loop of `sweeps.sweep_tree` over bodies, and the elements that it runs over.
 
     The inputs `w` and `b` hold six numbers for each of the bodies `wrenched`, in its axes, and for each load on a body
     and point in `loaded`, ordered by bodies, in base axes.  `least` has for each speed the pivot below which
     the results are given up, or 0.
     """
     bounds = least or [0.0] * len(motion_given)
-    loose, turned = sweeps.reached(bodies, motion_given), _way_to(bodies, {body for body, _ in loaded})
+    loose, turned = (
+        sweeps.bodies_under_unknown_accelerations(bodies, motion_given),
+        _way_to(bodies, {body for body, _ in loaded}),
+    )
     flags = []
     for i, body in enumerate(bodies):
         given = tuple(motion_given[k] for k in body.speeds)

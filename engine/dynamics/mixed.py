@@ -19,19 +19,19 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, as_floats
 from ..machine.program.trace import Node, Program, Recording
 from ..robot.model import ZERO, Robot
-from .looped import sweep_program
+from .looped import looped_tree_sweep_program
 from .numbers import TreeNumbers, tree_numbers
-from .regroup import regrouped
-from .sweeps import Load, Pivot, Wrenches, dynamics
-from .symbols import shared
-from .vanishing import least, losses
-from .wrenches import constant_wrenches, on_bodies
+from .regroup import regrouped_bodies
+from .sweeps import Load, Pivot, Wrenches, sweep_tree
+from .symbols import dynamics_program_shared_by_shape
+from .vanishing import joint_pivot_losses, least_joint_pivots
+from .wrenches import constant_wrenches, wrenches_on_bodies
 
 Pattern = tuple[bool, ...]
 
 
 class Mixed:
-    """What is sought for each speed, given the other, with a caller's wrenches on some links; see `sweeps.dynamics`."""
+    """What is sought for each speed, given the other, with a caller's wrenches on some links; see `sweeps.sweep_tree`."""
 
     def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = (), level: int = native.SOUND):
         """`level` is that of the code generator."""
@@ -73,8 +73,8 @@ class Mixed:
         """What the recursion finds for each speed where x is given, and the same numbers."""
         pivots = dict[int, Pivot]()
         on, loads = self.acting(w, numbers)
-        sought, _ = dynamics(numbers.bodies, numbers.gravity, q, qd, x, self.motion_given, on, loads, pivots)
-        return sought, losses(numbers.least, pivots)
+        sought, _ = sweep_tree(numbers.bodies, numbers.gravity, q, qd, x, self.motion_given, on, loads, pivots)
+        return sought, joint_pivot_losses(numbers.least, pivots)
 
     @cached_property
     def numbers(self) -> TreeNumbers:
@@ -84,12 +84,12 @@ class Mixed:
     @cached_property
     def least(self) -> tuple[float, ...]:
         """For each speed the pivot below which the position has to be looked at closely; 0 where none is needed."""
-        return least(self.robot, self.motion_given)
+        return least_joint_pivots(self.robot, self.motion_given)
 
     def acting(self, w: Sequence[Scalar], numbers: TreeNumbers) -> tuple[Wrenches, list[Load]]:
         """The wrenches of the robot's file and those of the caller, on bodies."""
         own = [(link, list(w[6 * k : 6 * k + 6]), ZERO, "link") for k, link in enumerate(self.links)]
-        return numbers.acting(*on_bodies(self.robot.tree, own))
+        return numbers.acting(*wrenches_on_bodies(self.robot.tree, own))
 
     names: tuple[str, ...] = ("q", "qd", "x", "w")
 
@@ -102,11 +102,11 @@ class Mixed:
         robot = self.robot
         seats = [robot.tree.seats[link] for link in self.links]
         rest = type(self).__name__, repr((self.motion_given, seats, self.widths))
-        return shared("mixed", self._regrouped, rest, self._recorded)
+        return dynamics_program_shared_by_shape("mixed", self._regrouped, rest, self._recorded)
 
     @property
     def _regrouped(self) -> TreeNumbers:
-        return self.numbers._replace(bodies=regrouped(self.bodies))
+        return self.numbers._replace(bodies=regrouped_bodies(self.bodies))
 
     def _recorded(self, recording: Recording, numbers: TreeNumbers) -> Program:
         inputs = {name: recording.input(name, width) for name, width in zip(self.names, self.widths) if width}
@@ -122,7 +122,7 @@ class Mixed:
         """All that the program depends on, for the cache."""
         robot = self.robot
         seats = [robot.tree.seats[link] for link in self.links]
-        rest = self.motion_given, on_bodies(robot.tree, constant_wrenches(robot)), seats
+        rest = self.motion_given, wrenches_on_bodies(robot.tree, constant_wrenches(robot)), seats
         return type(self).__name__, repr(self.bodies), repr(robot.gravity), repr(rest)
 
     # ---- compiled
@@ -131,21 +131,23 @@ class Mixed:
         """Compiled code for many samples, or None where the plain text is to run on this number of them."""
         if not self.nv:
             return None
-        if not choice.runs_rolled(len(self.bodies)):
+        if not choice.code_runs_rolled(len(self.bodies)):
             return self.offer.lanes(samples)
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
     def _build_rolled(self, cached: bool) -> Rolled | None:
         on, loads = self._in_order([0.0] * self.widths[3])
         points = [(body, tuple(as_floats(point))) for body, _, point in loads]
-        bodies = regrouped(self.bodies)
-        loop, elements = sweep_program(bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least)
+        bodies = regrouped_bodies(self.bodies)
+        loop, elements = looped_tree_sweep_program(
+            bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least
+        )
         widths = [width for width in (*self.widths[:3], 6 * len(on), 6 * len(loads), self.nv) if width]
-        return rolled.build(loop, elements, widths, native.lanes(), cached, self.offer.level)
+        return rolled.build_rolled_kernel(loop, elements, widths, native.native_lanes(), cached, self.offer.level)
 
     def single(self) -> Single | None:
         """Compiled code for one sample at a time, or None where the plain text is to run."""
-        return self.offer.single() if self.nv and not choice.runs_rolled(len(self.bodies), single=True) else None
+        return self.offer.single() if self.nv and not choice.code_runs_rolled(len(self.bodies), single=True) else None
 
     def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray], result: np.ndarray) -> np.ndarray | None:
         """`result`, filled row by row by compiled code; None where the plain text has to find what is wrong."""
@@ -212,7 +214,7 @@ class Hybrid(Mixed):
         return self.offer.lanes(samples) if self.nv else None
 
 
-def hybrid(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Hybrid:
+def hybrid_tree_problem(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Hybrid:
     """The robot's problem of this kind with complete results; made once for each robot."""
     key = ("hybrid", motion_given, links)
     result: Hybrid | None = robot.derived.get(key)
@@ -221,7 +223,7 @@ def hybrid(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> 
     return result
 
 
-def mixed(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Mixed:
+def mixed_dynamics(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Mixed:
     """The mixed dynamics of a robot for this pattern and for wrenches on these links, made once for each robot."""
     key = ("mixed", motion_given, links)
     result: Mixed | None = robot.derived.get(key)

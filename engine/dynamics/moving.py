@@ -60,7 +60,7 @@ class Layout:
         return [i] if above is None else [*self.way(above), i]
 
 
-def layout(robot: Robot) -> Layout:
+def layout_of_moving_bodies(robot: Robot) -> Layout:
     """The robot's layout, which is made once."""
     known: Layout | None = robot.derived.get(Layout)
     return known if known is not None else robot.derived.setdefault(Layout, Layout(robot))

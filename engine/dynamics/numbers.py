@@ -8,7 +8,7 @@ from ..machine.program.scalars import as_floats
 from ..robot.model import Body, Robot, Three
 from .spatial import Vector, add
 from .sweeps import Load, Wrenches
-from .wrenches import constant_wrenches, on_bodies
+from .wrenches import constant_wrenches, wrenches_on_bodies
 
 Six = tuple[float, ...]
 
@@ -36,7 +36,7 @@ class TreeNumbers(NamedTuple):
 
 def tree_numbers(robot: Robot, bodies: tuple[Body, ...], least: tuple[float, ...] = ()) -> TreeNumbers:
     """The numbers of a robot's tree with these bodies."""
-    wrenches, loads = on_bodies(robot.tree, constant_wrenches(robot))
+    wrenches, loads = wrenches_on_bodies(robot.tree, constant_wrenches(robot))
     on = tuple((body, tuple(as_floats(six))) for body, six in sorted(wrenches.items()))
     own = tuple((body, tuple(as_floats(six)), tuple(as_floats(point))) for body, six, point in loads)
     return TreeNumbers(bodies, robot.gravity, on, own, least)

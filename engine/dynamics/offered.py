@@ -12,18 +12,18 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import Offer, Shared, in_blocks
-from ..machine.jit.parts import divided, in_order
+from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
+from ..machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.scalars import Scalar, into_columns
+from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
-from .direct import Call, aim, direct
+from .direct import Call, aim_direct_call, direct_call
 from .programs import ROWS, Subject, SubjectNumbers
-from .regroup import regrouped
-from .samples import BLOCK, Samples, no_numbers, singular, vector
-from .symbols import shared
-from .vanishing import examine_once, examine_strange, least
+from .regroup import regrouped_bodies
+from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
+from .symbols import dynamics_program_shared_by_shape
+from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
@@ -36,11 +36,11 @@ class Offered:
         self.what, self.row, self.subject = what, ROWS[what], subject
         self.shape = self.row.shape(subject)
         self.size = math.prod(self.shape)
-        self.parts = in_order(self.row.parts(subject)) if self.row.parts is not None else ()
+        self.parts = kernel_parts_in_order(self.row.parts(subject)) if self.row.parts is not None else ()
         self.widths = self.row.widths(subject)
         self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity, shared=self.shared)
-        self.turning = turning(subject.bodies)
-        self.name = direct_name(what, subject.link, subject.at)
+        self.turning = tree_coordinates_that_only_turn(subject.bodies)
+        self.name = direct_name_of_quantity(what, subject.link, subject.at)
         mechanism = {"reactions": subject.robot.closed, "fdyn-derivatives": subject.robot.tied}
         mechanism["fdyn-adjoint"], mechanism["regressor"] = subject.robot.tied, subject.robot.closed
         if mechanism.get(what):
@@ -53,13 +53,13 @@ class Offered:
     @property
     def _regrouped(self) -> Subject:
         subject = self.subject
-        return replace(subject, bodies=regrouped(subject.bodies)) if self.row.regroups else subject
+        return replace(subject, bodies=regrouped_bodies(subject.bodies)) if self.row.regroups else subject
 
     def shared(self) -> Shared:
         """The same for all robots of this structure."""
         subject, robot = self._regrouped, self.subject.robot
         if self.row.watched is not None:
-            subject = replace(subject, least=least(robot, (False,) * robot.nv))
+            subject = replace(subject, least=least_joint_pivots(robot, (False,) * robot.nv))
         if self.what not in OF_PARTS:
             subject = replace(subject, robot=replace(robot, parts=robot.tree))
         trees = [subject.robot.tree.seats, subject.robot.parts.seats]
@@ -73,7 +73,7 @@ class Offered:
         def record(recording: Recording, numbers: SubjectNumbers) -> Program:
             return self.row.recorded(recording, subject.with_numbers(numbers))
 
-        return shared(self.what, subject.numbers, (self.what, repr(rest)), record)
+        return dynamics_program_shared_by_shape(self.what, subject.numbers, (self.what, repr(rest)), record)
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
@@ -92,7 +92,7 @@ class Offered:
         """The call of the quantity for one sample or many, by compiled code where there is any."""
         robot, wrenched = self.subject.robot, self.subject.wrenched
         widths = [width for name, width in self.widths.items() if name != "w"]
-        return direct(robot, self.name, wrenched, widths, self._generally, self.row.about)
+        return direct_call(robot, self.name, wrenched, widths, self._generally, self.row.about)
 
     def _generally(self, *given: Any) -> Result:
         """The same in the general way: its inputs, then a wrench for each link."""
@@ -104,7 +104,7 @@ class Offered:
                 allowed=", ".join((*names, *(f"a wrench on `{link}`" for link in wrenched))),
             )
         arrays = dict(zip(names, given))
-        more = {"at": vector("at", arrays.pop("at"), 3)[None]} if "at" in arrays else {}
+        more = {"at": vector_of_dynamics_samples("at", arrays.pop("at"), 3)[None]} if "at" in arrays else {}
         s = Samples(self.subject.robot, **arrays)
         if wrenched:
             _, more["w"] = s.acting(dict(zip(wrenched, given[len(names) :])))
@@ -116,14 +116,14 @@ class Offered:
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
         arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
         if self.row.watched is not None and s.count != 0:
-            examine_once(s.begun_finite().robot, arrays["q"][0], (False,) * s.robot.nv)
+            examine_joint_inertia_once(s.begun_finite().robot, arrays["q"][0], (False,) * s.robot.nv)
         if s.count is None:
             numbers = self._one(s, arrays)
         else:
             block = max(8, min(1024, BLOCK // max(len(self.subject.bodies), 1)))
             by, text = partial(self._by, arrays), partial(self._plain, s, arrays)
-            numbers = in_blocks(np.empty((count, self.size)), block, self._lanes, by, text)
-        return divided(numbers, self.parts) if self.parts else numbers.reshape((*s.shape, *self.shape))
+            numbers = plain_or_compiled_in_blocks(np.empty((count, self.size)), block, self._lanes, by, text)
+        return kernel_parts_divided(numbers, self.parts) if self.parts else numbers.reshape((*s.shape, *self.shape))
 
     def _one(self, s: Samples, arrays: dict[str, np.ndarray]) -> np.ndarray:
         """One sample by compiled code, or by the plain text where there is none or it can't compute this sample."""
@@ -139,7 +139,7 @@ class Offered:
     def _aim(self, code: Single | Kernel) -> None:
         """Use this code in direct calls from now on."""
         shape = (self.size,) if self.parts or len(self.shape) > 2 else self.shape
-        aim(self.subject.robot, self.name, self.subject.wrenched, code, shape, parts=self.parts)
+        aim_direct_call(self.subject.robot, self.name, self.subject.wrenched, code, shape, parts=self.parts)
 
     def _compiles(self) -> bool:
         """Whether there is anything to compile, and not too much."""
@@ -155,7 +155,9 @@ class Offered:
         given = {name: array[first:] for name, array in arrays.items()}
         (result,), finite, largest = code(*given.values())
         if largest > REACH:
-            (result,), finite, largest = code(*{**given, "q": angles_within_a_turn(given["q"], self.turning)}.values())
+            (result,), finite, largest = code(
+                *{**given, "q": tree_angles_within_a_turn(given["q"], self.turning)}.values()
+            )
         return result if finite and largest <= REACH else None
 
     def _plain(self, s: Samples, arrays: dict[str, np.ndarray], these: slice) -> np.ndarray:
@@ -171,12 +173,12 @@ class Offered:
         result = np.empty((count, self.size))
         with np.errstate(all="ignore"):
             try:
-                into_columns(result, self.offer.plain(count, self.row.text, self.subject, given))
+                scalars_into_columns(result, self.offer.plain(count, self.row.text, self.subject, given))
             except (ZeroDivisionError, OverflowError):
-                raise singular(robot) from None
+                raise singular_dynamics_error(robot) from None
             self._look(given, arrays["q"][these], count)
         if not np.isfinite(result).all():
-            raise no_numbers(robot)
+            raise dynamics_without_numbers_error(robot)
         return result
 
     def _look(self, given: dict[str, list[Scalar]], q: np.ndarray, count: int) -> None:
@@ -185,16 +187,18 @@ class Offered:
             return
         watched = self.row.watched(self.subject, given)
         numbers = np.empty((count, len(watched)))
-        into_columns(numbers, watched)
-        examine_strange(self.subject.robot, q, numbers, (False,) * self.subject.robot.nv)
+        scalars_into_columns(numbers, watched)
+        examine_strange_accelerations(self.subject.robot, q, numbers, (False,) * self.subject.robot.nv)
 
 
-def direct_name(what: str, link: str = "", at: str = "link") -> Hashable:
+def direct_name_of_quantity(what: str, link: str = "", at: str = "link") -> Hashable:
     """The name of a quantity's direct call among those of a robot."""
     return (what, link, at) if link or at != "link" else what
 
 
-def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link") -> Offered:
+def offered_dynamics_quantity(
+    robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link"
+) -> Offered:
     """The robot's quantity of this name, which is made once for each robot."""
     key = "offered", what, wrenched, link, at
     result: Offered | None = robot.derived.get(key)
@@ -204,14 +208,14 @@ def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str =
     return result
 
 
-def turning(bodies: tuple[Body, ...]) -> tuple[int, ...]:
+def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     """Coordinates that matter by their cosines and sines only, because no spring measures them, nor does a screw."""
     measured = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
     angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
     return tuple(k for k in angles if k not in measured)
 
 
-def angles_within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:
+def tree_angles_within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:
     """The coordinates q with these angles reduced to one turn, within the reach of compiled sines."""
     q = q.copy()
     for k in angles:

@@ -14,20 +14,20 @@ from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot, Three, Tree
-from .adjoint import along_inertias, along_state
+from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
-from .derivatives import SLOPES, slopes
+from .derivatives import SLOPES, acceleration_slopes
 from .energy import energies
-from .explicit import arrangement, entries
+from .explicit import arrangement_of_matrices, explicit_matrix_entries
 from .inertial import INERTIAL
 from .kinematics import body_placements, jacobian, link_placements
-from .moving import Layout, Moving, layout
-from .regressor import regressor, width
-from .regroup import regrouped
+from .moving import Layout, Moving, layout_of_moving_bodies
+from .regressor import regressor_entries, regressor_width
+from .regroup import regrouped_bodies
 from .spatial import Vector, dot
-from .sweeps import Load, Pivot, Wrenches, dynamics
-from .vanishing import least, loss, losses
-from .wrenches import constant_wrenches, on_bodies
+from .sweeps import Load, Pivot, Wrenches, sweep_tree
+from .vanishing import joint_pivot_loss, joint_pivot_losses, least_joint_pivots
+from .wrenches import constant_wrenches, wrenches_on_bodies
 
 Given = Mapping[str, list[Scalar]]
 
@@ -70,7 +70,7 @@ class Subject:
         """All wrenches on the bodies of a tree, the robot's own and the caller's."""
         w = given.get("w", [])
         own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
-        return on_bodies(tree, [*constant_wrenches(self.robot), *own])
+        return wrenches_on_bodies(tree, [*constant_wrenches(self.robot), *own])
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _mixed(subject: Subject, given: Given, x: list[Scalar], motion: bool) -> lis
     robot = subject.robot
     acting = subject.acting(robot.tree, given)
     pattern = (motion,) * robot.nv
-    return dynamics(subject.bodies, robot.gravity, given["q"], given["qd"], x, pattern, *acting)[0]
+    return sweep_tree(subject.bodies, robot.gravity, given["q"], given["qd"], x, pattern, *acting)[0]
 
 
 def _idyn(subject: Subject, given: Given) -> list[Scalar]:
@@ -154,7 +154,7 @@ def _inverse_inertia(subject: Subject, given: Given) -> list[Scalar]:
 def _inertia_losses(subject: Subject, given: Given) -> list[Scalar]:
     """Numbers that are enormous where a pivot of the inertia matrix is next to nothing."""
     factors = Factors(inertia_matrix(subject.bodies, given["q"], subject.robot.nv))
-    return [loss(bound, one_over) for bound, one_over in zip(_usual(subject), factors.one_over) if bound]
+    return [joint_pivot_loss(bound, one_over) for bound, one_over in zip(_usual(subject), factors.one_over) if bound]
 
 
 def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
@@ -187,32 +187,32 @@ def _reactions(subject: Subject, given: Given) -> list[Scalar]:
 def _slopes(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     state = given["q"], given["qd"], given["tau"]
-    return slopes(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+    return acceleration_slopes(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
 
 
 def _losses(subject: Subject, given: Given) -> list[Scalar]:
     """Numbers that are enormous where a pivot is next to nothing; compiled code has the pivots already."""
     robot, pivots, free = subject.robot, dict[int, Pivot](), (False,) * subject.robot.nv
     acting = subject.acting(robot.tree, given)
-    dynamics(subject.bodies, robot.gravity, given["q"], given["qd"], given["tau"], free, *acting, pivots)
-    return losses(_usual(subject), pivots)
+    sweep_tree(subject.bodies, robot.gravity, given["q"], given["qd"], given["tau"], free, *acting, pivots)
+    return joint_pivot_losses(_usual(subject), pivots)
 
 
 def _usual(subject: Subject) -> Sequence[float]:
     """For each speed the pivot below which a position has to be looked at closely."""
-    return least(subject.robot, (False,) * subject.robot.nv) if subject.least is None else subject.least
+    return least_joint_pivots(subject.robot, (False,) * subject.robot.nv) if subject.least is None else subject.least
 
 
 def _adjoint(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     state = given["q"], given["qd"], given["tau"], given["costate"]
-    return along_state(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+    return acceleration_gradient_along_state(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
 
 
 def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     state = given["q"], given["qd"], given["tau"], given["costate"]
-    return along_inertias(robot, *state, *subject.acting(robot.parts, given))
+    return acceleration_gradient_along_inertias(robot, *state, *subject.acting(robot.parts, given))
 
 
 def _rotors(robot: Robot) -> list[Scalar]:
@@ -227,7 +227,7 @@ def _rotors(robot: Robot) -> list[Scalar]:
 def _matrices(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     h = _bias(subject, given)
-    return list(entries(robot, Layout(robot), given["q"], given["qd"], h, _rotors(robot)).values)
+    return list(explicit_matrix_entries(robot, Layout(robot), given["q"], given["qd"], h, _rotors(robot)).values)
 
 
 def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
@@ -242,7 +242,7 @@ def _moving(subject: Subject, given: Given) -> list[Scalar]:
 
 
 def _regressor(subject: Subject, given: Given) -> list[Scalar]:
-    return regressor(subject.robot, given["q"], given["qd"], given["qdd"])
+    return regressor_entries(subject.robot, given["q"], given["qd"], given["qdd"])
 
 
 def link_reactions(
@@ -255,7 +255,7 @@ def link_reactions(
 ) -> list[Vector]:
     """Wrenches [n; f] of the parents on all links at the links' origins, base axes; given ones act on `parts`."""
     parts = robot.parts
-    _, W = dynamics(parts.bodies, robot.gravity, q, qd, qdd, (True,) * robot.nv, wrenches, loads)
+    _, W = sweep_tree(parts.bodies, robot.gravity, q, qd, qdd, (True,) * robot.nv, wrenches, loads)
     placed = body_placements(parts.bodies, q)
     result = []
     for link in robot.links:
@@ -315,7 +315,7 @@ PROGRAMS = {
         "joint forces by a unit of each number that inverse dynamics is linear in, row by row",
         ("q", "qd", "qdd"),
         "regressor",
-        lambda subject: (subject.robot.nv, width(subject.robot)),
+        lambda subject: (subject.robot.nv, regressor_width(subject.robot)),
         _regressor,
         regroups=False,
         most=50,  # its operations grow with the square
@@ -387,7 +387,7 @@ ROWS = {
         "those entries of the DeNOC matrices that depend on the state",
         ("q", "qd"),
         "entries",
-        lambda subject: (len(arrangement(subject.robot).index),),
+        lambda subject: (len(arrangement_of_matrices(subject.robot).index),),
         _matrices,
         most=30,
         watched=_resting_losses,
@@ -396,28 +396,28 @@ ROWS = {
         "of each moving link mass centre and inertia about it, 12 numbers, then of each speed [omega; v] there",
         ("q",),
         "moving",
-        lambda subject: (12 * len(layout(subject.robot).links) + 6 * subject.robot.nv,),
+        lambda subject: (12 * len(layout_of_moving_bodies(subject.robot).links) + 6 * subject.robot.nv,),
         _moving,
     ),
 }
 
 
-def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
+def program_of_tree_quantity(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
     """The recorded program of this name; with `regroup`, from fewer inertial numbers if these give the same results.
 
     `link` is the link whose Jacobian is computed, by default the last one.
     """
     row = PROGRAMS[what]
-    bodies = regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies
-    return row.program(Subject(robot, bodies, link=link_named(robot, link or robot.links[-1].name)), what)
+    bodies = regrouped_bodies(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies
+    return row.program(Subject(robot, bodies, link=link_named_in_tree(robot, link or robot.links[-1].name)), what)
 
 
-def output_width(row: ProgramRow, subject: Subject) -> int:
+def output_width_of_quantity(row: ProgramRow, subject: Subject) -> int:
     """The number of scalars that the row computes."""
     return prod(row.shape(subject))
 
 
-def link_named(robot: Robot, link: object) -> str:
+def link_named_in_tree(robot: Robot, link: object) -> str:
     """The link's name, or an error that lists the names of all links."""
     names = [one.name for one in robot.links]
     if not isinstance(link, str) or link not in names:

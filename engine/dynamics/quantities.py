@@ -10,10 +10,10 @@ import numpy as np
 from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
-from .explicit import arrangement
-from .offered import direct_name, offered
-from .programs import PROGRAMS, ROWS, link_named
-from .samples import vector
+from .explicit import arrangement_of_matrices
+from .offered import direct_name_of_quantity, offered_dynamics_quantity
+from .programs import PROGRAMS, ROWS, link_named_in_tree
+from .samples import vector_of_dynamics_samples
 
 Wrenches = Mapping[str, Any]
 ORIGIN = (0.0, 0.0, 0.0)
@@ -37,7 +37,7 @@ def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.
     if wrenches is None:
         result = (_known(robot, "bias") or _bias(robot, ()))(q, qd)
     else:
-        links = links_of(wrenches)
+        links = tree_links_under_wrenches(wrenches)
         result = (_known(robot, ("bias", *links)) or _bias(robot, links))(q, qd, *wrenches.values())
     return result
 
@@ -60,7 +60,7 @@ def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
     if not isinstance(at, str) or at not in ("link", "end"):
         found = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
         raise InputError("unknown frame", found=found, allowed="link, end")
-    call = _known(robot, "kinematics" if at == "link" else direct_name("kinematics", at=at))
+    call = _known(robot, "kinematics" if at == "link" else direct_name_of_quantity("kinematics", at=at))
     result: dict[str, np.ndarray] = (call or _made(robot, "kinematics", at=at))(q)
     return result
 
@@ -81,12 +81,14 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     in I, U and D.
     """
     call = _known(robot, "matrices") or _made(robot, "matrices")
-    return arrangement(robot).matrices(call(q, np.zeros((*np.shape(q)[:-1], robot.nv)) if qd is None else qd))
+    return arrangement_of_matrices(robot).matrices(
+        call(q, np.zeros((*np.shape(q)[:-1], robot.nv)) if qd is None else qd)
+    )
 
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """Reactions, joint → wrench [n; f] of the parent on the link at its origin, base-frame axes; fixed joints too."""
-    links = () if wrenches is None else links_of(wrenches)
+    links = () if wrenches is None else tree_links_under_wrenches(wrenches)
     result: dict[str, np.ndarray] = _made(robot, "reactions", links)(q, qd, qdd, *(wrenches or {}).values())
     return result
 
@@ -130,11 +132,11 @@ def _made(robot: Robot, what: str, links: tuple[str, ...] = (), link: str = "", 
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
     if "at" in ROWS[what].inputs:
-        link = link_named(robot, link)
-    return offered(robot, what, links, link, at).direct()
+        link = link_named_in_tree(robot, link)
+    return offered_dynamics_quantity(robot, what, links, link, at).direct()
 
 
-def links_of(wrenches: Any) -> tuple[str, ...]:
+def tree_links_under_wrenches(wrenches: Any) -> tuple[str, ...]:
     """The names of the links on which wrenches act."""
     if type(wrenches) is not dict and not isinstance(wrenches, Mapping):
         raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
@@ -143,7 +145,7 @@ def links_of(wrenches: Any) -> tuple[str, ...]:
 
 def _point(robot: Robot, link: str, at: str) -> tuple[float, ...]:
     """The place of a named point of a link."""
-    points = robot.link(link_named(robot, link)).points
+    points = robot.link(link_named_in_tree(robot, link)).points
     if at not in points:
         raise InputError(f"`{link}` has no such point", found=f"`{at}`", allowed=", ".join(points) or "none is named")
-    return tuple(float(x) for x in vector("at", points[at], 3))
+    return tuple(float(x) for x in vector_of_dynamics_samples("at", points[at], 3))

@@ -31,10 +31,10 @@ class Reach:
 
     def along(self, direction: np.ndarray) -> bool:
         """Whether the body turns about nothing but this direction, if at all."""
-        return self.turns == 0 or (self.axis is not None and parallel(self.axis, direction))
+        return self.turns == 0 or (self.axis is not None and tree_directions_parallel(self.axis, direction))
 
 
-def reaches(bodies: Sequence[Body]) -> list[tuple[Reach, Reach]]:
+def tree_moment_arms(bodies: Sequence[Body]) -> list[tuple[Reach, Reach]]:
     """For each body the reach of its parent, in the body's axes and about its origin, and its own."""
     result: list[tuple[Reach, Reach]] = []
     for body in bodies:
@@ -44,14 +44,14 @@ def reaches(bodies: Sequence[Body]) -> list[tuple[Reach, Reach]]:
     return result
 
 
-def directions(body: Body) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def directions_of_body_motion(body: Body) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The directions in which a body turns, and those in which it slides."""
     turns = [AXES[d] for d in body.directions if d < 3]
     slides = [AXES[d - 3] for d in body.directions if d >= 3] + (turns if body.pitch else [])
     return turns, slides
 
 
-def parallel(a: np.ndarray, b: np.ndarray) -> bool:
+def tree_directions_parallel(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two directions are parallel."""
     return bool(np.linalg.norm(np.cross(a, b)) <= TINY * np.linalg.norm(a) * np.linalg.norm(b))
 
@@ -69,7 +69,7 @@ def _at(reach: Reach, R: np.ndarray, origin: np.ndarray) -> Reach:
 
 def _own(body: Body, above: Reach) -> Reach:
     """The reach of a body on a joint, from that of its parent."""
-    turns, slides = directions(body)
+    turns, slides = directions_of_body_motion(body)
     if not turns:
         return _slid(above, slides)
     if len(turns) == 1 and above.along(turns[0]):
@@ -80,16 +80,16 @@ def _own(body: Body, above: Reach) -> Reach:
 def _slid(above: Reach, slides: Sequence[np.ndarray]) -> Reach:
     if above.turns == 0:
         return replace(above, slides=(*above.slides, *slides))
-    aside = [a for a in slides if above.axis is None or not parallel(above.axis, a)]
+    aside = [a for a in slides if above.axis is None or not tree_directions_parallel(above.axis, a)]
     return replace(above, centre=None if aside else above.centre, sliding=above.sliding or bool(slides))
 
 
 def _about_one(above: Reach, axis: np.ndarray, slides: Sequence[np.ndarray]) -> Reach:
     """The reach where all turns are about one direction; its line is at rest if the lines before it are the same."""
     if above.turns == 0:
-        kept = all(parallel(a, axis) for a in above.slides)
+        kept = all(tree_directions_parallel(a, axis) for a in above.slides)
     else:
-        kept = above.centre is not None and parallel_or_zero(above.centre, axis)
+        kept = above.centre is not None and tree_direction_parallel_or_zero(above.centre, axis)
     sliding = above.sliding or bool(above.slides) or bool(slides)
     return replace(above, turns=1, axis=axis, centre=np.zeros(3) if kept else None, slides=(), sliding=sliding)
 
@@ -109,6 +109,6 @@ def _point(above: Reach, turns: Sequence[np.ndarray], slides: Sequence[np.ndarra
     return own * s[0] if met else None
 
 
-def parallel_or_zero(v: np.ndarray, axis: np.ndarray) -> bool:
+def tree_direction_parallel_or_zero(v: np.ndarray, axis: np.ndarray) -> bool:
     """Whether a vector has no part beside the axis."""
     return bool(np.linalg.norm(v - axis * (axis @ v)) <= TINY * max(1.0, float(np.linalg.norm(v))))

@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import count
 
 from ..errors import InputError
-from ..machine.program.dual import Dual, part_of
+from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive, Robot
-from .inertial import INERTIAL, NAMES, inertial_numbers, numbered
+from .inertial import INERTIAL, NAMES, inertial_numbers, tree_bodies_with_inertial_numbers
 from .spatial import Matrix
-from .sweeps import dynamics
+from .sweeps import sweep_tree
 
 # of each speed: inertia of the rotor, viscous and dry friction, a constant force; stiffness where there is a spring
 OF_SPEED = ("rotor", "viscous", "coulomb", "offset")
@@ -40,23 +40,25 @@ def parameters(robot: Robot) -> dict[str, float]:
         R: Matrix = [[float(x) for x in row] for row in seat.rotation()]
         values = inertial_numbers(robot.parts.bodies[i], R)
         result.update((f"{link.name}.{name}", float(x)) for name, x in zip(NAMES, values))  # type: ignore[arg-type]
-    for prefix, _, drive in speeds(robot):
+    for prefix, _, drive in regressor_speeds(robot):
         own = (drive.rotor, drive.viscous, drive.coulomb, -drive.stiffness * drive.rest, drive.stiffness)
-        result.update((f"{prefix}.{name}", float(x) + 0.0) for name, x in zip(names_of(drive), own))
+        result.update((f"{prefix}.{name}", float(x) + 0.0) for name, x in zip(names_of_regressor_numbers(drive), own))
     return result
 
 
-def width(robot: Robot) -> int:
+def regressor_width(robot: Robot) -> int:
     """The number of the regressor's columns."""
-    return INERTIAL * len(robot.links) + sum(len(names_of(drive)) for _, _, drive in speeds(robot))
+    return INERTIAL * len(robot.links) + sum(
+        len(names_of_regressor_numbers(drive)) for _, _, drive in regressor_speeds(robot)
+    )
 
 
-def names_of(drive: Drive) -> tuple[str, ...]:
+def names_of_regressor_numbers(drive: Drive) -> tuple[str, ...]:
     """The names of a speed's numbers."""
     return (*OF_SPEED, STIFFNESS) if drive.stiffness else OF_SPEED
 
 
-def speeds(robot: Robot) -> Iterator[tuple[str, int, Drive]]:
+def regressor_speeds(robot: Robot) -> Iterator[tuple[str, int, Drive]]:
     """Of each speed what the names of its numbers begin with, its place, and its drive."""
     for joint in robot.moving:
         several = len(joint.speeds) > 1
@@ -64,27 +66,27 @@ def speeds(robot: Robot) -> Iterator[tuple[str, int, Drive]]:
             yield f"{joint.name}.{suffix}" if several else joint.name, k, drive
 
 
-def regressor(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+def regressor_entries(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
     """The entries of the regressor, row by row."""
-    tau, columns = tangents(robot, q, qd, qdd), range(width(robot))
-    return [part_of(x, column) for x in tau for column in columns]
+    tau, columns = regressor_tangents(robot, q, qd, qdd), range(regressor_width(robot))
+    return [dual_derivative(x, column) for x in tau for column in columns]
 
 
-def tangents(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+def regressor_tangents(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
     """The forces of a motion without wrenches as dual numbers, with a direction for each column; their values are 0."""
     column = count()
 
     def unit(_: Scalar = 0.0) -> Dual:
         return Dual(0.0, {next(column): 1.0})
 
-    bodies, _ = numbered(robot, unit)
+    bodies, _ = tree_bodies_with_inertial_numbers(robot, unit)
     drives: dict[int, Drive] = {}
     offsets: dict[int, Dual] = {}
-    for _, k, drive in speeds(robot):
+    for _, k, drive in regressor_speeds(robot):
         rotor, viscous, coulomb, offsets[k] = (unit() for _ in OF_SPEED)
         stiffness = unit() if drive.stiffness else 0.0
         numbers = {"rotor": rotor, "viscous": viscous, "coulomb": coulomb, "stiffness": stiffness, "rest": 0.0}
         drives[k] = replace(drive, **numbers)  # type: ignore[arg-type]
     given: list[Body] = [replace(body, drives=tuple(drives[k] for k in body.speeds)) for body in bodies]
-    tau, _ = dynamics(given, robot.gravity, q, qd, qdd, (True,) * robot.nv)
+    tau, _ = sweep_tree(given, robot.gravity, q, qd, qdd, (True,) * robot.nv)
     return [x + offsets[k] for k, x in enumerate(tau)]

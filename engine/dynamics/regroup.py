@@ -13,31 +13,31 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..robot.bodies import components, scalar, triples
-from ..robot.inertia import stacked
+from ..robot.bodies import components_of_robot_vector, robot_number, rows_of_robot_matrix
+from ..robot.inertia import stacked_inertia_numbers
 from ..robot.model import Body
-from ..robot.placement import symbolic, turn_matrix_of
+from ..robot.placement import symbolic_placement_type, turn_matrix_of
 
 CENTRE = 3  # row and column of the pseudo-inertia that hold m and m c
 
 
 @lru_cache(maxsize=128)
-def regrouped(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+def regrouped_bodies(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
     """The bodies with as much inertia as possible moved towards the base."""
-    return moved_inwards(bodies)
+    return inertias_moved_towards_base(bodies)
 
 
-def moved_inwards(bodies: Sequence[Body]) -> tuple[Body, ...]:
+def inertias_moved_towards_base(bodies: Sequence[Body]) -> tuple[Body, ...]:
     """The regrouped bodies; their inertial numbers may be arrays, with a number for each run."""
     G = [pseudo_inertia(body) for body in bodies]
     for i in reversed(range(len(bodies))):
-        kept, turning_only = unmoved(bodies[i])
+        kept, turning_only = inertia_entries_that_move(bodies[i])
         share = np.where(kept, G[i], 0.0)
         G[i] = G[i] - share
         parent = bodies[i].parent
         if parent is not None:
             R, p = turn_matrix_of(bodies[i].rotation), np.array(bodies[i].origin)
-            T: np.ndarray = np.eye(4, dtype=symbolic(R, p))
+            T: np.ndarray = np.eye(4, dtype=symbolic_placement_type(R, p))
             T[:3, :3] = R
             if not turning_only:
                 T[:3, 3] = p
@@ -45,7 +45,7 @@ def moved_inwards(bodies: Sequence[Body]) -> tuple[Body, ...]:
     return tuple(_with_inertia(body, g) for body, g in zip(bodies, G))
 
 
-def unmoved(body: Body) -> tuple[np.ndarray, bool]:
+def inertia_entries_that_move(body: Body) -> tuple[np.ndarray, bool]:
     """The entries of the pseudo-inertia that can move to the parent, and whether they move by rotation only."""
     mask = np.zeros((4, 4), dtype=bool)
     turns = [d for d in body.directions if d < 3]
@@ -67,9 +67,9 @@ def unmoved(body: Body) -> tuple[np.ndarray, bool]:
 
 def pseudo_inertia(body: Body) -> np.ndarray:
     """The pseudo-inertia of a body, [∫ r rᵀ dm, m c; (m c)ᵀ, m]."""
-    E, h = stacked([x for row in body.E for x in row]), stacked(body.h)
+    E, h = stacked_inertia_numbers([x for row in body.E for x in row]), stacked_inertia_numbers(body.h)
     shape = (*np.broadcast_shapes(E.shape[:-1], h.shape[:-1], np.shape(body.m)), 4, 4)
-    G: np.ndarray = np.zeros(shape, dtype=symbolic(E, h, np.asarray(body.m)))
+    G: np.ndarray = np.zeros(shape, dtype=symbolic_placement_type(E, h, np.asarray(body.m)))
     G[..., :3, :3], G[..., :3, 3], G[..., 3, :3], G[..., 3, 3] = E.reshape(*E.shape[:-1], 3, 3), h, h, body.m
     return G
 
@@ -77,10 +77,12 @@ def pseudo_inertia(body: Body) -> np.ndarray:
 def _with_inertia(body: Body, G: np.ndarray) -> Body:
     """The body with another inertia, in which rounding errors of zeros are removed."""
     if G.dtype == object:  # symbols may be anything
-        return replace(body, E=triples(G[:3, :3]), h=components(G[:3, 3]), m=scalar(G[3, 3]))
+        return replace(
+            body, E=rows_of_robot_matrix(G[:3, :3]), h=components_of_robot_vector(G[:3, 3]), m=robot_number(G[3, 3])
+        )
     E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
     m = np.where(abs(G[..., 3, 3]) > 1e-14 * np.maximum(body.m, 1e-300), G[..., 3, 3], 0.0)
-    return replace(body, E=triples(E), h=components(h), m=scalar(m))
+    return replace(body, E=rows_of_robot_matrix(E), h=components_of_robot_vector(h), m=robot_number(m))
 
 
 def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:

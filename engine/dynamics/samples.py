@@ -10,10 +10,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import InputError, NumericalError, did_you_mean
-from ..machine.program.scalars import Scalar, as_floats, into_columns
+from ..machine.program.scalars import Scalar, as_floats, scalars_into_columns
 from ..robot.model import Robot
 from .sweeps import Load, Wrenches
-from .wrenches import Applied, constant_wrenches, on_bodies
+from .wrenches import Applied, constant_wrenches, wrenches_on_bodies
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -21,7 +21,9 @@ BLOCK = 16_000  # samples × bodies that the plain text holds at once: some 20 M
 LARGE = 1e60  # arguments beyond this overflow in any robot
 
 
-def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Concatenate[Robot, Given], Found]:
+def dynamics_call_with_checked_results(
+    call: Callable[Concatenate[Robot, Given], Found],
+) -> Callable[Concatenate[Robot, Given], Found]:
     """The call with a check of its results: an error says why they aren't finite."""
 
     @wraps(call)
@@ -30,36 +32,36 @@ def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Conca
             try:
                 result = call(robot, *given, **named)
             except (ZeroDivisionError, OverflowError):
-                raise singular(robot) from None
+                raise singular_dynamics_error(robot) from None
             for x in result.values() if isinstance(result, dict) else (result,):
-                if isinstance(x, np.ndarray) and not all_finite(x):
-                    raise no_numbers(robot)
+                if isinstance(x, np.ndarray) and not all_samples_finite(x):
+                    raise dynamics_without_numbers_error(robot)
         return result
 
     as_called: Callable[..., Found] = guarded  # `robot` may be given by its name too
     return as_called
 
 
-def all_finite(x: np.ndarray) -> bool:
+def all_samples_finite(x: np.ndarray) -> bool:
     """Whether all numbers are finite; the sum, which may overflow, is tested first, because that is quicker."""
     return math.isfinite(x.sum()) or bool(np.isfinite(x).all())
 
 
-def singular(robot: Robot) -> NumericalError:
+def singular_dynamics_error(robot: Robot) -> NumericalError:
     return NumericalError(
         f"{robot.name}: a joint has nothing to accelerate (a pivot of the generalized inertia matrix is 0); "
         "give the links beyond it a mass or the joint a rotor inertia"
     )
 
 
-def too_large(robot: Robot) -> NumericalError:
+def dynamics_overflow_error(robot: Robot) -> NumericalError:
     return NumericalError(
         f"{robot.name}: the numbers are too large: what is sought is beyond the floating-point numbers; "
         "look for a unit that is wrong"
     )
 
 
-def no_numbers(robot: Robot) -> NumericalError:
+def dynamics_without_numbers_error(robot: Robot) -> NumericalError:
     return NumericalError(
         f"{robot.name}: what is sought is no finite number; either a joint has nothing to accelerate (give the links "
         "beyond it a mass or the joint a rotor inertia), or the numbers given are too large"
@@ -93,7 +95,7 @@ class Samples:
     def begun_finite(self) -> Samples:
         """The same after a look at the first sample alone, which takes neither time nor memory for very many."""
         first = [x[:1] if x.ndim == 2 else x for x in self.arrays.values()]
-        return self if all(all_finite(x) for x in first) else self.finite()
+        return self if all(all_samples_finite(x) for x in first) else self.finite()
 
     def rows(self, name: str) -> np.ndarray:
         """The argument as a contiguous array with a row for each sample."""
@@ -114,23 +116,23 @@ class Samples:
         if self.count is None:
             return np.array(as_floats(values))
         out = np.empty((self.count, len(values)))
-        into_columns(out, values)
+        scalars_into_columns(out, values)
         return out
 
     def loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
         """All external wrenches, of the robot's file and of the caller, on the bodies of `tree`."""
-        return on_bodies(self.robot.tree, _all(self.robot, wrenches, self.count))
+        return wrenches_on_bodies(self.robot.tree, _all(self.robot, wrenches, self.count))
 
     def acting(self, wrenches: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
         """The links on which the caller's wrenches act, and six numbers for each link, with a row for each sample."""
         own = list(_all(self.robot, wrenches, self.count))[len(self.robot.wrenches) :]
         rows = np.empty((1 if self.count is None else self.count, 6 * len(own)))
-        into_columns(rows, (x for _, six, _, _ in own for x in six))
+        scalars_into_columns(rows, (x for _, six, _, _ in own for x in six))
         return tuple(link for link, *_ in own), rows
 
     def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
         """All external wrenches, of the robot's file and of the caller, on the bodies of `parts`."""
-        return on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
+        return wrenches_on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
 
 
 def _checked(name: str, x: Any, size: int) -> np.ndarray:
@@ -153,7 +155,7 @@ def _checked(name: str, x: Any, size: int) -> np.ndarray:
     return array
 
 
-def vector(name: str, x: Any, size: int) -> np.ndarray:
+def vector_of_dynamics_samples(name: str, x: Any, size: int) -> np.ndarray:
     """The argument as an array of `size` finite numbers, or an error."""
     array = _checked(name, x, size)
     _finite(name, array, False)
@@ -162,7 +164,7 @@ def vector(name: str, x: Any, size: int) -> np.ndarray:
     return array
 
 
-def room(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+def array_for_dynamics_results(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A caller's array for results of this shape, or an error."""
     if not isinstance(out, np.ndarray) or out.dtype != float or out.shape != shape or not out.flags.writeable:
         result = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__

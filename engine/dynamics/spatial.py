@@ -95,7 +95,7 @@ class Bend:
         return self.tangent * z + ca * y, z - sa * y
 
 
-def bends(constant: Factor, joint: Factor) -> Bend | None:
+def join_turns(constant: Factor, joint: Factor) -> Bend | None:
     """Both turns at once, where that pays: if the constant one is made of plain numbers and isn't a right angle.
 
     A turn that is made of symbols has to bring its tangent as a fifth number.
@@ -118,7 +118,7 @@ def _mapped(plane: Sequence[Any], v: Vector, back: bool) -> Vector:
     return v
 
 
-def turn(factor: Factor | Bend, v: Vector, back: bool = False) -> Vector:
+def turn_vector(factor: Factor | Bend, v: Vector, back: bool = False) -> Vector:
     """The vector v turned by one factor of a rotation, or `back` by its inverse."""
     if isinstance(factor, Bend):
         return factor.turned(v, back)
@@ -131,17 +131,17 @@ def turn(factor: Factor | Bend, v: Vector, back: bool = False) -> Vector:
     return v
 
 
-def outof(rotation: Rotation, v: Vector) -> Vector:
+def to_parent_axes(rotation: Rotation, v: Vector) -> Vector:
     """The components in the parent of a vector with components v in the link."""
     for factor in reversed(rotation):
-        v = turn(factor, v)
+        v = turn_vector(factor, v)
     return v
 
 
-def into(rotation: Rotation, v: Vector) -> Vector:
+def to_link_axes(rotation: Rotation, v: Vector) -> Vector:
     """The components in the link of a vector with components v in the parent."""
     for factor in rotation:
-        v = turn(factor, v, back=True)
+        v = turn_vector(factor, v, back=True)
     return v
 
 
@@ -168,8 +168,8 @@ def _turned(factor: Factor | Bend, m: Matrix, *, symmetric: bool = False) -> Mat
     if isinstance(factor, Bend):
         return factor.turned_matrix(m, symmetric)
     if len(factor) == 3:
-        rows = [turn(factor, row) for row in m]  # m Rᵀ
-        return transpose([turn(factor, column) for column in transpose(rows)])
+        rows = [turn_vector(factor, row) for row in m]  # m Rᵀ
+        return transpose([turn_vector(factor, column) for column in transpose(rows)])
     i, j, c, s = factor[:4]
     k = 3 - i - j
     across = (c + c) * m[i][j] if symmetric else c * (m[i][j] + m[j][i])
@@ -205,6 +205,6 @@ def quaternion_rate(e: Vector, w: Vector) -> Vector:
     ]
 
 
-def transported(n: Vector, f: Vector, reach: Vector) -> Vector:
+def transported_wrench(n: Vector, f: Vector, reach: Vector) -> Vector:
     """A wrench about another point, from which `reach` leads to the point where force f and moment n act."""
     return add(n, cross(reach, f)) + f

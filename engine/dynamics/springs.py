@@ -23,7 +23,7 @@ for _k in range(TERMS - 1):
     SERIES.append(SERIES[-1] * (2 * _k + 2) / (2 * _k + 3))
 
 
-def stretch(drive: Drive, q: Sequence[Scalar]) -> Scalar:
+def stretch_of_joint_spring(drive: Drive, q: Sequence[Scalar]) -> Scalar:
     """How far the spring along one speed is stretched."""
     pose = drive.pose
     if pose is None:
@@ -32,10 +32,10 @@ def stretch(drive: Drive, q: Sequence[Scalar]) -> Scalar:
     if pose.place:
         way = [q[k] - x for k, x in zip(pose.place, pose.rest)]
         return dot([row[pose.axis] for row in quaternion_matrix(e)], way)
-    return rotation_vector(relative(pose.rest, e))[pose.axis]
+    return rotation_vector(relative_euler_parameters(pose.rest, e))[pose.axis]
 
 
-def relative(rest: Sequence[float], e: Vector) -> Vector:
+def relative_euler_parameters(rest: Sequence[float], e: Vector) -> Vector:
     """The Euler parameters of the turn that leads from the orientation `rest` to another one."""
     r0, r1, r2, r3 = rest
     e0, e1, e2, e3 = e

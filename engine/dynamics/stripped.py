@@ -10,18 +10,18 @@ from ..robot.model import ZERO, Body, Drive
 
 
 @lru_cache(maxsize=64)
-def bare(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+def bodies_without_passive_forces(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
     """The bodies without friction, damping and springs, but with their rotors."""
-    return unhindered(bodies)
+    return varied_bodies_without_passive_forces(bodies)
 
 
-def unhindered(bodies: Sequence[Body]) -> tuple[Body, ...]:
+def varied_bodies_without_passive_forces(bodies: Sequence[Body]) -> tuple[Body, ...]:
     """The same of bodies whose numbers may be arrays."""
     return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
 
 
 @lru_cache(maxsize=64)
-def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+def massless_bodies(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
     """The bodies without mass and drives, whose dynamics consists of external wrenches only."""
     none = (ZERO, ZERO, ZERO)
     return tuple(replace(b, E=none, h=ZERO, m=0.0, drives=(Drive(),) * len(b.drives)) for b in bodies)

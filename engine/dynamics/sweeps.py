@@ -33,14 +33,22 @@ from .spatial import (
     add_matrices,
     cross,
     dot,
-    into,
     scale,
     subtract,
-    transported,
+    to_link_axes,
+    transported_wrench,
     transpose,
 )
-from .springs import stretch
-from .transfer import Steps, in_two_steps, inertia_at_parent, join, motion_at_child, placement, wrench_at_parent
+from .springs import stretch_of_joint_spring
+from .transfer import (
+    Steps,
+    inertia_at_parent,
+    join_inertia_blocks,
+    motion_at_child,
+    placement_of_body,
+    transfer_in_two_steps,
+    wrench_at_parent,
+)
 
 Wrenches = Mapping[int, Vector]  # body → [n; f] at its origin, in its axes
 Load = tuple[int, Vector, Vector]  # body, [n; f] in base axes, the point of the body (its axes) where f acts
@@ -82,7 +90,7 @@ def joint_twist(body: Body, x: Sequence[Scalar]) -> tuple[Vector, Vector]:
 # ---- first sweep, outwards: everything that follows from the given motion
 
 
-def outward(
+def sweep_outward(
     body: Body,
     up: Motion | None,
     q: Sequence[Scalar],
@@ -97,8 +105,8 @@ def outward(
     true ones differ by; those are chosen with which the link doesn't accelerate along their directions.
     """
     here = Motion()
-    here.rotation, here.origin = placement(body, q)
-    here.steps = in_two_steps(body) if body.parent is not None else None
+    here.rotation, here.origin = placement_of_body(body, q)
+    here.steps = transfer_in_two_steps(body) if body.parent is not None else None
     here.above = None
     last = here.steps if here.steps is not None and here.steps.vectors else None
     spin, slide = joint_twist(body, qd)
@@ -112,13 +120,13 @@ def outward(
         here.above = wd
         reach = here.origin if last is None else last.foot
         a = [up.a[r] + dot(up.U[r], reach) for r in range(3)]
-    w, wd, a = (into(here.rotation, x) for x in (w, wd, a))
+    w, wd, a = (to_link_axes(here.rotation, x) for x in (w, wd, a))
     wd = add(add(wd, cross(w, spin)), spin_rate)
     a = add(add(a, cross(add(scale(2.0, w), spin), slide)), slide_rate)
     w = add(w, spin)
     six, here.chosen = wd + a, {}
     for d, k in zip(body.directions, body.speeds):
-        if chooses(body, k not in free):
+        if body_chooses_acceleration(body, k not in free):
             here.chosen[k], six[d] = -six[d], 0.0
     wd, a = six[:3], six[3:]
     here.w, here.wd, here.a, here.squares = w, wd, a, (w[0] * w[0], w[1] * w[1], w[2] * w[2])
@@ -128,7 +136,7 @@ def outward(
     return here
 
 
-def chooses(body: Body, known: bool) -> bool:
+def body_chooses_acceleration(body: Body, known: bool) -> bool:
     """Whether `outward` chooses the acceleration of one of the body's speeds."""
     return not known and not body.pitch
 
@@ -183,7 +191,7 @@ def mass_matrix(body: Massive) -> Matrix:
     J: Matrix = [[-E[p][k] for k in range(3)] for p in range(3)]
     J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
     H: Matrix = [[0.0, -h[2], h[1]], [h[2], 0.0, -h[0]], [-h[1], h[0], 0.0]]
-    return join(J, H, [[m if p == k else 0.0 for k in range(3)] for p in range(3)])
+    return join_inertia_blocks(J, H, [[m if p == k else 0.0 for k in range(3)] for p in range(3)])
 
 
 def shear_wrench(W: Vector, d: int, pitch: float) -> Vector:
@@ -191,7 +199,7 @@ def shear_wrench(W: Vector, d: int, pitch: float) -> Vector:
     return [W[r] + pitch * W[d + 3] if r == d else W[r] for r in range(6)]
 
 
-def shear(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Matrix | None, Vector]:
+def shear_inertia(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Matrix | None, Vector]:
     """An articulated inertia A and a wrench W in the skew axes of a helical joint; see `shear_wrench`."""
     if A is not None:
         upper = transpose(
@@ -207,7 +215,7 @@ def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
     if drive.coulomb:
         force = force + drive.coulomb * sign(speed)
     if drive.stiffness:
-        force = force + drive.stiffness * stretch(drive, q)
+        force = force + drive.stiffness * stretch_of_joint_spring(drive, q)
     return force
 
 
@@ -233,7 +241,7 @@ class Pivot:
         self.row, self.x, self.size, self.A_d, self.support = row, x, size, A_d, support
 
 
-def inward(
+def sweep_inward(
     body: Body,
     A: Matrix | None,
     W: Vector,
@@ -253,7 +261,7 @@ def inward(
     for d, k, drive in reversed(list(zip(body.directions, body.speeds, body.drives))):
         passive = passive_force(drive, q, qd[k])
         if body.pitch:
-            A, W = shear(A, W, d, body.pitch)
+            A, W = shear_inertia(A, W, d, body.pitch)
         if motion_given[k]:
             pivots[k] = Pivot(A[d] if A is not None else None, W[d] + passive + drive.rotor * given[k])
         elif k in holds:
@@ -279,7 +287,7 @@ def inward(
             A = [[upper[min(r, s)][abs(r - s)] for s in range(6)] for r in range(6)]
             pivots[k] = Pivot([psi[r] if r != d else -rotor_share for r in range(6)], x, size)
         if body.pitch:
-            A, W = shear(A, W, d, -body.pitch)
+            A, W = shear_inertia(A, W, d, -body.pitch)
     return A, W
 
 
@@ -306,7 +314,7 @@ def eliminated_unless_held(
 # ---- third sweep, outwards again
 
 
-def outward_again(
+def sweep_outward_again(
     body: Body,
     here: Motion,
     up: Vector | None,
@@ -331,7 +339,7 @@ def outward_again(
             moved = pivot.x - share
             if up is not None and here.above is not None and _merges(body, k, here):
                 # what the parent's two accelerations are along the joint, by one turn for both
-                sought[k] = moved - into(here.rotation, add(here.above, up[:3]))[d]
+                sought[k] = moved - to_link_axes(here.rotation, add(here.above, up[:3]))[d]
             else:
                 sought[k] = moved - extra[d]
                 if k in here.chosen:
@@ -350,7 +358,7 @@ def _merges(body: Body, k: int, here: Motion) -> bool:
 # ---- the whole tree
 
 
-def reached(bodies: Sequence[Body], motion_given: Sequence[bool]) -> list[bool]:
+def bodies_under_unknown_accelerations(bodies: Sequence[Body], motion_given: Sequence[bool]) -> list[bool]:
     """Whether each body depends on an unknown acceleration, its own or that of a joint before it."""
     loose: list[bool] = []
     for body in bodies:
@@ -359,13 +367,15 @@ def reached(bodies: Sequence[Body], motion_given: Sequence[bool]) -> list[bool]:
     return loose
 
 
-def from_base(bodies: Sequence[Body], motions: Sequence[Motion] | Mapping[int, Motion], i: int, v: Vector) -> Vector:
+def base_vector_in_body(
+    bodies: Sequence[Body], motions: Sequence[Motion] | Mapping[int, Motion], i: int, v: Vector
+) -> Vector:
     """The components in body i of a vector with components v in the base."""
     above = bodies[i].parent
-    return into(motions[i].rotation, v if above is None else from_base(bodies, motions, above, v))
+    return to_link_axes(motions[i].rotation, v if above is None else base_vector_in_body(bodies, motions, above, v))
 
 
-def dynamics(
+def sweep_tree(
     bodies: Sequence[Body],
     gravity: Sequence[float],
     q: Sequence[Scalar],
@@ -390,21 +400,21 @@ def dynamics(
     motions: list[Motion] = []
     W: list[Vector] = []
     for i, body in enumerate(bodies):
-        here = outward(body, motions[body.parent] if body.parent is not None else None, q, qd, rates, g, free)
+        here = sweep_outward(body, motions[body.parent] if body.parent is not None else None, q, qd, rates, g, free)
         motions.append(here)
         wrench = inertia_wrench(body, here)
         if wrenches and i in wrenches:
             wrench = subtract(wrench, wrenches[i])
         W.append(wrench)
     for i, load, point in loads:
-        n, f = from_base(bodies, motions, i, load[:3]), from_base(bodies, motions, i, load[3:])
-        W[i] = subtract(W[i], transported(n, f, point))
+        n, f = base_vector_in_body(bodies, motions, i, load[:3]), base_vector_in_body(bodies, motions, i, load[3:])
+        W[i] = subtract(W[i], transported_wrench(n, f, point))
 
-    loose = reached(bodies, motion_given)
+    loose = bodies_under_unknown_accelerations(bodies, motion_given)
     A: list[Matrix | None] = [mass_matrix(body) if loose[i] else None for i, body in enumerate(bodies)]
     pivots = {} if pivots is None else pivots
     for i, body in reversed(list(enumerate(bodies))):
-        A_up, W_up = inward(body, A[i], W[i], q, qd, given, motion_given, pivots, holds, motions[i].chosen)
+        A_up, W_up = sweep_inward(body, A[i], W[i], q, qd, given, motion_given, pivots, holds, motions[i].chosen)
         if body.parent is not None:
             W[body.parent] = add(W[body.parent], wrench_at_parent(motions[i], W_up))
             above = A[body.parent]
@@ -416,7 +426,7 @@ def dynamics(
     for i, body in enumerate(bodies):
         if loose[i]:
             up = extra[body.parent] if body.parent is not None else None
-            extra.append(outward_again(body, motions[i], up, pivots, motion_given, sought))
+            extra.append(sweep_outward_again(body, motions[i], up, pivots, motion_given, sought))
         else:
             extra.append(None)
             for k in body.speeds:

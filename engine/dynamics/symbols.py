@@ -18,7 +18,7 @@ Numbers = TypeVar("Numbers")
 DRIVE = ("rotor", "viscous", "coulomb", "stiffness", "rest")
 
 
-def paths(body: Body) -> list[Path]:
+def tree_body_number_paths(body: Body) -> list[Path]:
     """The places of all numbers of a body."""
     result: list[Path] = [("rotation", k, c) for k in range(len(body.rotation)) for c in (2, 3)]
     result += [("origin", r) for r in range(3)] + [("pitch",)]
@@ -26,7 +26,7 @@ def paths(body: Body) -> list[Path]:
     return result + [("drives", k, key) for k in range(len(body.drives)) for key in DRIVE]
 
 
-def number_at(body: Body, path: Path) -> Any:
+def tree_body_number_at(body: Body, path: Path) -> Any:
     """The number at a place of a body."""
     value: Any = body
     for step in path:
@@ -34,11 +34,11 @@ def number_at(body: Body, path: Path) -> Any:
     return value
 
 
-def with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
+def tree_body_with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
     """The body with these scalars in the places of its numbers."""
 
     def at(*path: Any) -> Any:
-        return symbols[path] if path in symbols else number_at(body, path)
+        return symbols[path] if path in symbols else tree_body_number_at(body, path)
 
     turns = enumerate(body.rotation)
     return replace(
@@ -56,20 +56,20 @@ def with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
 # ---- any structure of dataclasses and tuples
 
 
-def leaves(x: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def number_leaves_of_bodies(x: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """All floating-point numbers of a structure, and arrays in the places of numbers, each with its place."""
     if isinstance(x, float | np.ndarray):
         yield path, x
     else:
         for step, part in _parts(x):
-            yield from leaves(part, (*path, step))
+            yield from number_leaves_of_bodies(part, (*path, step))
 
 
-def planted(x: Any, symbols: Mapping[Path, Any], path: Path = ()) -> Any:
+def planted_bodies(x: Any, symbols: Mapping[Path, Any], path: Path = ()) -> Any:
     """The structure with these scalars in the places of its numbers."""
     if isinstance(x, float | np.ndarray):
         return symbols.get(path, x)
-    parts = [(step, part, planted(part, symbols, (*path, step))) for step, part in _parts(x)]
+    parts = [(step, part, planted_bodies(part, symbols, (*path, step))) for step, part in _parts(x)]
     if all(new is old for _, old, new in parts):
         return x
     if is_dataclass(x):
@@ -77,18 +77,18 @@ def planted(x: Any, symbols: Mapping[Path, Any], path: Path = ()) -> Any:
     return type(x)(*(new for *_, new in parts)) if hasattr(x, "_fields") else tuple(new for *_, new in parts)
 
 
-def shape(x: Any) -> Any:
+def shape_of_bodies(x: Any) -> Any:
     """A structure without its numbers; two structures of the same shape differ in numbers only."""
     if isinstance(x, float | np.ndarray):
         return float
-    parts = [(step, shape(part)) for step, part in _parts(x)]
+    parts = [(step, shape_of_bodies(part)) for step, part in _parts(x)]
     return (type(x).__name__, *parts) if parts or isinstance(x, tuple) else repr(x)
 
 
 # ---- numbers as inputs of code
 
 
-def shared(
+def dynamics_program_shared_by_shape(
     name: str,
     numbers: Numbers,
     rest: Sequence[str],
@@ -100,16 +100,20 @@ def shared(
     Zeros, and the ones in turns and choices, belong to the structure: they save operations.  With `within`, so does
     all that isn't in one of these fields.
     """
-    own = {path: x for path, x in leaves(numbers) if x and not (abs(x) == 1.0 and CHOSEN.intersection(path))}
+    own = {
+        path: x
+        for path, x in number_leaves_of_bodies(numbers)
+        if x and not (abs(x) == 1.0 and CHOSEN.intersection(path))
+    }
     if within is not None:
         own = {path: x for path, x in own.items() if within.intersection(path)}
 
     def program() -> Program:
         recording = Recording(name)
         symbols = dict(zip(own, recording.numbers(len(own))))
-        return record(recording, planted(numbers, symbols))
+        return record(recording, planted_bodies(numbers, symbols))
 
-    return Shared(program, (*rest, repr(planted(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))
+    return Shared(program, (*rest, repr(planted_bodies(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))
 
 
 INERTIAL = frozenset(("E", "h", "m", "drives"))  # fields of what moves and is moved, but not of where it is

@@ -17,12 +17,12 @@ from .spatial import (
     Vector,
     add,
     add_matrices,
-    bends,
     cross,
-    into,
-    outof,
+    join_turns,
     quaternion_matrix,
-    transported,
+    to_link_axes,
+    to_parent_axes,
+    transported_wrench,
     transpose,
     turn_square,
     turn_symmetric,
@@ -39,52 +39,52 @@ class Steps(NamedTuple):
     vectors: bool
 
 
-def placement(body: Body, q: Sequence[Scalar]) -> tuple[Rotation, Vector]:
+def placement_of_body(body: Body, q: Sequence[Scalar]) -> tuple[Rotation, Vector]:
     """Rotation and origin of the body in its parent."""
     rotation: Rotation = body.rotation
     origin: Vector = list(body.origin)
     if body.beyond:
-        origin = add(origin, outof(rotation, along_joint(body, body.beyond)))
+        origin = add(origin, to_parent_axes(rotation, vector_along_joint_axis(body, body.beyond)))
     for what, axis, k in body.moves:
         if what == "turn" or what == "screw":
             x = q[body.coordinates[k]]
             if what == "screw":
                 slide = [body.pitch * x if r == axis else 0.0 for r in range(3)]
-                origin = add(origin, outof(rotation, slide))
+                origin = add(origin, to_parent_axes(rotation, slide))
             joint = (*TURN_PLANES[axis], *cosine_sine(x))
-            both = bends(rotation[-1], joint) if rotation and rotation is body.rotation else None
+            both = join_turns(rotation[-1], joint) if rotation and rotation is body.rotation else None
             rotation = (*rotation, joint) if both is None else (*rotation[:-1], both)
         elif what == "slide":
             slide = [q[body.coordinates[k]] if r == axis else 0.0 for r in range(3)]
-            origin = add(origin, outof(rotation, slide))
+            origin = add(origin, to_parent_axes(rotation, slide))
         elif what == "place":
-            origin = add(origin, outof(rotation, [q[body.coordinates[k + r]] for r in range(3)]))
+            origin = add(origin, to_parent_axes(rotation, [q[body.coordinates[k + r]] for r in range(3)]))
         else:  # orient: Euler parameters
             rotation = (*rotation, quaternion_matrix([q[body.coordinates[k + r]] for r in range(4)]))
     return rotation, origin
 
 
-def along_joint(body: Body, x: Scalar) -> Vector:
+def vector_along_joint_axis(body: Body, x: Scalar) -> Vector:
     """A vector of this length along the axis of the body's only turn, in the body's axes."""
     return [x if r == body.moves[0][1] else 0.0 for r in range(3)]
 
 
-def in_two_steps(body: Body) -> Steps | None:
+def transfer_in_two_steps(body: Body) -> Steps | None:
     """The way to the body's origin with its last part along its own turn's axis, where that costs less.
 
     Of that part, inertia and wrench are moved before they are turned, when the elimination has left zeros in them.
     """
     if body.beyond:
-        return Steps(list(body.origin), along_joint(body, body.beyond), True)
+        return Steps(list(body.origin), vector_along_joint_axis(body, body.beyond), True)
     numbers = [*body.origin, *(x for factor in body.rotation for x in factor)]
     if len(body.moves) != 1 or body.moves[0][0] != "turn" or not all(isinstance(x, float | int) for x in numbers):
         return None
-    axis, origin = as_floats(outof(body.rotation, along_joint(body, 1.0))), body.origin
+    axis, origin = as_floats(to_parent_axes(body.rotation, vector_along_joint_axis(body, 1.0))), body.origin
     beyond = sum(x * y for x, y in zip(axis, origin))
     rest = [x - beyond * y for x, y in zip(origin, axis)]
     foot: Vector = [x if abs(x) > ROUNDING * abs(beyond) else 0.0 for x in rest]
     saved = sum(map(bool, origin)) - sum(map(bool, foot))
-    return Steps(foot, along_joint(body, beyond), saved > 1) if saved > 0 else None
+    return Steps(foot, vector_along_joint_axis(body, beyond), saved > 1) if saved > 0 else None
 
 
 class Placed(Protocol):
@@ -98,7 +98,7 @@ class Placed(Protocol):
 # ---- from one to the other
 
 
-def join(J: Matrix, H: Matrix, M: Matrix) -> Matrix:
+def join_inertia_blocks(J: Matrix, H: Matrix, M: Matrix) -> Matrix:
     """The 6 × 6 matrix with the blocks [J, H; Hᵀ, M]."""
     return [J[p] + H[p] for p in range(3)] + [[H[k][p] for k in range(3)] + M[p] for p in range(3)]
 
@@ -111,7 +111,7 @@ def inertia_at_parent(here: Placed, A: Matrix) -> Matrix:
     J = turn_symmetric(rotation, [row[:3] for row in A[:3]])
     H = turn_square(rotation, [row[3:] for row in A[:3]])
     M = turn_symmetric(rotation, [row[3:] for row in A[3:]])
-    return inertia_about(p, join(J, H, M))
+    return inertia_about(p, join_inertia_blocks(J, H, M))
 
 
 def inertia_about(p: Vector, A: Matrix) -> Matrix:
@@ -129,21 +129,21 @@ def inertia_about(p: Vector, A: Matrix) -> Matrix:
         (1, 2): x * (K[1][1] - H[2][2]) + z * H[2][0] - y * K[1][0],
     }
     J = [[J[r][k] + upper[min(r, k), max(r, k)] for k in range(3)] for r in range(3)]
-    return join(J, K, M)
+    return join_inertia_blocks(J, K, M)
 
 
 def wrench_at_parent(here: Placed, W: Vector) -> Vector:
     """A wrench on the body, transferred to the parent's origin and axes: Bᵀ W."""
     p = here.origin
     if here.steps is not None and here.steps.vectors:
-        W, p = transported(W[:3], W[3:], here.steps.slide), here.steps.foot
-    n, f = outof(here.rotation, W[:3]), outof(here.rotation, W[3:])
-    return transported(n, f, p)
+        W, p = transported_wrench(W[:3], W[3:], here.steps.slide), here.steps.foot
+    n, f = to_parent_axes(here.rotation, W[:3]), to_parent_axes(here.rotation, W[3:])
+    return transported_wrench(n, f, p)
 
 
 def motion_at_child(here: Placed, x: Vector) -> Vector:
     """A motion of the parent, transferred to the body's origin and axes: B x."""
     two = here.steps if here.steps is not None and here.steps.vectors else None
-    w = into(here.rotation, x[:3])
-    v = into(here.rotation, add(x[3:], cross(x[:3], here.origin if two is None else two.foot)))
+    w = to_link_axes(here.rotation, x[:3])
+    v = to_link_axes(here.rotation, add(x[3:], cross(x[:3], here.origin if two is None else two.foot)))
     return w + (v if two is None else add(v, cross(w, two.slide)))

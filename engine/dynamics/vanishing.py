@@ -17,11 +17,11 @@ import numpy as np
 from ..errors import NumericalError
 from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar
-from ..robot.bodies import scalar
+from ..robot.bodies import robot_number
 from ..robot.model import Body, Joint, Robot
 from . import sweeps, transfer
 from .spatial import add_matrices
-from .stripped import unhindered
+from .stripped import varied_bodies_without_passive_forces
 from .sweeps import Motion, Pivot
 
 LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt
@@ -34,7 +34,7 @@ SOUND = 1e-6  # largest change of a sound pivot by this shift, relative to the p
 Shares = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # coordinates q → pivots, and their values before
 
 
-def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> list[int]:
+def doubtful_joint_pivots(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> list[int]:
     """Places of pivots that are too small to divide by.
 
     A small share alone proves nothing: where a heavy rotor and a tiny link turn about one axis, the recursion keeps the
@@ -52,7 +52,9 @@ def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> li
     return [int(k) for k in np.flatnonzero(doubt)]
 
 
-def vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | None = None) -> list[Joint]:
+def joints_of_vanishing_inertia(
+    robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | None = None
+) -> list[Joint]:
     """Joints of the tree that have next to nothing to accelerate, tips first.
 
     Joints before such a joint are examined as if it were held.  The last answer is kept, for runs that start alike.
@@ -69,21 +71,24 @@ def _vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | 
     held, result = list(motion_given or [False] * robot.nv), list[Joint]()
     while True:
         sought = [k for k in reversed(range(robot.nv)) if not held[k]]
-        places = doubtful(q, lambda q: _shares(robot, q, held, sought), len(robot.tree.bodies))  # noqa: B023
+        places = doubtful_joint_pivots(q, lambda q: _shares(robot, q, held, sought), len(robot.tree.bodies))  # noqa: B023
         if not places:
             return result
-        for joint in dict.fromkeys(owner(robot, sought[place]) for place in places):
+        for joint in dict.fromkeys(tree_joint_of_speed(robot, sought[place]) for place in places):
             result.append(joint)
             for k in joint.speeds:
                 held[k] = True
 
 
-def sound(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> np.ndarray:
+def joint_pivots_are_sound(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> np.ndarray:
     """For each of many positions and values of the bodies' numbers, whether no pivot is small at first sight."""
     little = LITTLE * min(1.0, (LONG / max(len(bodies), 1)) ** 3)
-    bodies = unhindered(bodies)
+    bodies = varied_bodies_without_passive_forces(bodies)
     with np.errstate(all="ignore"):
-        eliminated, whole = pivots(bodies, q, motion_given), pivots(bodies, q, [True] * len(motion_given))
+        eliminated, whole = (
+            joint_inertia_pivots(bodies, q, motion_given),
+            joint_inertia_pivots(bodies, q, [True] * len(motion_given)),
+        )
         good = [x > little * y for x, y, given in zip(eliminated, whole, motion_given) if not given]
         finite = [abs(np.asarray(x)) < np.inf for x in q]
     result: np.ndarray = np.all(np.broadcast_arrays(*good, *finite), axis=0)
@@ -91,12 +96,12 @@ def sound(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bo
 
 
 def _shares(robot: Robot, q: np.ndarray, held: Sequence[bool], sought: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    eliminated = pivots(robot.tree.bodies, q.tolist(), held)
-    whole = pivots(robot.tree.bodies, q.tolist(), [True] * robot.nv)
+    eliminated = joint_inertia_pivots(robot.tree.bodies, q.tolist(), held)
+    whole = joint_inertia_pivots(robot.tree.bodies, q.tolist(), [True] * robot.nv)
     return np.array([eliminated[k] for k in sought]), np.array([whole[k] for k in sought])
 
 
-def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> list[float]:
+def joint_inertia_pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> list[float]:
     """The pivot of each speed or, if its motion is given, the inertia along it without elimination of that speed.
 
     Elimination ends at a pivot of 0; pivots nearer to the base are infinity then.  Coordinates and numbers of bodies
@@ -107,7 +112,7 @@ def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[b
     for i, body in reversed(list(enumerate(bodies))):
         own: dict[int, Pivot] = {}
         try:
-            above, _ = sweeps.inward(body, A[i], [0.0] * 6, q, still, still, motion_given, own)
+            above, _ = sweeps.sweep_inward(body, A[i], [0.0] * 6, q, still, still, motion_given, own)
         except ZeroDivisionError:
             result[next(k for k in reversed(body.speeds) if k not in own)] = 0.0
             break
@@ -115,11 +120,11 @@ def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[b
             row = own[k].row
             assert row is not None  # inertia reaches every body
             size: Any = row[d] + drive.rotor if motion_given[k] else own[k].size
-            result[k] = scalar(size)
+            result[k] = robot_number(size)
         if body.parent is not None and above is not None:
             here = Motion()
             here.steps = None
-            here.rotation, here.origin = transfer.placement(body, q)
+            here.rotation, here.origin = transfer.placement_of_body(body, q)
             A[body.parent] = add_matrices(A[body.parent], transfer.inertia_at_parent(here, above))
     return result
 
@@ -127,17 +132,17 @@ def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[b
 # ---- pivots that compiled code and batches watch
 
 
-def losses(least: Sequence[float], pivots: Mapping[int, Pivot]) -> list[Scalar]:
+def joint_pivot_losses(least: Sequence[float], pivots: Mapping[int, Pivot]) -> list[Scalar]:
     """Numbers that are enormous where a watched pivot is below its least value."""
-    return [loss(x, 1.0 / pivots[k].size) for k, x in enumerate(least) if x]
+    return [joint_pivot_loss(x, 1.0 / pivots[k].size) for k, x in enumerate(least) if x]
 
 
-def loss(least: Scalar, one_over: Scalar) -> Scalar:
+def joint_pivot_loss(least: Scalar, one_over: Scalar) -> Scalar:
     """A number that is enormous where a pivot is below its least value."""
     return least * ENORMOUS * one_over
 
 
-def least(robot: Robot, motion_given: Sequence[bool]) -> tuple[float, ...]:
+def least_joint_pivots(robot: Robot, motion_given: Sequence[bool]) -> tuple[float, ...]:
     """For each speed a pivot that is certainly large enough, or 0 if it needn't be watched.
 
     A pivot that is as small at two positions of no special kind is small by its own numbers, and is lost nowhere.
@@ -153,7 +158,7 @@ def _least(robot: Robot, motion_given: Sequence[bool]) -> tuple[float, ...]:
     usual = np.zeros(robot.nv)
     for turn in (0.3, 0.7):
         q = _unit(robot, np.array(robot.q0) + turn * np.sin(np.arange(1, robot.nq + 1)))
-        usual = np.fmax(usual, np.array(pivots(robot.tree.bodies, q.tolist(), motion_given)))
+        usual = np.fmax(usual, np.array(joint_inertia_pivots(robot.tree.bodies, q.tolist(), motion_given)))
     watched = (few * bounds < usual / USUAL) & ~np.array(motion_given, dtype=bool)
     return tuple(float(x) for x in np.where(watched, few * bounds, 0.0))
 
@@ -187,40 +192,42 @@ def _bounds(robot: Robot) -> np.ndarray:
     return result
 
 
-def examine(robot: Robot, q: Sequence[float], motion_given: Sequence[bool]) -> None:
+def examine_joint_inertia(robot: Robot, q: Sequence[float], motion_given: Sequence[bool]) -> None:
     """Raises an error if a joint has next to nothing to accelerate at q."""
-    joints = vanishing(robot, q, motion_given)
+    joints = joints_of_vanishing_inertia(robot, q, motion_given)
     if joints:
-        raise refusal(robot, joints)
+        raise vanishing_inertia_error(robot, joints)
 
 
-def examine_once(robot: Robot, q: np.ndarray, motion_given: tuple[bool, ...]) -> None:
+def examine_joint_inertia_once(robot: Robot, q: np.ndarray, motion_given: tuple[bool, ...]) -> None:
     """The same, but at the first position only that a robot is asked for with this motion given."""
     if not all(motion_given) and ("examined", motion_given) not in robot.derived:
-        examine(robot, q.tolist(), motion_given)
+        examine_joint_inertia(robot, q.tolist(), motion_given)
         robot.derived["examined", motion_given] = True
 
 
-def examine_strange(robot: Robot, q: np.ndarray, numbers: np.ndarray, motion_given: Sequence[bool]) -> None:
+def examine_strange_accelerations(
+    robot: Robot, q: np.ndarray, numbers: np.ndarray, motion_given: Sequence[bool]
+) -> None:
     """The same at the first and the worst of many positions whose numbers aren't finite, or are enormous."""
     strange = np.flatnonzero(~(abs(numbers) < ENORMOUS).all(axis=1))
     if len(strange):
         worst = strange[np.argmax(np.nan_to_num(abs(numbers[strange]), nan=np.inf).max(axis=1))]
         for n in {int(strange[0]), int(worst)}:
-            examine(robot, q[n].tolist(), motion_given)
+            examine_joint_inertia(robot, q[n].tolist(), motion_given)
 
 
-def owner(robot: Robot, speed: int) -> Joint:
+def tree_joint_of_speed(robot: Robot, speed: int) -> Joint:
     """The joint to which a speed belongs."""
     return next(joint for joint in robot.moving if speed in joint.speeds)
 
 
-def refusal(robot: Robot, joints: Sequence[Joint]) -> NumericalError:
+def vanishing_inertia_error(robot: Robot, joints: Sequence[Joint]) -> NumericalError:
     """The error for joints that have nothing to accelerate."""
-    return NumericalError(f"{robot.name}: {vanishing_message(joints)}")
+    return NumericalError(f"{robot.name}: {vanishing_inertia_message(joints)}")
 
 
-def vanishing_message(joints: Sequence[Joint]) -> str:
+def vanishing_inertia_message(joints: Sequence[Joint]) -> str:
     """A message that names joints with nothing to accelerate, the first few of many, and the cures."""
     more = f" and {len(joints) - 8} more" if len(joints) > 8 else ""
     names = ", ".join(f"`{joint.name}`" for joint in joints[:8]) + more

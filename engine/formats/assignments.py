@@ -81,7 +81,7 @@ class Assignments:
         return [float(x) for x in value.ravel(order="F")]
 
 
-def read(text: str, name: str) -> Assignments:
+def read_matlab_assignments(text: str, name: str) -> Assignments:
     """The assignments in a text."""
     document = Document(name, text)
     made = Assignments(document)

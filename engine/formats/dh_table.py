@@ -10,8 +10,8 @@ from typing import Any
 
 from ..errors import InputError, Place, did_you_mean
 from ..text.document import Document
-from ..text.expression import quantity
-from ..text.source import text_of
+from ..text.expression import si_value_of_quantity
+from ..text.source import text_of_yaml_file
 from ..text.tokens import ExpressionError
 from ..text.units import UNITS
 
@@ -77,7 +77,7 @@ class Table:
     said: list[str] = field(default_factory=list)
 
 
-def read(path: Path, name: str, convention: str) -> Table:
+def read_dh_table(path: Path, name: str, convention: str) -> Table:
     """The robot of a table, whose first row names its columns."""
     reader = _Reader(path, convention)
     links = [reader.link(k, row) for k, row in enumerate(reader.rows)]
@@ -91,7 +91,7 @@ class _Reader:
     """Reads rows by the meaning of their columns."""
 
     def __init__(self, path: Path, convention: str):
-        text = text_of(path)
+        text = text_of_yaml_file(path)
         self.document = Document(str(path), text)
         self.convention, self.said = convention, []  # type: tuple[str, list[str]]
         first = next((line for line in self.document.lines if line.strip()), "")
@@ -215,8 +215,8 @@ class _Reader:
         text = text.replace("π", "pi").replace("−", "-")
         try:
             if unit:
-                return float(quantity(f"({text}) {unit}", KINDS[section]))
-            return float(quantity(text, KINDS[section]))
+                return float(si_value_of_quantity(f"({text}) {unit}", KINDS[section]))
+            return float(si_value_of_quantity(text, KINDS[section]))
         except ExpressionError as problem:
             raise self._error(line, str(problem), found=f"`{text}`") from None
 

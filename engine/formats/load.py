@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from ..robot.build import build
+from ..robot.build import build_robot
 from ..robot.model import Robot
-from ..text.library import find
-from ..text.source import parse, read, text_of
-from .side import side_of
+from ..text.library import find_library_file
+from ..text.source import parse_yaml_document, read_yaml_document, text_of_yaml_file
+from .side import read_side_file_of_loops
 from .table import BINARY, Converted, Source
-from .table import read as read_any
+from .table import read_any_robot_format as read_any
 
 
 def load(path_or_name: str | Path, *, floating: bool = False, loops: str | Path | None = None) -> Robot:
@@ -20,31 +20,33 @@ def load(path_or_name: str | Path, *, floating: bool = False, loops: str | Path 
     Files in other formats than denoc's own may be `floating`, their root free to move; `loops` names the file beside
     them that says how their loops close.
     """
-    return build(converted(find(path_or_name, "robots"), floating=floating, loops=loops).document)
+    return build_robot(
+        converted_from_any_format(find_library_file(path_or_name, "robots"), floating=floating, loops=loops).document
+    )
 
 
-def converted(path: Path, *, floating: bool = False, loops: str | Path | None = None) -> Converted:
+def converted_from_any_format(path: Path, *, floating: bool = False, loops: str | Path | None = None) -> Converted:
     """A robot's file of any format in denoc's own keys, with a report of what became of its parts."""
-    text = "" if path.suffix.lower() in BINARY else text_of(path)
-    side = side_of(read(Path(loops))) if loops is not None else None
+    text = "" if path.suffix.lower() in BINARY else text_of_yaml_file(path)
+    side = read_side_file_of_loops(read_yaml_document(Path(loops))) if loops is not None else None
     return read_any(Source(str(path), text, floating, side))
 
 
-def shared(path: Path) -> Robot:
+def load_shared_robot(path: Path) -> Robot:
     """The robot of a file, which is the same object as long as the file's text is the same.
 
     All runs of one robot in a process so have one set of programs, and read its file once.
     """
     if path.suffix.lower() in BINARY:
         return load(path)
-    return _shared(text_of(path), str(path))
+    return _shared(text_of_yaml_file(path), str(path))
 
 
 @lru_cache(maxsize=32)
 def _shared(text: str, name: str) -> Robot:
-    return build(read_any(Source(name, text)).document)
+    return build_robot(read_any(Source(name, text)).document)
 
 
 def loads(yaml_text: str, name: str = "<text>") -> Robot:
     """The robot that the YAML text describes."""
-    return build(parse(yaml_text, name))
+    return build_robot(parse_yaml_document(yaml_text, name))

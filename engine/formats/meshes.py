@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, Place
-from ..text.files import bytes_of
+from ..text.files import bytes_of_text_file
 
 MOST_BYTES = 64 << 20
 MOST_FACES = 1_000_000
@@ -57,7 +57,7 @@ def read_mesh(path: Path) -> Mesh:
     if reader is None:
         raise _error(path, f"only {' and '.join(READERS)} can be read")
     try:
-        mesh = reader(bytes_of(path, MOST_BYTES))
+        mesh = reader(bytes_of_text_file(path, MOST_BYTES))
     except OSError as error:
         raise _error(path, f"not readable ({error.strerror})") from None
     except (ValueError, OverflowError) as error:

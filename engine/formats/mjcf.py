@@ -10,10 +10,30 @@ import numpy as np
 
 from . import mjcf_ties
 from .draft import TINY, Draft
-from .mjcf_geoms import Body, Geom, Unknown, body_of, bound, geom_of, shapes, together
-from .mjcf_model import MAIN, Compiler, Defaults, Frame, Model, about, compiler_of, defaults_of, orientation, whole
-from .mjcf_resolve import resolved
-from .pieces import entries_of, placed
+from .mjcf_geoms import (
+    Body,
+    Geom,
+    Unknown,
+    bound_mjcf_inertias,
+    mjcf_geom_bodies_together,
+    mjcf_geom_with_defaults,
+    rigid_body_of_mjcf_geom,
+    shapes_of_mjcf_geoms,
+)
+from .mjcf_model import (
+    MAIN,
+    Compiler,
+    Defaults,
+    Frame,
+    Model,
+    mjcf_compiler_settings,
+    mjcf_default_classes,
+    mjcf_with_included_files,
+    orientation_of_mjcf_element,
+    rotation_about_mjcf_axis,
+)
+from .mjcf_resolve import resolved_mjcf_bodies
+from .pieces import converted_entry_with_place, robot_file_inertia_entries
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
 from .xml import Element
@@ -33,18 +53,18 @@ IN_BODY = {
 }
 
 
-def read(draft: Draft, root: Element, side: Side) -> None:
+def read_mjcf(draft: Draft, root: Element, side: Side) -> None:
     """Fills the draft from the element `mujoco`."""
-    whole(draft, root)
+    mjcf_with_included_files(draft, root)
     reader = _Reader(draft, root)
     draft.named(root.attributes.get("model", ""))
     for one in root.all("worldbody"):
         reader.inside(one, Frame("base"), MAIN, top=True)
     if not draft.data["links"]:
         raise draft.error(root, "there is no body", allowed="at least one <body> in <worldbody>")
-    bound(reader.masses, reader.compiler)
+    bound_mjcf_inertias(reader.masses, reader.compiler)
     reader.options(root)
-    mjcf_ties.read(draft, root, reader.model, reader.defaults)
+    mjcf_ties.read_mjcf_ties(draft, root, reader.model, reader.defaults)
     side.check(draft)
     for name in side.motors & set(reader.model.joints):
         reader.model.joints[name]["actuated"] = True
@@ -57,8 +77,8 @@ class _Reader:
 
     def __init__(self, draft: Draft, root: Element):
         self.draft, self.model = draft, Model()
-        self.compiler: Compiler = compiler_of(draft, root)
-        self.defaults: Defaults = defaults_of(draft, root)
+        self.compiler: Compiler = mjcf_compiler_settings(draft, root)
+        self.defaults: Defaults = mjcf_default_classes(draft, root)
         self.assets: dict[str, Element] = {}
         for one in (one for assets in root.all("asset") for one in assets.all("mesh", "material")):
             name = one.attributes.get("name") or PurePosixPath(one.attributes.get("file", "")).stem
@@ -78,12 +98,14 @@ class _Reader:
             if child.tag == "body":
                 self.body(child, frame, inherited)
             elif child.tag == "frame":
-                own = frame.within(self._pos(child), orientation(self.draft, child, self.compiler))
+                own = frame.within(self._pos(child), orientation_of_mjcf_element(self.draft, child, self.compiler))
                 self.inside(child, own, child.attributes.get("childclass", inherited), top=top)
             elif child.tag == "site":
                 site = self.defaults.apply(child, inherited, self.draft)
                 if name := site.attributes.get("name"):
-                    self.model.sites[name] = frame.within(self._pos(site), orientation(self.draft, site, self.compiler))
+                    self.model.sites[name] = frame.within(
+                        self._pos(site), orientation_of_mjcf_element(self.draft, site, self.compiler)
+                    )
             elif top and child.tag == "geom":
                 self.draft.note(IGNORED, "geom of the world", "it doesn't move", child)
         if not top:
@@ -98,7 +120,7 @@ class _Reader:
         inherited = element.attributes.get("childclass", inherited)
         given = element.attributes.get("name", f"body{number}")
         name = draft.links.take(given, element.line)
-        placed_at = outer.within(self._pos(element), orientation(draft, element, self.compiler))
+        placed_at = outer.within(self._pos(element), orientation_of_mjcf_element(draft, element, self.compiler))
         self.model.bodies[given], self.model.worlds[name] = Frame(name), self.model.world(placed_at)
         if element.attributes.get("mocap") == "true":
             draft.note(CHANGED, "mocap", "the body stays where it is", element)
@@ -128,7 +150,11 @@ class _Reader:
             own = draft.joints.take(f"{given}_joint", element.line, made=True)
             if draft.floating and parent == "base":
                 return {"name": name, "parent": parent, "joint": {"type": "free", "name": own, "initial": _pose(frame)}}
-            return {"name": name, "parent": parent, "joint": placed({"type": "fixed", "name": own}, at, R)}
+            return {
+                "name": name,
+                "parent": parent,
+                "joint": converted_entry_with_place({"type": "fixed", "name": own}, at, R),
+            }
         for k, one in enumerate(joints):
             entry, anchor = self._joint(one, given, Frame(parent, at, R))
             if k == len(joints) - 1 and not anchor.any():
@@ -137,7 +163,7 @@ class _Reader:
             draft.link({"name": link, "parent": parent, "joint": entry, "mass": 0.0}, one, joint=one)
             parent, at, R = link, -anchor, np.eye(3)
         joint = {"type": "fixed", "name": draft.joints.take(f"{given}_body", element.line, made=True)}
-        return {"name": name, "parent": parent, "joint": placed(joint, at, R)}
+        return {"name": name, "parent": parent, "joint": converted_entry_with_place(joint, at, R)}
 
     def _joint(self, one: Element, body: str, frame: Frame) -> tuple[dict[str, Any], np.ndarray]:
         """The entry of a joint that moves what stands in a frame, and its anchor there."""
@@ -160,7 +186,7 @@ class _Reader:
         if kind == "ball":
             if one.attributes.get("range"):
                 draft.note(DROPPED, "range", "a ball joint has no limits here", one)
-            return placed(entry, at + R @ anchor, R), anchor
+            return converted_entry_with_place(entry, at + R @ anchor, R), anchor
         axis = np.array(draft.numbers(one, "axis", 3, (0.0, 0.0, 1.0)))
         if np.linalg.norm(axis) < TINY:
             raise draft.error(one, "the axis has no direction")
@@ -168,12 +194,12 @@ class _Reader:
         place, turn = at + R @ anchor, R
         if reference:  # the model stands where the coordinate has this value
             unit_axis = axis / np.linalg.norm(axis)
-            turn = R @ about(unit_axis, -reference) if kind == "hinge" else R
+            turn = R @ rotation_about_mjcf_axis(unit_axis, -reference) if kind == "hinge" else R
             place = place if kind == "hinge" else place - reference * (R @ unit_axis)
             entry["initial"] = self.model.references[given] = reference
         entry["axis"] = [float(x) for x in axis]
         self._range(entry, one, unit, reference)
-        return placed(entry, place, turn), anchor
+        return converted_entry_with_place(entry, place, turn), anchor
 
     def _range(self, entry: dict[str, Any], one: Element, unit: float, reference: float) -> None:
         """Puts the limits of position and effort into a joint's entry."""
@@ -215,7 +241,8 @@ class _Reader:
         """Puts mass, mass centre, inertia and shape into the entry of a body."""
         draft, compiler = self.draft, self.compiler
         geoms = [
-            geom_of(draft, self.defaults.apply(child, inherited, draft), compiler) for child in element.all("geom")
+            mjcf_geom_with_defaults(draft, self.defaults.apply(child, inherited, draft), compiler)
+            for child in element.all("geom")
         ]
         for frame in element.all("frame"):
             geoms += self._framed(frame, np.zeros(3), np.eye(3), frame.attributes.get("childclass", inherited))
@@ -230,22 +257,22 @@ class _Reader:
             entry |= {
                 "mass": float(body.mass),
                 "com": [float(x) for x in body.com],
-                "inertia": entries_of(body.inertia),
+                "inertia": robot_file_inertia_entries(body.inertia),
             }
             self.masses.append(entry)
         elif entry["joint"]["type"] != "fixed":
             entry["mass"] = 0.0
             self.masses.append(entry)
-        if bodies := shapes(draft, geoms, self.assets, compiler):
+        if bodies := shapes_of_mjcf_geoms(draft, geoms, self.assets, compiler):
             entry["shape"] = bodies
 
     def _framed(self, frame: Element, at: np.ndarray, R: np.ndarray, inherited: str) -> list[Geom]:
         """The geoms in a `frame` of a body, in the body's frame."""
         draft = self.draft
-        at, R = at + R @ self._pos(frame), R @ orientation(draft, frame, self.compiler)
+        at, R = at + R @ self._pos(frame), R @ orientation_of_mjcf_element(draft, frame, self.compiler)
         result = []
         for child in frame.all("geom"):
-            one = geom_of(draft, self.defaults.apply(child, inherited, draft), self.compiler)
+            one = mjcf_geom_with_defaults(draft, self.defaults.apply(child, inherited, draft), self.compiler)
             result.append(Geom(one.element, one.kind, one.size, at + R @ one.at, R @ one.R))
         for inner in frame.all("frame"):
             result += self._framed(inner, at, R, inner.attributes.get("childclass", inherited))
@@ -254,7 +281,7 @@ class _Reader:
     def _inertial(self, inertial: Element) -> Body:
         draft = self.draft
         draft.used(inertial)
-        R = orientation(draft, inertial, self.compiler)
+        R = orientation_of_mjcf_element(draft, inertial, self.compiler)
         if "fullinertia" in inertial.attributes:
             xx, yy, zz, xy, xz, yz = draft.numbers(inertial, "fullinertia", 6)
             own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -270,10 +297,12 @@ class _Reader:
         draft, (low, high) = self.draft, self.compiler.groups
         counted = [one for one in geoms if low <= draft.number(one.element, "group", 0.0) <= high]
         try:
-            made = together([body for one in counted if (body := body_of(draft, one)) is not None])
+            made = mjcf_geom_bodies_together(
+                [body for one in counted if (body := rigid_body_of_mjcf_geom(draft, one)) is not None]
+            )
         except Unknown as question:
             if self.resolved is None:
-                self.resolved = resolved(draft, question.element)
+                self.resolved = resolved_mjcf_bodies(draft, question.element)
             made = self.resolved[number]
         draft.used(element, "inertia from geoms")
         return made

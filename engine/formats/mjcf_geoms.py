@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .draft import TINY, Draft
-from .mjcf_model import Compiler, orientation, towards
-from .pieces import entries_of, placed, tensor
+from .mjcf_model import Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
+from .pieces import converted_entry_with_place, inertia_tensor_of_entries, robot_file_inertia_entries
 from .report import CHANGED, IGNORED
 from .xml import Element
 
@@ -39,7 +39,7 @@ class Geom:
     R: np.ndarray
 
 
-def geom_of(draft: Draft, element: Element, compiler: Compiler) -> Geom:
+def mjcf_geom_with_defaults(draft: Draft, element: Element, compiler: Compiler) -> Geom:
     """A geom with its default attributes applied."""
     kind = element.attributes.get("type", "mesh" if "mesh" in element.attributes else "sphere")
     size = draft.numbers(element, "size", 0, ())
@@ -50,12 +50,12 @@ def geom_of(draft: Draft, element: Element, compiler: Compiler) -> Geom:
         if length < TINY:
             raise draft.error(element, "`fromto` has no length")
         section = size[:1] if kind in ("capsule", "cylinder") else (size * 2)[:2]
-        return Geom(element, kind, (*section, length / 2), ends.mean(axis=0), towards(way / length))
+        return Geom(element, kind, (*section, length / 2), ends.mean(axis=0), rotation_towards_mjcf_axis(way / length))
     at = np.array(draft.numbers(element, "pos", 3, (0.0, 0.0, 0.0)))
-    return Geom(element, kind, size, at, orientation(draft, element, compiler))
+    return Geom(element, kind, size, at, orientation_of_mjcf_element(draft, element, compiler))
 
 
-def body_of(draft: Draft, geom: Geom) -> Body | None:
+def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:
     """The rigid body that a geom is; None if it has no mass, or a mesh's, which only its file knows."""
     if geom.kind in WITHOUT_INERTIA:
         return None
@@ -114,7 +114,7 @@ def _form(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float
     return tube + ball, (across, across, middle * r * r / 2 + ends * 0.4 * r * r)
 
 
-def together(bodies: list[Body]) -> Body:
+def mjcf_geom_bodies_together(bodies: list[Body]) -> Body:
     """Several bodies as one."""
     mass = sum(body.mass for body in bodies)
     if not mass:
@@ -127,16 +127,16 @@ def together(bodies: list[Body]) -> Body:
     return Body(mass, com, inertia)
 
 
-def bound(entries: list[dict[str, Any]], compiler: Compiler) -> None:
+def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler) -> None:
     """Gives the entries of links the least mass and inertia, and the total mass, that the compiler asks for."""
     for entry in entries:
         entry["mass"] = max(entry["mass"], compiler.least_mass)
         if compiler.least_mass or compiler.least_inertia:
             entry.setdefault("com", [0.0, 0.0, 0.0])
-            moments, axes = np.linalg.eigh(tensor(entry.get("inertia", {})))
+            moments, axes = np.linalg.eigh(inertia_tensor_of_entries(entry.get("inertia", {})))
             if moments.min() < compiler.least_inertia:
                 J = axes @ np.diag(np.maximum(moments, compiler.least_inertia)) @ axes.T
-                entry["inertia"] = entries_of((J + J.T) / 2)
+                entry["inertia"] = robot_file_inertia_entries((J + J.T) / 2)
     mass = sum(entry["mass"] for entry in entries)
     if compiler.total_mass > 0 and mass > 0:
         share = compiler.total_mass / mass
@@ -148,7 +148,9 @@ def bound(entries: list[dict[str, Any]], compiler: Compiler) -> None:
 # ---- pictures
 
 
-def shapes(draft: Draft, geoms: list[Geom], assets: dict[str, Element], compiler: Compiler) -> list[dict[str, Any]]:
+def shapes_of_mjcf_geoms(
+    draft: Draft, geoms: list[Geom], assets: dict[str, Element], compiler: Compiler
+) -> list[dict[str, Any]]:
     """The entries of `shape` for a body: of its geoms without contact where there are any, else of all."""
     seen = [one for one in geoms if one.element.attributes.get("contype") == "0"] or geoms
     made = (_shape(draft, one, assets, compiler) for one in seen)
@@ -180,7 +182,7 @@ def _shape(draft: Draft, geom: Geom, assets: dict[str, Element], compiler: Compi
         entry["colour"] = list(draft.numbers(geom.element, "rgba", 4))
     elif material is not None and "rgba" in material.attributes:
         entry["colour"] = list(draft.numbers(material, "rgba", 4))
-    return placed(entry, geom.at, geom.R)
+    return converted_entry_with_place(entry, geom.at, geom.R)
 
 
 def _mesh(draft: Draft, element: Element, assets: dict[str, Element], compiler: Compiler) -> dict[str, Any]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..robot.orientation import rotation_of
 from ..robot.placement import turn_matrix
-from ..text.source import text_of
+from ..text.source import text_of_yaml_file
 from .draft import TINY, Draft
-from .xml import Element, parsed
+from .xml import Element, parsed_xml
 
 MOST_FILES = 100
 MAIN = "main"
@@ -72,7 +72,7 @@ class Model:
         return Frame(link, base.R.T @ (there.at - base.at), base.R.T @ there.R)
 
 
-def whole(draft: Draft, root: Element) -> Element:
+def mjcf_with_included_files(draft: Draft, root: Element) -> Element:
     """The root with the contents of included files in the places where they are included."""
     folder, count = Path(draft.document.name).parent, 0
 
@@ -92,7 +92,7 @@ def whole(draft: Draft, root: Element) -> Element:
                 raise draft.error(child, "this is no XML file beside the model", found=f"`{name}`")
             beside = [base / name for base in (folder, Path(child.document.name).parent)]
             path = next((one for one in beside if one.is_file()), beside[0])
-            _, inner = parsed(text_of(path), str(path))
+            _, inner = parsed_xml(text_of_yaml_file(path), str(path))
             draft.used(child)
             children += filled(inner, depth + 1)
         return children
@@ -101,7 +101,7 @@ def whole(draft: Draft, root: Element) -> Element:
     return root
 
 
-def compiler_of(draft: Draft, root: Element) -> Compiler:
+def mjcf_compiler_settings(draft: Draft, root: Element) -> Compiler:
     """The settings of all `compiler` elements, the later ones over the earlier."""
     made = Compiler()
     for one in root.all("compiler"):
@@ -138,7 +138,7 @@ class Defaults:
         return element.with_attributes({**own, **element.attributes}) if own else element
 
 
-def defaults_of(draft: Draft, root: Element) -> Defaults:
+def mjcf_default_classes(draft: Draft, root: Element) -> Defaults:
     """The default classes, each with what it inherits."""
     made = Defaults()
 
@@ -157,7 +157,7 @@ def defaults_of(draft: Draft, root: Element) -> Defaults:
     return made
 
 
-def orientation(draft: Draft, element: Element, compiler: Compiler) -> np.ndarray:
+def orientation_of_mjcf_element(draft: Draft, element: Element, compiler: Compiler) -> np.ndarray:
     """The rotation matrix of an element's frame, in whichever way it is given."""
     given = element.attributes
     if "quat" in given:
@@ -173,14 +173,14 @@ def orientation(draft: Draft, element: Element, compiler: Compiler) -> np.ndarra
         return R
     if "axisangle" in given:
         *axis, angle = draft.numbers(element, "axisangle", 4)
-        return about(_unit(draft, element, np.array(axis)), angle * compiler.unit)
+        return rotation_about_mjcf_axis(_unit(draft, element, np.array(axis)), angle * compiler.unit)
     if "xyaxes" in given:
         values = np.array(draft.numbers(element, "xyaxes", 6))
         x = _unit(draft, element, values[:3])
         y = _unit(draft, element, values[3:] - (values[3:] @ x) * x)
         return np.column_stack([x, y, np.cross(x, y)])
     if "zaxis" in given:
-        return towards(_unit(draft, element, np.array(draft.numbers(element, "zaxis", 3))))
+        return rotation_towards_mjcf_axis(_unit(draft, element, np.array(draft.numbers(element, "zaxis", 3))))
     return np.eye(3)
 
 
@@ -192,16 +192,16 @@ def _unit(draft: Draft, element: Element, vector: np.ndarray) -> np.ndarray:
     return unit
 
 
-def about(axis: np.ndarray, angle: float) -> np.ndarray:
+def rotation_about_mjcf_axis(axis: np.ndarray, angle: float) -> np.ndarray:
     """The rotation matrix of a turn about a unit vector."""
     half = angle / 2
     return rotation_of((math.cos(half), *(math.sin(half) * axis)))
 
 
-def towards(direction: np.ndarray) -> np.ndarray:
+def rotation_towards_mjcf_axis(direction: np.ndarray) -> np.ndarray:
     """The rotation matrix of the shortest turn that takes z to a unit vector."""
     x, y, z = (float(c) for c in direction)
     side = math.hypot(x, y)
     if side < 1e-15:
         return np.eye(3) if z > 0 else turn_matrix(0, math.pi)
-    return about(np.array([-y / side, x / side, 0.0]), math.atan2(side, z))
+    return rotation_about_mjcf_axis(np.array([-y / side, x / side, 0.0]), math.atan2(side, z))

@@ -27,7 +27,9 @@ CONTROLLED = (
 SIMPLE = ("revolute", "prismatic")  # joints of one coordinate
 
 
-def read(draft: Draft, root: Element, model: Model, defaults: Defaults, tendons: dict[str, Element]) -> None:
+def read_mjcf_actuators(
+    draft: Draft, root: Element, model: Model, defaults: Defaults, tendons: dict[str, Element]
+) -> None:
     """Adds the actuators to the draft; a joint that none of them moves by itself has no actuator of its own."""
     driven = False
     for section in root.all("actuator"):
@@ -39,7 +41,7 @@ def read(draft: Draft, root: Element, model: Model, defaults: Defaults, tendons:
             entry.setdefault("actuated", False)
 
 
-def tendon(draft: Draft, one: Element) -> None:
+def note_mjcf_tendon(draft: Draft, one: Element) -> None:
     """Notes what a tendon does by itself, apart from its actuator."""
     acting = [key for key in ("stiffness", "damping", "frictionloss", "limited") if _set(draft, one, key)]
     if acting or one.tag == "spatial":

@@ -10,7 +10,7 @@ from .mjcf_geoms import Body
 from .xml import Element
 
 
-def resolved(draft: Draft, at: Element) -> list[Body]:
+def resolved_mjcf_bodies(draft: Draft, at: Element) -> list[Body]:
     """The bodies of the model, the world first, as MuJoCo compiles them; without it the element is refused."""
     try:
         import mujoco

@@ -10,23 +10,23 @@ from ..robot.orientation import rotation_of
 from . import mjcf_motors
 from .draft import Draft
 from .mjcf_model import MAIN, Defaults, Frame, Model
-from .pieces import rows
+from .pieces import robot_file_rotation_rows
 from .report import CHANGED, DROPPED
 from .xml import Element
 
 
-def read(draft: Draft, root: Element, model: Model, defaults: Defaults) -> None:
+def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults) -> None:
     """Adds ties and actuators to the draft."""
     tendons: dict[str, Element] = {}
     for section in root.all("tendon"):
         for one in section.children:
             own = defaults.apply(one, MAIN, draft, "tendon")
             tendons[own.attributes.get("name", "")] = own
-            mjcf_motors.tendon(draft, own)
+            mjcf_motors.note_mjcf_tendon(draft, own)
     for section in root.all("equality"):
         for one in section.children:
             _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model, tendons)
-    mjcf_motors.read(draft, root, model, defaults, tendons)
+    mjcf_motors.read_mjcf_actuators(draft, root, model, defaults, tendons)
 
 
 # ---- equality
@@ -63,7 +63,7 @@ def _cut(draft: Draft, one: Element, model: Model) -> None:
     for key, frame in (("first", first), ("second", second)):
         own: dict[str, Any] = {"at": [float(x) for x in frame.at]}
         if one.tag == "weld" and not np.array_equal(frame.R, np.eye(3)):
-            own["matrix"] = rows(frame.R)
+            own["matrix"] = robot_file_rotation_rows(frame.R)
         entry[key] = own
     draft.put("loops", entry, one)
     draft.note(CHANGED, one.tag, "the tie is exact here, not a stiff spring", one)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.placement import pointing
+from ..robot.placement import frame_pointing_along_axis
 
 Three = tuple[float, float, float]
 ENTRIES = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
 
 
-def tensor(entries: dict[str, float]) -> np.ndarray:
+def inertia_tensor_of_entries(entries: dict[str, float]) -> np.ndarray:
     """The matrix of an inertia from its entries."""
     J = np.zeros((3, 3))
     for name, i, j in ENTRIES:
@@ -21,37 +21,37 @@ def tensor(entries: dict[str, float]) -> np.ndarray:
     return J
 
 
-def entries_of(J: np.ndarray) -> dict[str, float]:
+def robot_file_inertia_entries(J: np.ndarray) -> dict[str, float]:
     """The entries of an inertia, without those off the diagonal that are 0."""
     return {name: float(J[i, j]) for name, i, j in ENTRIES if i == j or J[i, j]}
 
 
-def turned(entries: dict[str, float], R: np.ndarray) -> dict[str, float]:
+def converted_inertia_turned(entries: dict[str, float], R: np.ndarray) -> dict[str, float]:
     """The entries in outer axes of an inertia in axes that R turns into these."""
-    J = R @ tensor(entries) @ R.T
-    return entries_of((J + J.T) / 2)
+    J = R @ inertia_tensor_of_entries(entries) @ R.T
+    return robot_file_inertia_entries((J + J.T) / 2)
 
 
-def rows(R: np.ndarray) -> list[list[float]]:
+def robot_file_rotation_rows(R: np.ndarray) -> list[list[float]]:
     """A rotation matrix as a robot's file has it."""
     return [[float(x) for x in row] for row in R]
 
 
-def on_axis(R: np.ndarray, axis: Sequence[float]) -> np.ndarray:
+def converted_frame_on_axis(R: np.ndarray, axis: Sequence[float]) -> np.ndarray:
     """The rotation matrix R, followed by the turn that takes z to the axis."""
     unit = np.array(axis, dtype=float) / np.linalg.norm(axis)
-    result: np.ndarray = R @ pointing((float(unit[0]), float(unit[1]), float(unit[2]))).rotation()
+    result: np.ndarray = R @ frame_pointing_along_axis((float(unit[0]), float(unit[1]), float(unit[2]))).rotation()
     return result
 
 
-def placed(entry: dict[str, Any], xyz: np.ndarray, R: np.ndarray) -> dict[str, Any]:
+def converted_entry_with_place(entry: dict[str, Any], xyz: np.ndarray, R: np.ndarray) -> dict[str, Any]:
     """The entry with a place and a turned frame, each only where there is one."""
     if xyz.any():
         entry["xyz"] = [float(x) for x in xyz]
     if not np.array_equal(R, np.eye(3)):
-        entry["matrix"] = rows(R)
+        entry["matrix"] = robot_file_rotation_rows(R)
     return entry
 
 
-def is_zero(values: Sequence[float]) -> bool:
+def converted_place_is_zero(values: Sequence[float]) -> bool:
     return not any(values)

@@ -11,9 +11,9 @@ import numpy as np
 from ..errors import InputError, Place
 from ..text import bounds
 from ..text.document import Document
-from ..text.files import bytes_of
-from ..text.source import text_of
-from .assignments import Assignments, Known, read
+from ..text.files import bytes_of_text_file
+from ..text.source import text_of_yaml_file
+from .assignments import Assignments, Known, read_matlab_assignments
 from .draft import Draft
 from .report import CHANGED, IGNORED, USED, Report
 from .side import Side
@@ -24,7 +24,7 @@ INERTIA = {"xx": "Icxx", "yy": "Icyy", "zz": "Iczz", "xy": "Icxy", "yz": "Icyz",
 NOT_OF_ROBOTS = ("Tp", "steps", "al", "alt", "dof", "type")
 
 
-def recognises(name: str, text: str) -> bool:
+def recognises_redysim(name: str, text: str) -> bool:
     """Whether a file is ReDySim's."""
     path = Path(name)
     if path.suffix.lower() == ".mat":
@@ -32,9 +32,9 @@ def recognises(name: str, text: str) -> bool:
     return path.suffix.lower() == ".m" and "alp" in text and "Icxx" in text
 
 
-def converted(name: str, text: str, *, floating: bool, side: Side) -> tuple[Document, Report]:
+def converted_from_redysim(name: str, text: str, *, floating: bool, side: Side) -> tuple[Document, Report]:
     """The robot of an input file."""
-    made = _from_mat(name) if name.lower().endswith(".mat") else read(text, name)
+    made = _from_mat(name) if name.lower().endswith(".mat") else read_matlab_assignments(text, name)
     for other in made.loaded:
         path = Path(name).parent / other
         if Path(other).name == other and path.is_file():
@@ -54,7 +54,7 @@ def _from_mat(name: str) -> Assignments:
 
     made = Assignments(Document(name))
     try:
-        data = bytes_of(Path(name), bounds.SIZE)
+        data = bytes_of_text_file(Path(name), bounds.SIZE)
         found = loadmat(
             io.BytesIO(data), variable_names=[*VECTORS, *INERTIA.values(), "n", "nq", "r", "aj", "th", "g", "type"]
         )
@@ -130,7 +130,7 @@ class _Reader:
         """The initial angles: those of `initials.m` beside the file where it has any, else `th`."""
         draft, path = self.draft, Path(self.draft.document.name).with_name("initials.m")
         if path.is_file():
-            initials = read(text_of(path), str(path))
+            initials = read_matlab_assignments(text_of_yaml_file(path), str(path))
             for name in ("th", "q"):
                 if name in initials.known and initials.known[name].value.size == self.n:
                     draft.report.note(USED, f"`{name}` of initials.m")

@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..robot.model import Link, Robot
 from ..robot.placement import turn_matrix, turn_matrix_of
 from .report import CHANGED, DROPPED, Report
-from .written import number
+from .written import urdf_number_text
 
 NEAR = 1e-12  # of lengths and of sines: smaller ones are rounding
 KINDS = ("revolute", "prismatic")
@@ -32,7 +32,7 @@ class Body:
     shift: float = 0.0
 
 
-def write(robot: Robot) -> tuple[str, Report]:
+def write_redysim(robot: Robot) -> tuple[str, Report]:
     """The text of `inputs.m`, and a report of what it couldn't hold."""
     report = Report(robot.name)
     bodies = _bodies(robot)
@@ -211,4 +211,4 @@ def _parameters(T: np.ndarray) -> tuple[float, float, float, float]:
 
 
 def _vector(values: Iterable[float]) -> str:
-    return "[" + "; ".join(map(number, values)) + "]"
+    return "[" + "; ".join(map(urdf_number_text, values)) + "]"

@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 
 from .draft import Draft
-from .pieces import ENTRIES, on_axis, placed, rows, turned
+from .pieces import (
+    ENTRIES,
+    converted_entry_with_place,
+    converted_frame_on_axis,
+    converted_inertia_turned,
+    robot_file_rotation_rows,
+)
 from .report import CHANGED, DROPPED, IGNORED
-from .sdf_drives import axis_of, put_drive
-from .sdf_frames import Frames, Pose, numbers, pose_of, value
+from .sdf_drives import put_sdf_drive, sdf_axis_of_joint
+from .sdf_frames import Frames, Pose, sdf_numbers_of_child, sdf_pose_of_element, sdf_text_of_child
 from .side import Side
 from .xml import Element
 
@@ -36,14 +42,16 @@ IN_LINK = {
 }
 
 
-def read(draft: Draft, root: Element, side: Side) -> None:
+def read_sdf(draft: Draft, root: Element, side: Side) -> None:
     """Fills the draft from the element `sdf`."""
     models = [*root.all("model"), *(model for world in root.all("world") for model in world.all("model"))]
     if not models:
         raise draft.error(root, "there is no model", allowed="a <model>, by itself or in a <world>")
     for one in models[1:]:
         draft.note(DROPPED, f"model `{one.attributes.get('name', '')}`", "only the file's first model is read", one)
-    gravity = next((g for world in root.all("world") if (g := numbers(draft, world, "gravity", 3, ()))), None)
+    gravity = next(
+        (g for world in root.all("world") if (g := sdf_numbers_of_child(draft, world, "gravity", 3, ()))), None
+    )
     if gravity:
         draft.data["gravity"] = list(gravity)
     _Reader(draft, models[0], side).read()
@@ -114,7 +122,7 @@ class _Reader:
         return left, gears
 
     def _end(self, joint: Element, tag: str) -> str:
-        name, names = value(joint, tag), {*self.links, "world"}
+        name, names = sdf_text_of_child(joint, tag), {*self.links, "world"}
         if name not in names:
             at = joint.first(tag) or joint
             raise self.draft.error(at, "no such link", found=f"`{name}`", allowed=", ".join(sorted(names)[:20]))
@@ -128,7 +136,7 @@ class _Reader:
 
     def _base(self) -> Pose:
         """The model's frame in the world."""
-        return pose_of(self.draft, self.model)
+        return sdf_pose_of_element(self.draft, self.model)
 
     # ---- links
 
@@ -163,27 +171,31 @@ class _Reader:
         joint: dict[str, Any] = {"name": draft.joints.take("root_joint", element.line, made=True)}
         if draft.floating:
             joint |= {"type": "free"}
-            return {"parent": "base", "joint": placed(joint, at.at, at.R)}
-        if value(self.model, "static") != "true":
+            return {"parent": "base", "joint": converted_entry_with_place(joint, at.at, at.R)}
+        if sdf_text_of_child(self.model, "static") != "true":
             draft.note(
                 CHANGED, "link", "its model isn't fixed to the world, but is here; --floating sets it free", element
             )
-        return {"parent": "base", "joint": placed({**joint, "type": "fixed"}, at.at, at.R)}
+        return {"parent": "base", "joint": converted_entry_with_place({**joint, "type": "fixed"}, at.at, at.R)}
 
     def _mass(self, entry: dict[str, Any], element: Element) -> None:
         """Puts mass, mass centre, inertia and shape into a link's entry."""
         draft, inertial = self.draft, element.first("inertial")
         if inertial is not None:
             draft.used(inertial)
-            entry["mass"] = numbers(draft, inertial, "mass", 1, (1.0,))[0]
-            pose = pose_of(draft, inertial)
+            entry["mass"] = sdf_numbers_of_child(draft, inertial, "mass", 1, (1.0,))[0]
+            pose = sdf_pose_of_element(draft, inertial)
             entry["com"] = [float(x) for x in pose.at]
             inertia = inertial.first("inertia")
             own = {
-                key: (numbers(draft, inertia, f"i{key}", 1, (0.0,))[0] if inertia is not None else float(i == j))
+                key: (
+                    sdf_numbers_of_child(draft, inertia, f"i{key}", 1, (0.0,))[0]
+                    if inertia is not None
+                    else float(i == j)
+                )
                 for key, i, j in ENTRIES
             }
-            entry["inertia"] = turned(own, pose.R) if not np.array_equal(pose.R, np.eye(3)) else own
+            entry["inertia"] = converted_inertia_turned(own, pose.R) if not np.array_equal(pose.R, np.eye(3)) else own
         elif entry["joint"]["type"] != "fixed":
             entry["mass"] = 0.0
         if bodies := [shape for one in element.all("visual") if (shape := self._shape(one)) is not None]:
@@ -194,24 +206,24 @@ class _Reader:
         for body in geometry.children if geometry is not None else []:
             entry: dict[str, Any]
             if body.tag == "box":
-                entry = {"box": list(numbers(draft, body, "size", 3, (1.0, 1.0, 1.0)))}
+                entry = {"box": list(sdf_numbers_of_child(draft, body, "size", 3, (1.0, 1.0, 1.0)))}
             elif body.tag in ("cylinder", "capsule", "sphere"):
                 keys = ("radius",) if body.tag == "sphere" else ("radius", "length")
-                entry = {body.tag: {key: numbers(draft, body, key, 1, (1.0,))[0] for key in keys}}
-            elif body.tag == "mesh" and value(body, "uri"):
-                entry = {"mesh": {"file": value(body, "uri")}}
-                scale = numbers(draft, body, "scale", 3, (1.0, 1.0, 1.0))
+                entry = {body.tag: {key: sdf_numbers_of_child(draft, body, key, 1, (1.0,))[0] for key in keys}}
+            elif body.tag == "mesh" and sdf_text_of_child(body, "uri"):
+                entry = {"mesh": {"file": sdf_text_of_child(body, "uri")}}
+                scale = sdf_numbers_of_child(draft, body, "scale", 3, (1.0, 1.0, 1.0))
                 if scale != (1.0, 1.0, 1.0):
                     entry["mesh"]["scale"] = list(scale)
             else:
                 continue
             material = visual.first("material")
-            if material is not None and (colour := numbers(draft, material, "diffuse", 0, ())):
+            if material is not None and (colour := sdf_numbers_of_child(draft, material, "diffuse", 0, ())):
                 entry["colour"] = [*colour[:3], *(colour[3:4] or (1.0,))]
             if name := visual.attributes.get("name"):
                 entry["name"] = name
-            pose = pose_of(draft, visual)
-            return placed(entry, pose.at, pose.R)
+            pose = sdf_pose_of_element(draft, visual)
+            return converted_entry_with_place(entry, pose.at, pose.R)
         draft.note(IGNORED, "visual", "it has no geometry that is known here", visual)
         return None
 
@@ -243,7 +255,9 @@ class _Reader:
             entry["actuated"] = True
         axes = [self._axis(joint, tag, frame) for tag in ("axis", "axis2")[: {"universal": 2}.get(kind, 1)]]
         if kind == "universal":  # two turns, about axes of any directions
-            first = placed({"type": "revolute", "name": entry["name"], "axis": axes[0]}, relative.at, relative.R)
+            first = converted_entry_with_place(
+                {"type": "revolute", "name": entry["name"], "axis": axes[0]}, relative.at, relative.R
+            )
             self._drive(first, joint, "axis", name)
             above = self._between(f"{name}_link", above, first, joint)
             entry |= {
@@ -253,19 +267,19 @@ class _Reader:
             }
             self._drive(entry, joint, "axis2", name)
         else:
-            placed(entry, relative.at, relative.R)
+            converted_entry_with_place(entry, relative.at, relative.R)
             if kind in ("revolute", "prismatic"):
                 entry["axis"] = axes[0]
                 self._drive(entry, joint, "axis", name)
         if kind == "fixed":
             both = relative.then(rest)
-            entry = placed({"type": "fixed", "name": entry["name"]}, both.at, both.R)
+            entry = converted_entry_with_place({"type": "fixed", "name": entry["name"]}, both.at, both.R)
             return {"parent": above, "joint": entry}
         if rest.nothing:
             return {"parent": above, "joint": entry}
         above = self._between(f"{name}_frame", above, entry, joint)
         fixed = {"type": "fixed", "name": draft.joints.take(f"{name}_fixed", joint.line, made=True)}
-        return {"parent": above, "joint": placed(fixed, rest.at, rest.R)}
+        return {"parent": above, "joint": converted_entry_with_place(fixed, rest.at, rest.R)}
 
     def _between(self, name: str, parent: str, entry: dict[str, Any], joint: Element) -> str:
         """Adds a link without mass on this joint, and returns its name."""
@@ -274,11 +288,11 @@ class _Reader:
         return own
 
     def _axis(self, joint: Element, tag: str, frame: Pose) -> list[float]:
-        return axis_of(self.draft, self.frames, joint, tag, frame)
+        return sdf_axis_of_joint(self.draft, self.frames, joint, tag, frame)
 
     def _drive(self, entry: dict[str, Any], joint: Element, tag: str, name: str) -> None:
         driven = name in self.side.motors if self.side.motors else not self.looped
-        put_drive(self.draft, entry, joint, tag, driven=driven, tied=self.looped)
+        put_sdf_drive(self.draft, entry, joint, tag, driven=driven, tied=self.looped)
 
     # ---- loops
 
@@ -291,7 +305,7 @@ class _Reader:
         between = [self._end(joint, tag) for tag in ("parent", "child")]
         R = np.eye(3)
         if kind in ("revolute", "prismatic"):
-            R = on_axis(R, self._axis(joint, "axis", frame))
+            R = converted_frame_on_axis(R, self._axis(joint, "axis", frame))
         elif kind == "universal":
             x, y = (np.array(self._axis(joint, tag, frame)) for tag in ("axis", "axis2"))
             x, y = x / np.linalg.norm(x), y / np.linalg.norm(y)
@@ -303,11 +317,12 @@ class _Reader:
             side = frame.then(Pose(np.zeros(3), R)).seen_from(self._outer(link, joint))
             entry[key] = {"at": [float(x) for x in side.at]}
             if kind != "spherical" and not np.array_equal(side.R, np.eye(3)):
-                entry[key]["matrix"] = rows(side.R)
+                entry[key]["matrix"] = robot_file_rotation_rows(side.R)
         for axis in joint.all("axis"):
             dynamics = axis.first("dynamics")
             if dynamics is not None and any(
-                numbers(draft, dynamics, key, 1, (0.0,))[0] for key in ("damping", "friction", "spring_stiffness")
+                sdf_numbers_of_child(draft, dynamics, key, 1, (0.0,))[0]
+                for key in ("damping", "friction", "spring_stiffness")
             ):
                 draft.note(DROPPED, "dynamics", f"`{name}` closes a loop, where nothing acts along a joint", dynamics)
         draft.put("loops", entry, joint)
@@ -315,7 +330,7 @@ class _Reader:
     def _gear(self, joint: Element) -> None:
         """Adds a gearbox as a coupling: the child turns -ratio times as far as the parent, both from the reference."""
         draft = self.draft
-        reference = value(joint, "gearbox_reference_body")
+        reference = sdf_text_of_child(joint, "gearbox_reference_body")
         ends = [self._end(joint, tag) for tag in ("parent", "child")]
         both = [self.parent.get(link) for link in ends]
         if any(one is None or one[0] != reference for one in both):
@@ -330,6 +345,6 @@ class _Reader:
             own = self._place(one[1].attributes["name"], one[1])
             mine = place.R @ np.array(self._axis(joint, tag, place))
             signs.append(math.copysign(1.0, float(mine @ (own.R @ np.array(self._axis(one[1], "axis", own))))))
-        ratio = -numbers(draft, joint, "gearbox_ratio", 1, (1.0,))[0] * signs[0] * signs[1]
+        ratio = -sdf_numbers_of_child(draft, joint, "gearbox_ratio", 1, (1.0,))[0] * signs[0] * signs[1]
         entry = {"joint": draft.joints.own[names[1]], "to": draft.joints.own[names[0]], "ratio": ratio}
         draft.put("couplings", entry, joint)

@@ -8,30 +8,30 @@ import numpy as np
 
 from .draft import TINY, Draft
 from .report import CHANGED
-from .sdf_frames import MODEL, Frames, Pose, numbers, value
+from .sdf_frames import MODEL, Frames, Pose, sdf_numbers_of_child, sdf_text_of_child
 from .xml import Element
 
 UNBOUNDED = 1e9  # a number from which on there is no limit
 
 
-def axis_of(draft: Draft, frames: Frames, joint: Element, tag: str, frame: Pose) -> list[float]:
+def sdf_axis_of_joint(draft: Draft, frames: Frames, joint: Element, tag: str, frame: Pose) -> list[float]:
     """The direction of an axis in the joint's frame."""
     axis = joint.first(tag)
     if axis is None:
         return [0.0, 0.0, 1.0]
-    xyz = np.array(numbers(draft, axis, "xyz", 3, (0.0, 0.0, 1.0)))
+    xyz = np.array(sdf_numbers_of_child(draft, axis, "xyz", 3, (0.0, 0.0, 1.0)))
     if np.linalg.norm(xyz) < TINY:
         raise draft.error(axis, "the axis has no direction")
     child = axis.first("xyz")
     other = child.attributes.get("expressed_in") if child is not None else None
-    if value(axis, "use_parent_model_frame") in ("1", "true"):
+    if sdf_text_of_child(axis, "use_parent_model_frame") in ("1", "true"):
         other = MODEL
     if other:
         xyz = frame.R.T @ frames.of(other, axis).R @ xyz
     return [float(x) for x in xyz]
 
 
-def put_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str, *, driven: bool, tied: bool) -> None:
+def put_sdf_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str, *, driven: bool, tied: bool) -> None:
     """Puts limits, losses and a spring into a joint's entry.
 
     A joint that isn't tied to others starts within its limits; one that isn't driven has no effort.
@@ -46,7 +46,7 @@ def put_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str, *, 
             if not (between[0] <= 0 <= between[1] or tied):
                 entry["initial"] = sum(between) / 2
                 draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
-        effort, speed = (numbers(draft, limit, key, 1, (-1.0,))[0] for key in ("effort", "velocity"))
+        effort, speed = (sdf_numbers_of_child(draft, limit, key, 1, (-1.0,))[0] for key in ("effort", "velocity"))
         if 0 < speed < UNBOUNDED:
             limits["velocity"] = speed
         if limits:
@@ -55,7 +55,7 @@ def put_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str, *, 
             entry["effort"] = {"limits": [-effort, effort]}
     if (dynamics := axis.first("dynamics")) is not None:
         keys = ("damping", "friction", "spring_stiffness", "spring_reference")
-        damping, coulomb, stiffness, rest = (numbers(draft, dynamics, key, 1, (0.0,))[0] for key in keys)
+        damping, coulomb, stiffness, rest = (sdf_numbers_of_child(draft, dynamics, key, 1, (0.0,))[0] for key in keys)
         own = {"viscous": damping, "coulomb": coulomb}
         if any(own.values()):
             entry["friction"] = {key: x for key, x in own.items() if x}
@@ -65,7 +65,7 @@ def put_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str, *, 
 
 def _range(draft: Draft, limit: Element) -> list[float] | None:
     """The limits of a position, low before high; None if there are none."""
-    low, high = (numbers(draft, limit, key, 1, (x,))[0] for key, x in (("lower", -1e16), ("upper", 1e16)))
+    low, high = (sdf_numbers_of_child(draft, limit, key, 1, (x,))[0] for key, x in (("lower", -1e16), ("upper", 1e16)))
     if low > high:
         draft.note(CHANGED, "limit", "lower is above upper, so they were exchanged", limit)
         low, high = high, low

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..robot.orientation import rotation_of
-from ..robot.placement import from_rpy
+from ..robot.placement import placement_from_rpy
 from .draft import TINY, Draft
 from .xml import Element
 
@@ -35,13 +35,15 @@ class Pose:
         return not self.at.any() and np.array_equal(self.R, np.eye(3))
 
 
-def value(element: Element | None, tag: str) -> str:
+def sdf_text_of_child(element: Element | None, tag: str) -> str:
     """The text of a child; empty where there is none."""
     child = element.first(tag) if element is not None else None
     return child.text.strip() if child is not None else ""
 
 
-def numbers(draft: Draft, element: Element, tag: str, count: int, default: tuple[float, ...]) -> tuple[float, ...]:
+def sdf_numbers_of_child(
+    draft: Draft, element: Element, tag: str, count: int, default: tuple[float, ...]
+) -> tuple[float, ...]:
     """The numbers in the text of a child."""
     child = element.first(tag)
     if child is None or not child.text.strip():
@@ -49,7 +51,7 @@ def numbers(draft: Draft, element: Element, tag: str, count: int, default: tuple
     return draft.parsed(child, tag, child.text, count, infinite=True)
 
 
-def pose_of(draft: Draft, element: Element) -> Pose:
+def sdf_pose_of_element(draft: Draft, element: Element) -> Pose:
     """The `pose` of an element, in whatever frame it is given."""
     one = element.first("pose")
     if one is None or not one.text.strip():
@@ -62,7 +64,7 @@ def pose_of(draft: Draft, element: Element) -> Pose:
         return Pose(np.array(values[:3]), rotation_of(tuple(e / np.linalg.norm(e))))
     values = draft.parsed(one, "pose", one.text, 6)
     rpy = np.radians(values[3:]) if one.attributes.get("degrees") == "true" else np.array(values[3:])
-    turn = from_rpy((0.0, 0.0, 0.0), (float(rpy[0]), float(rpy[1]), float(rpy[2])))
+    turn = placement_from_rpy((0.0, 0.0, 0.0), (float(rpy[0]), float(rpy[1]), float(rpy[2])))
     return Pose(np.array(values[:3]), turn.rotation())
 
 
@@ -74,7 +76,9 @@ class Frames:
         self.given: dict[str, tuple[Element, str]] = {}  # with the frame that a pose is relative to by default
         for one in model.all("link", "frame", "joint"):
             name = draft.text(one, "name")
-            default = value(one, "child") if one.tag == "joint" else one.attributes.get("attached_to", MODEL)
+            default = (
+                sdf_text_of_child(one, "child") if one.tag == "joint" else one.attributes.get("attached_to", MODEL)
+            )
             self.given[name if one.tag != "joint" or name not in self.given else f"joint {name}"] = (
                 one,
                 default or MODEL,
@@ -92,6 +96,6 @@ class Frames:
         pose = element.first("pose")
         attributes = pose.attributes if pose is not None else {}
         outer = attributes.get("relative_to") or attributes.get("frame") or default
-        result = self.of(outer, pose or element, (*seen, name)).then(pose_of(self.draft, element))
+        result = self.of(outer, pose or element, (*seen, name)).then(sdf_pose_of_element(self.draft, element))
         self.known[name] = result
         return result

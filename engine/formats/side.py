@@ -12,9 +12,9 @@ from ..errors import InputError, did_you_mean
 from ..robot.cuts import CUTS
 from ..robot.orientation import Oriented
 from ..robot.schema import Coordinates
-from ..text.checking import checked
+from ..text.checking import checked_document_model
 from ..text.document import Document, Keys
-from ..text.fields import Choice, Or, Point, Strict, several
+from ..text.fields import Choice, Or, Point, Strict, field_of_several
 from .draft import Draft
 from .report import DROPPED, USED
 
@@ -46,7 +46,7 @@ Cut = Annotated[str, Choice(SHORT, CUTS)]
 class SideFile(Strict):
     """The keys of a side file; those of Extended URDF, with frames beside names."""
 
-    closed_loop: list[Annotated[tuple[Frame, Frame], several(2, "frames")]] = Field(
+    closed_loop: list[Annotated[tuple[Frame, Frame], field_of_several(2, "frames")]] = Field(
         default=[], description="pairs of links, joints (the frame of the link on it) or frames that coincide"
     )
     type: list[Cut] = Field(default=[], description="for each pair `3d`, `6d` or a type of cut; default 6d")
@@ -135,6 +135,6 @@ def _plain(value: Any) -> Any:
     return [_plain(x) for x in value] if isinstance(value, tuple) else value
 
 
-def side_of(document: Document) -> Side:
+def read_side_file_of_loops(document: Document) -> Side:
     """What a side file says, which is YAML."""
-    return Side(document, checked(SideFile, document, document.data))
+    return Side(document, checked_document_model(SideFile, document, document.data))

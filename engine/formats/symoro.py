@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..text.document import Document
-from ..text.expression import evaluate
+from ..text.expression import evaluate_expression
 from ..text.tokens import ExpressionError
 from .draft import Draft
 from .report import CHANGED, DROPPED, IGNORED, USED, Report
@@ -32,12 +32,12 @@ class Values:
     at: Element
 
 
-def recognises(name: str, text: str) -> bool:
+def recognises_symoro(name: str, text: str) -> bool:
     """Whether a file is SYMORO's."""
     return bool(re.search(r"^\s*ant\s*=\s*\{", text, re.MULTILINE) and re.search(r"^\s*sigma\s*=", text, re.MULTILINE))
 
 
-def converted(name: str, text: str, *, floating: bool, side: Side) -> tuple[Document, Report]:
+def converted_from_symoro(name: str, text: str, *, floating: bool, side: Side) -> tuple[Document, Report]:
     """The robot of a parameter file."""
     document, report = Document(name, text), Report(name)
     draft = Draft(document, report, floating=floating)
@@ -101,7 +101,7 @@ class _Reader:
             value = self._number(known, 0, known.entries[0], depth + 1)
             text = re.sub(rf"\b{symbol}\b", f"({value!r})", text)
         try:
-            return float(evaluate(text))
+            return float(evaluate_expression(text))
         except ExpressionError as problem:
             message = f"entry {k + 1}: {problem}"
             raise self.draft.error(values.at, message, found=f"`{word[:40]}`") from None

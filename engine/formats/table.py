@@ -14,12 +14,12 @@ import numpy as np
 from ..errors import InputError, Place
 from ..robot.model import Robot
 from ..text.document import Document
-from ..text.source import parse
+from ..text.source import parse_yaml_document
 from ..text.writing import yaml_text
 from .draft import Draft
 from .report import Report
 from .side import Side
-from .xml import Element, parsed, root_tag
+from .xml import Element, parsed_xml, xml_root_tag
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ class Format:
 
 
 def _by_root(*tags: str) -> Callable[[str, str], bool]:
-    return lambda name, text: root_tag(text) in tags
+    return lambda name, text: xml_root_tag(text) in tags
 
 
 def _xml(fill: Callable[[Draft, Element, Side], None]) -> Callable[[Source], Converted]:
     """A reader of XML, from a function that fills a draft from the root element."""
 
     def read(source: Source) -> Converted:
-        document, root = parsed(source.text, source.name)
+        document, root = parsed_xml(source.text, source.name)
         report = Report(source.name)
         draft = Draft(document, report, floating=source.floating)
         fill(draft, root, source.side or Side())
@@ -78,45 +78,49 @@ def _xml(fill: Callable[[Draft, Element, Side], None]) -> Callable[[Source], Con
 
 
 def _urdf(draft: Draft, root: Element, side: Side) -> None:
-    from .urdf import read
+    from .urdf import read_urdf
 
-    read(draft, root, side)
+    read_urdf(draft, root, side)
 
 
 def _mjcf(draft: Draft, root: Element, side: Side) -> None:
-    from .mjcf import read
+    from .mjcf import read_mjcf
 
-    read(draft, root, side)
+    read_mjcf(draft, root, side)
 
 
 def _sdf(draft: Draft, root: Element, side: Side) -> None:
-    from .sdf import read
+    from .sdf import read_sdf
 
-    read(draft, root, side)
+    read_sdf(draft, root, side)
 
 
 def _redysim(source: Source) -> Converted:
-    from .redysim import converted
+    from .redysim import converted_from_redysim
 
-    return Converted(*converted(source.name, source.text, floating=source.floating, side=source.side or Side()))
+    return Converted(
+        *converted_from_redysim(source.name, source.text, floating=source.floating, side=source.side or Side())
+    )
 
 
 def _is_redysim(name: str, text: str) -> bool:
-    from .redysim import recognises
+    from .redysim import recognises_redysim
 
-    return recognises(name, text)
+    return recognises_redysim(name, text)
 
 
 def _symoro(source: Source) -> Converted:
-    from .symoro import converted
+    from .symoro import converted_from_symoro
 
-    return Converted(*converted(source.name, source.text, floating=source.floating, side=source.side or Side()))
+    return Converted(
+        *converted_from_symoro(source.name, source.text, floating=source.floating, side=source.side or Side())
+    )
 
 
 def _is_symoro(name: str, text: str) -> bool:
-    from .symoro import recognises
+    from .symoro import recognises_symoro
 
-    return recognises(name, text)
+    return recognises_symoro(name, text)
 
 
 def _yaml(source: Source) -> Converted:
@@ -125,19 +129,19 @@ def _yaml(source: Source) -> Converted:
         if wanted:
             hint = "`type: free` of the first joint, and `loops`, say it in this format"
             raise InputError(f"{option} is for files in other formats", place=Place(source.name), hint=hint)
-    return Converted(parse(source.text, source.name), Report(source.name))
+    return Converted(parse_yaml_document(source.text, source.name), Report(source.name))
 
 
 def _as_urdf(robot: Robot) -> Written:
-    from .urdf_write import write
+    from .urdf_write import write_urdf
 
-    return Written(*write(robot))
+    return Written(*write_urdf(robot))
 
 
 def _as_redysim(robot: Robot) -> Written:
-    from .redysim_write import write
+    from .redysim_write import write_redysim
 
-    return Written(*write(robot))
+    return Written(*write_redysim(robot))
 
 
 def _as_yaml(robot: Robot) -> Written:
@@ -162,13 +166,13 @@ FORMATS = {
 }
 
 
-def read(source: Source) -> Converted:
+def read_any_robot_format(source: Source) -> Converted:
     """The robot's file that a source is, in denoc's own keys; numbers that overflow are refused where they end up."""
     with np.errstate(all="ignore"):
-        return format_of(source.name, source.text).read(source)
+        return robot_format_of_file(source.name, source.text).read(source)
 
 
-def format_of(name: str, text: str) -> Format:
+def robot_format_of_file(name: str, text: str) -> Format:
     """The format of a file: by its text among the formats with its suffix, then among all."""
     suffix = Path(name).suffix.lower()
     if suffix in FORMATS["yaml"].suffixes:
@@ -178,7 +182,7 @@ def format_of(name: str, text: str) -> Format:
     for row in (*fitting, *others):
         if row.recognises(name, text):
             return row
-    tag = root_tag(text)
+    tag = xml_root_tag(text)
     if fitting or tag:
         titles = ", ".join(row.title for row in FORMATS.values())
         found = f"<{tag}>" if tag else " ".join(text.split())[:40]

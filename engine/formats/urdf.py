@@ -6,14 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.placement import from_rpy
+from ..robot.placement import placement_from_rpy
 from . import urdf_loops
 from .draft import TINY, Draft
-from .pieces import ENTRIES, is_zero, on_axis, rows, turned
+from .pieces import (
+    ENTRIES,
+    converted_frame_on_axis,
+    converted_inertia_turned,
+    converted_place_is_zero,
+    robot_file_rotation_rows,
+)
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
-from .urdf_drives import note_unused, put_limits, put_losses
-from .urdf_shapes import colours, shapes
+from .urdf_drives import note_unused_urdf_limits, put_urdf_limits, put_urdf_losses
+from .urdf_shapes import urdf_link_shapes, urdf_material_colours
 from .xml import Element
 
 TYPES = {
@@ -47,7 +53,7 @@ IN_JOINT = {
 }
 
 
-def read(draft: Draft, root: Element, side: Side) -> None:
+def read_urdf(draft: Draft, root: Element, side: Side) -> None:
     """Fills the draft from the element `robot`."""
     _expanded(draft, root)
     links = _by_name(draft, root.all("link"))
@@ -57,12 +63,12 @@ def read(draft: Draft, root: Element, side: Side) -> None:
     parents = _parents(draft, links, joints)
     base = _root(draft, links, parents)
     draft.named(root.attributes.get("name", ""))
-    reader = _Reader(draft, links, joints, side, colours(draft, root), bool(root.all("loop")), base)
+    reader = _Reader(draft, links, joints, side, urdf_material_colours(draft, root), bool(root.all("loop")), base)
     reader.root(links[base], base)
     for name, joint in joints.items():
         reader.joint(name, joint)
     reader.couplings()
-    urdf_loops.read(draft, root, joints, parents, side)
+    urdf_loops.read_urdf_loops(draft, root, joints, parents, side)
     draft.rest(root, IN_ROBOT, "a robot")
 
 
@@ -178,14 +184,14 @@ class _Reader:
         if entry["type"] in ("revolute", "prismatic"):
             axis = draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0))
             entry["axis"] = list(axis)
-            put_limits(draft, entry, one, driven=self._driven(name, one), tied=self._tied(name))
-            put_losses(draft, entry, one)
+            put_urdf_limits(draft, entry, one, driven=self._driven(name, one), tied=self._tied(name))
+            put_urdf_losses(draft, entry, one)
         elif entry["type"] == "planar":
             above = self._planar(entry, one, above)
         elif entry["type"].startswith("universal"):
             above = self._two_turns(entry, one, above)
         else:
-            note_unused(draft, one)
+            note_unused_urdf_limits(draft, one)
         if entry["type"] != "fixed" and (self.side.motors or self.looped) and self._driven(name, one):
             entry["actuated"] = True
             if not self.side.motors:
@@ -204,7 +210,7 @@ class _Reader:
             self._inertial(entry, inertial)
         elif joint["type"] != "fixed":
             entry["mass"] = 0.0
-        if bodies := shapes(draft, link, self.materials):
+        if bodies := urdf_link_shapes(draft, link, self.materials):
             entry["shape"] = bodies
         draft.rest(link, IN_LINK, "a link")
         inertia = inertial.first("inertia") if inertial is not None else None
@@ -227,7 +233,7 @@ class _Reader:
         self.draft.used(origin)
         for key in ("xyz", "rpy"):
             values = self.draft.numbers(origin, key, 3, (0.0, 0.0, 0.0))
-            if not is_zero(values):
+            if not converted_place_is_zero(values):
                 entry[key] = list(values)
 
     def _inertial(self, entry: dict[str, Any], inertial: Element) -> None:
@@ -244,8 +250,10 @@ class _Reader:
             return
         own = {name: draft.number(inertia, f"i{name}", 0.0) for name, i, j in ENTRIES}
         turn = draft.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0)) if origin is not None else (0.0, 0.0, 0.0)
-        if not is_zero(turn):
-            own = turned(own, from_rpy((0.0, 0.0, 0.0), (turn[0], turn[1], turn[2])).rotation())
+        if not converted_place_is_zero(turn):
+            own = converted_inertia_turned(
+                own, placement_from_rpy((0.0, 0.0, 0.0), (turn[0], turn[1], turn[2])).rotation()
+            )
         entry["inertia"] = {name: x for name, x in own.items() if x or name in ("xx", "yy", "zz")}
 
     # ---- joints
@@ -270,14 +278,14 @@ class _Reader:
         for tag in ("limit", "dynamics"):
             if (part := one.first(tag)) is not None:
                 self.draft.note(DROPPED, tag, "planar joints have none here", part)
-        if is_zero(axis[:2]) and axis[2] > 0:
+        if converted_place_is_zero(axis[:2]) and axis[2] > 0:
             return parent
         rpy = entry.pop("rpy", (0.0, 0.0, 0.0))
-        R = from_rpy((0.0, 0.0, 0.0), rpy).rotation()
-        turn = on_axis(np.eye(3), axis)
-        moving = {**entry, "matrix": rows(R @ turn)}
+        R = placement_from_rpy((0.0, 0.0, 0.0), rpy).rotation()
+        turn = converted_frame_on_axis(np.eye(3), axis)
+        moving = {**entry, "matrix": robot_file_rotation_rows(R @ turn)}
         entry.pop("xyz", None)
-        entry["matrix"] = rows(turn.T)
+        entry["matrix"] = robot_file_rotation_rows(turn.T)
         return self._between(entry, moving, one, parent)
 
     def _two_turns(self, entry: dict[str, Any], one: Element, parent: str) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .draft import Draft
-from .pieces import is_zero
+from .pieces import converted_place_is_zero
 from .report import CHANGED, DROPPED, IGNORED
 from .xml import Element
 
@@ -14,7 +14,7 @@ UNBOUNDED = 1e9  # a number from which on there is no limit
 DYNAMICS = ("damping", "friction")
 
 
-def put_limits(draft: Draft, entry: dict[str, Any], one: Element, *, driven: bool, tied: bool) -> None:
+def put_urdf_limits(draft: Draft, entry: dict[str, Any], one: Element, *, driven: bool, tied: bool) -> None:
     """Puts the limits of position, speed and effort into a joint's entry.
 
     A joint that isn't tied to others starts within its limits; one that isn't driven has no effort.
@@ -59,7 +59,7 @@ def _range(draft: Draft, limit: Element) -> list[float] | None:
     return [max(low, -UNBOUNDED), min(high, UNBOUNDED)]
 
 
-def put_losses(draft: Draft, entry: dict[str, Any], one: Element) -> None:
+def put_urdf_losses(draft: Draft, entry: dict[str, Any], one: Element) -> None:
     """Puts damping and friction into a joint's entry."""
     dynamics = one.first("dynamics")
     if dynamics is None:
@@ -75,11 +75,11 @@ def put_losses(draft: Draft, entry: dict[str, Any], one: Element) -> None:
             draft.note(IGNORED if unset else DROPPED, f"dynamics {key}", "URDF has no such key", dynamics)
 
 
-def note_unused(draft: Draft, one: Element) -> None:
+def note_unused_urdf_limits(draft: Draft, one: Element) -> None:
     """Notes limits and dynamics of joints that have none here."""
     kind = one.attributes["type"]
     for tag in ("limit", "dynamics", "axis"):
         if (part := one.first(tag)) is not None:
             acting = kind != "fixed" and tag == "dynamics"
-            real = acting and not is_zero([draft.number(part, key, 0.0) for key in DYNAMICS])
+            real = acting and not converted_place_is_zero([draft.number(part, key, 0.0) for key in DYNAMICS])
             draft.note(DROPPED if real else IGNORED, tag, f"a {kind} joint has none here", part)

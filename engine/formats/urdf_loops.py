@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.placement import from_rpy
+from ..robot.placement import placement_from_rpy
 from .draft import TINY, Draft
-from .pieces import on_axis, rows
+from .pieces import converted_frame_on_axis, robot_file_rotation_rows
 from .side import Side
 from .xml import Element
 
@@ -26,7 +26,7 @@ ON_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
 Parents = dict[str, tuple[str, str]]  # by link, the joint on which it hangs, and its parent
 
 
-def read(draft: Draft, root: Element, joints: dict[str, Element], parents: Parents, side: Side) -> None:
+def read_urdf_loops(draft: Draft, root: Element, joints: dict[str, Element], parents: Parents, side: Side) -> None:
     """Adds the loops and couplings of the file, and the loops of the file beside it."""
     for one in root.all("loop"):
         _loop(draft, one)
@@ -69,9 +69,9 @@ def _frame(draft: Draft, end: Element, axis: tuple[float, ...]) -> dict[str, Any
     xyz, rpy = (draft.numbers(origin, key, 3, zero) if origin is not None else zero for key in ("xyz", "rpy"))
     if any(xyz):
         frame["at"] = list(xyz)
-    R = on_axis(from_rpy(zero, (rpy[0], rpy[1], rpy[2])).rotation(), axis)
+    R = converted_frame_on_axis(placement_from_rpy(zero, (rpy[0], rpy[1], rpy[2])).rotation(), axis)
     if not np.array_equal(R, np.eye(3)):
-        frame["matrix"] = rows(R)
+        frame["matrix"] = robot_file_rotation_rows(R)
     return frame
 
 

@@ -9,13 +9,13 @@ from xml.sax.saxutils import quoteattr
 from ..robot.model import Link
 from .draft import Draft
 from .report import CHANGED, IGNORED
-from .written import number, numbers, origin
+from .written import urdf_number_text, urdf_numbers_text, urdf_origin_line
 from .xml import Element
 
 GEOMETRY = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 
-def colours(draft: Draft, root: Element) -> dict[str, list[float]]:
+def urdf_material_colours(draft: Draft, root: Element) -> dict[str, list[float]]:
     """The colours of the materials that have a name."""
     return {
         one.attributes["name"]: colour
@@ -29,7 +29,7 @@ def _colour(draft: Draft, material: Element) -> list[float] | None:
     return list(draft.numbers(colour, "rgba", 4)) if colour is not None else None
 
 
-def shapes(draft: Draft, link: Element, materials: dict[str, list[float]]) -> list[dict[str, Any]]:
+def urdf_link_shapes(draft: Draft, link: Element, materials: dict[str, list[float]]) -> list[dict[str, Any]]:
     """The entries of `shape` for a link."""
     result = []
     for visual in link.all("visual"):
@@ -85,20 +85,20 @@ def _fits(draft: Draft, body: Element, made: Any) -> bool:
 # ---- the other way
 
 
-def elements(link: Link) -> Iterable[str]:
+def urdf_visual_elements(link: Link) -> Iterable[str]:
     """The lines of the `visual` elements of a link."""
     for shape in link.shape:
         yield f"    <visual name={quoteattr(shape.name)}>" if shape.name else "    <visual>"
-        yield from origin(shape.at, "      ")
+        yield from urdf_origin_line(shape.at, "      ")
         if shape.kind == "box":
-            body = f'box size="{numbers(shape.size)}"'
+            body = f'box size="{urdf_numbers_text(shape.size)}"'
         elif shape.kind == "mesh":
-            scale = "" if shape.size == (1.0, 1.0, 1.0) else f' scale="{numbers(shape.size)}"'
+            scale = "" if shape.size == (1.0, 1.0, 1.0) else f' scale="{urdf_numbers_text(shape.size)}"'
             body = f"mesh filename={quoteattr(shape.file)}{scale}"
         else:  # a sphere has no length
             sizes = zip(("radius", "length"), shape.size)
-            body = " ".join([shape.kind, *(f'{key}="{number(x)}"' for key, x in sizes)])
+            body = " ".join([shape.kind, *(f'{key}="{urdf_number_text(x)}"' for key, x in sizes)])
         yield f"      <geometry><{body}/></geometry>"
         if shape.colour:
-            yield f'      <material name=""><color rgba="{numbers(shape.colour)}"/></material>'
+            yield f'      <material name=""><color rgba="{urdf_numbers_text(shape.colour)}"/></material>'
         yield "    </visual>"

@@ -13,8 +13,8 @@ from ..robot.placement import Placement, X, Y, Z
 from .pieces import ENTRIES
 from .report import CHANGED, DROPPED, Report
 from .urdf_drives import UNBOUNDED
-from .urdf_shapes import elements
-from .written import number, numbers, origin
+from .urdf_shapes import urdf_visual_elements
+from .written import urdf_number_text, urdf_numbers_text, urdf_origin_line
 
 DEFAULT_GRAVITY = (0.0, 0.0, -9.81)
 LOOPS = ("revolute", "prismatic", "fixed", "spherical", "universal", "planar", "cylindrical")
@@ -28,7 +28,7 @@ CHAINS = {
 }
 
 
-def write(robot: Robot) -> tuple[str, Report]:
+def write_urdf(robot: Robot) -> tuple[str, Report]:
     """The text of the robot as URDF, and a report of what it couldn't hold."""
     writer = _Writer(robot)
     lines = [*writer.links(), *writer.loops()]
@@ -66,7 +66,7 @@ class _Writer:
         return one if np.array_equal(one.before.matrix(), np.eye(4)) else None
 
     def _link(self, link: Link) -> Iterable[str]:
-        inside = [*self._inertial(link), *elements(link)]
+        inside = [*self._inertial(link), *urdf_visual_elements(link)]
         if not inside:
             yield f"  <link name={quoteattr(link.name)}/>"
             return
@@ -79,9 +79,9 @@ class _Writer:
             return
         yield "    <inertial>"
         if any(link.com):
-            yield f'      <origin xyz="{numbers(link.com)}"/>'
-        yield f'      <mass value="{number(link.mass)}"/>'
-        inertia = " ".join(f'i{name}="{number(link.inertia[i][j])}"' for name, i, j in ENTRIES)
+            yield f'      <origin xyz="{urdf_numbers_text(link.com)}"/>'
+        yield f'      <mass value="{urdf_number_text(link.mass)}"/>'
+        inertia = " ".join(f'i{name}="{urdf_number_text(link.inertia[i][j])}"' for name, i, j in ENTRIES)
         yield f"      <inertia {inertia}/>"
         yield "    </inertial>"
 
@@ -127,9 +127,9 @@ class _Writer:
         yield f'  <joint name={quoteattr(name)} type="{own}"{independent}>'
         yield f"    <parent link={quoteattr(links[0])}/>"
         yield f"    <child link={quoteattr(links[1])}/>"
-        yield from origin(before, "    ")
+        yield from urdf_origin_line(before, "    ")
         if kind in ("revolute", "prismatic", "planar"):
-            yield f'    <axis xyz="{numbers(axis)}"/>'
+            yield f'    <axis xyz="{urdf_numbers_text(axis)}"/>'
         if kind in ("revolute", "prismatic"):
             yield from self._limits(kind, joint)
             yield from self._dynamics(joint, place)
@@ -138,7 +138,7 @@ class _Writer:
             self.report.note(DROPPED, f"coupling of `{joint.name}`", "a mimic joint follows one joint alone")
         elif coupling is not None:
             (leader,) = coupling.leaders
-            values = f'multiplier="{number(leader.ratio)}" offset="{number(coupling.offset)}"'
+            values = f'multiplier="{urdf_number_text(leader.ratio)}" offset="{urdf_number_text(coupling.offset)}"'
             yield f"    <mimic joint={quoteattr(self.names[leader.coordinate])} {values}/>"
         yield "  </joint>"
 
@@ -151,14 +151,14 @@ class _Writer:
             self.report.note(DROPPED, "effort weight", "URDF has none")
         speed = min(joint.largest_speed, UNBOUNDED)
         low, high = joint.limits or ((-UNBOUNDED, UNBOUNDED) if kind == "prismatic" else (0.0, 0.0))
-        between = f'lower="{number(low)}" upper="{number(high)}" ' if low != high else ""
+        between = f'lower="{urdf_number_text(low)}" upper="{urdf_number_text(high)}" ' if low != high else ""
         if between or most < UNBOUNDED or speed < UNBOUNDED:
-            yield f'    <limit {between}effort="{number(min(most, UNBOUNDED))}" velocity="{number(speed)}"/>'
+            yield f'    <limit {between}effort="{urdf_number_text(min(most, UNBOUNDED))}" velocity="{urdf_number_text(speed)}"/>'
 
     def _dynamics(self, joint: Joint, place: int) -> Iterable[str]:
         drive = joint.drives[place]
         if drive.viscous or drive.coulomb:
-            yield f'    <dynamics damping="{number(drive.viscous)}" friction="{number(drive.coulomb)}"/>'
+            yield f'    <dynamics damping="{urdf_number_text(drive.viscous)}" friction="{urdf_number_text(drive.coulomb)}"/>'
         for what, value in (("rotor inertia", drive.rotor), ("spring", drive.stiffness)):
             if value:
                 self.report.note(DROPPED, what, "URDF has none")
@@ -209,7 +209,7 @@ def _loop(loop: Loop) -> Iterable[str]:
     yield f'  <loop name={quoteattr(loop.name)} type="{loop.type.name}">'
     for tag, link, frame in zip(("predecessor", "successor"), loop.between, (loop.first, loop.second)):
         yield f"    <{tag} link={quoteattr(link)}>"
-        yield from origin(frame, "      ")
+        yield from urdf_origin_line(frame, "      ")
         yield f"    </{tag}>"
     yield '    <axis xyz="0 0 1"/>'
     yield "  </loop>"

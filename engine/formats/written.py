@@ -6,21 +6,21 @@ import math
 from collections.abc import Iterable
 
 from ..errors import ModelError
-from ..robot.placement import Placement, rpy_of
+from ..robot.placement import Placement, rpy_of_placement
 
 
-def origin(placement: Placement, pad: str) -> Iterable[str]:
+def urdf_origin_line(placement: Placement, pad: str) -> Iterable[str]:
     """The line of an `origin`, if there is anything to say."""
-    rpy = rpy_of(placement)
+    rpy = rpy_of_placement(placement)
     if any(placement.origin) or any(rpy):
-        yield f'{pad}<origin xyz="{numbers(placement.origin)}" rpy="{numbers(rpy)}"/>'
+        yield f'{pad}<origin xyz="{urdf_numbers_text(placement.origin)}" rpy="{urdf_numbers_text(rpy)}"/>'
 
 
-def numbers(values: Iterable[float]) -> str:
-    return " ".join(map(number, values))
+def urdf_numbers_text(values: Iterable[float]) -> str:
+    return " ".join(map(urdf_number_text, values))
 
 
-def number(value: float) -> str:
+def urdf_number_text(value: float) -> str:
     """A number to its last bit, whole ones without a fraction."""
     value = float(value)
     if not math.isfinite(value):

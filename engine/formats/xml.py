@@ -47,7 +47,7 @@ class Element:
             waiting += reversed(one.children)
 
 
-def parsed(text: str, name: str) -> tuple[Document, Element]:
+def parsed_xml(text: str, name: str) -> tuple[Document, Element]:
     """The root of an XML text, and a document that knows the text's lines; `name` stands for the file in messages."""
     document = Document(name, text.removeprefix("\ufeff"))
     builder = _Builder(document)
@@ -55,7 +55,7 @@ def parsed(text: str, name: str) -> tuple[Document, Element]:
     return document, builder.root
 
 
-def root_tag(text: str) -> str:
+def xml_root_tag(text: str) -> str:
     """The tag of the first element of what may be XML; empty if there is none."""
     head = re.sub(r"<!--.*?(-->|\Z)|<\?.*?(\?>|\Z)", "", text[:20_000].lstrip("\ufeff"), flags=re.DOTALL)
     head = re.sub(r"<!DOCTYPE[^\[>]*(\[.*?\]\s*)?>", "", head, flags=re.DOTALL)

@@ -16,11 +16,11 @@ import numpy as np
 from pydantic import Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..text.fields import Angle, Numbers, OneOf, Position, number, one_or_more
-from ..text.formula import parsed
-from ..text.formula_fields import formula_text, one_or_more_formulas
-from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, lookups
-from .law import STEPS, Duration, Law, Pace, TableLaw, one_of, turn_rate
+from ..text.fields import Angle, Numbers, OneOf, Position, quantity_field, quantity_list_field
+from ..text.formula import parsed_formula
+from ..text.formula_fields import formula_field, formula_list_field
+from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, lookups_in_formula
+from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
 from .table import Spline
 
 # (t, position, rate, reference) → force of one coordinate; the reference is (position, rate) or None
@@ -88,13 +88,13 @@ class Constant(ForceLaw):
 
     example = {"value": "5 N m"}
     law: Literal["constant"]
-    value: Annotated[Numbers, one_or_more("effort")] = Field(description="the force")
+    value: Annotated[Numbers, quantity_list_field("effort")] = Field(description="the force")
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         def constant(x: float) -> Force:
             return lambda t, q, qd, ref: x
 
-        return [constant(x) for x in spread(self.value, count)]
+        return [constant(x) for x in law_numbers_per_coordinate(self.value, count)]
 
     def steady(self) -> bool:
         return True
@@ -105,27 +105,34 @@ class HarmonicForce(ForceLaw):
 
     example = {"amplitude": "5 N m", "frequency": "2 Hz"}
     law: Literal["harmonic"]
-    amplitude: Annotated[Numbers, one_or_more("effort")] = Field(description="to either side")
-    frequency: Annotated[float, number("frequency", above=0.0)] | None = Field(default=None, description="or `period`")
+    amplitude: Annotated[Numbers, quantity_list_field("effort")] = Field(description="to either side")
+    frequency: Annotated[float, quantity_field("frequency", above=0.0)] | None = Field(
+        default=None, description="or `period`"
+    )
     period: Duration | None = Field(default=None, description="or `frequency`")
     phase: Angle = Field(default=0.0, description="at t = 0")
-    offset: Annotated[Numbers, one_or_more("effort")] = Field(default=0.0, description="of the middle")
+    offset: Annotated[Numbers, quantity_list_field("effort")] = Field(default=0.0, description="of the middle")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> HarmonicForce:
-        one_of(self, "frequency", "period")
+        law_has_one_parameter_of(self, "frequency", "period")
         return self
 
     def forces(self, count: int, folder: Path) -> list[Force]:
-        turn = turn_rate(self.frequency, self.period)
+        turn = law_angular_frequency(self.frequency, self.period)
 
         def swung(amplitude: float, offset: float) -> Force:
             return lambda t, q, qd, ref: offset + amplitude * float(np.sin(turn * t + self.phase))
 
-        return [swung(a, b) for a, b in zip(spread(self.amplitude, count), spread(self.offset, count))]
+        return [
+            swung(a, b)
+            for a, b in zip(
+                law_numbers_per_coordinate(self.amplitude, count), law_numbers_per_coordinate(self.offset, count)
+            )
+        ]
 
     def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
-        return t0, t1, 2 * np.pi / turn_rate(self.frequency, self.period) / STEPS
+        return t0, t1, 2 * np.pi / law_angular_frequency(self.frequency, self.period) / STEPS
 
 
 class TableForce(TableLaw, ForceLaw):
@@ -143,9 +150,11 @@ class SpringForce(ForceLaw):
 
     example = {"stiffness": "20 N m/rad", "rest": "30 deg", "damping": "0.1 N m s/rad"}
     law: Literal["spring"]
-    stiffness: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over way")
+    stiffness: Annotated[float, quantity_field("stiffness", at_least=0.0)] = Field(description="force over way")
     rest: Position = Field(default=0.0, description="where its force is 0")
-    damping: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
+    damping: Annotated[float, quantity_field("damping", at_least=0.0)] = Field(
+        default=0.0, description="force over rate"
+    )
 
     def gains(self) -> tuple[str, ...]:
         return "stiffness", "rest", "damping"
@@ -160,7 +169,7 @@ class SpringForce(ForceLaw):
 class LateLaw(ForceLaw):
     """A law that may see the state of some time ago."""
 
-    dead_time: Annotated[float, number("time", at_least=0.0)] = Field(
+    dead_time: Annotated[float, quantity_field("time", at_least=0.0)] = Field(
         default=0.0, description="how long ago the state was that the law sees"
     )
 
@@ -176,11 +185,11 @@ class ProportionalDerivative(LateLaw):
 
     example = {"kp": "100 N m/rad", "kd": "10 N m s/rad"}
     law: Literal["pd"]
-    kp: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over error")
-    kd: Annotated[float, number("damping", at_least=0.0)] = Field(
+    kp: Annotated[float, quantity_field("stiffness", at_least=0.0)] = Field(description="force over error")
+    kd: Annotated[float, quantity_field("damping", at_least=0.0)] = Field(
         default=0.0, description="force over the error's rate"
     )
-    to: Annotated[Numbers, one_or_more("position")] | None = Field(
+    to: Annotated[Numbers, quantity_list_field("position")] | None = Field(
         default=None, description="the set point; default: along the joint's `motion`"
     )
 
@@ -195,7 +204,9 @@ class ProportionalDerivative(LateLaw):
 
             return force
 
-        return [pulled(to) for to in (spread(self.to, count) if self.to is not None else [None] * count)]
+        return [
+            pulled(to) for to in (law_numbers_per_coordinate(self.to, count) if self.to is not None else [None] * count)
+        ]
 
     def follows_motion(self) -> bool:
         return self.to is None
@@ -209,8 +220,8 @@ class ComputedTorque(ForceLaw):
 
     example = {"kp": 100, "kd": 20}
     law: Literal["computed-torque"]
-    kp: Annotated[float, number("number", at_least=0.0)] = Field(description="1/s^2")
-    kd: Annotated[float, number("number", at_least=0.0)] = Field(default=0.0, description="1/s")
+    kp: Annotated[float, quantity_field("number", at_least=0.0)] = Field(description="1/s^2")
+    kd: Annotated[float, quantity_field("number", at_least=0.0)] = Field(default=0.0, description="1/s")
 
     def follows_motion(self) -> bool:
         return True
@@ -235,7 +246,7 @@ class StateLaw(LateLaw):
         return True
 
     def files(self) -> list[str]:
-        return list(dict.fromkeys(one.file for _, formula in self.formulas(1) for one in lookups(formula)))
+        return list(dict.fromkeys(one.file for _, formula in self.formulas(1) for one in lookups_in_formula(formula)))
 
 
 class Expression(StateLaw):
@@ -243,13 +254,13 @@ class Expression(StateLaw):
 
     example = {"force": "-3 N m s/rad * qd"}
     law: Literal["expression"]
-    force: Annotated[str | tuple[str, ...], one_or_more_formulas()] = Field(
+    force: Annotated[str | tuple[str, ...], formula_list_field()] = Field(
         description="the formula, or a list with one for each speed of the joint"
     )
 
     def formulas(self, count: int) -> list[tuple[str, Formula]]:
         texts = [self.force] if isinstance(self.force, str) else self.force
-        return [("force", parsed(text)) for text in texts]
+        return [("force", parsed_formula(text)) for text in texts]
 
 
 class LookupForce(StateLaw):
@@ -258,7 +269,7 @@ class LookupForce(StateLaw):
     example = {"file": "spring.csv", "over": "q", "column": "force"}
     law: Literal["lookup"]
     file_: str = Field(alias="file", description="a CSV file beside the scenario; its first column is looked up in")
-    over: Annotated[str, formula_text()] = Field(default="q", description="the formula of what is looked up")
+    over: Annotated[str, formula_field()] = Field(default="q", description="the formula of what is looked up")
     column: str = Field(default="", description="of the forces; default: the second one")
     interpolation: Literal["spline", "pchip", "linear"] = Field(
         default="spline", description="between the rows; `spline` may leave the range of the rows around"
@@ -266,7 +277,7 @@ class LookupForce(StateLaw):
     periodic: StrictBool = Field(default=False, description="the table repeats itself; else its end values hold")
 
     def formulas(self, count: int) -> list[tuple[str, Formula]]:
-        return [("over", Lookup(self.file_, parsed(self.over), self.column, self.interpolation, self.periodic))]
+        return [("over", Lookup(self.file_, parsed_formula(self.over), self.column, self.interpolation, self.periodic))]
 
 
 class StateFeedback(StateLaw):
@@ -274,13 +285,13 @@ class StateFeedback(StateLaw):
 
     example = {"K": {"q": 30, "qd": 4}, "reference": {"q": 0.5}}
     law: Literal["state-feedback"]
-    K: dict[str, Annotated[float, number("number")]] = Field(
+    K: dict[str, Annotated[float, quantity_field("number")]] = Field(
         description="gains in SI by the names of columns, such as `pole.q`, `pole.qd`"
     )
-    reference: dict[str, Annotated[float, number("initial")]] = Field(
+    reference: dict[str, Annotated[float, quantity_field("initial")]] = Field(
         default={}, description="values at which these columns ask for no force; default: 0"
     )
-    force: Annotated[float, number("effort")] = Field(default=0.0, description="at the reference state")
+    force: Annotated[float, quantity_field("effort")] = Field(default=0.0, description="at the reference state")
 
     @model_validator(mode="after")
     def _known_references(self) -> StateFeedback:
@@ -298,7 +309,7 @@ class StateFeedback(StateLaw):
         return [("K", total)]
 
 
-def spread(value: Any, count: int) -> list[float]:
+def law_numbers_per_coordinate(value: Any, count: int) -> list[float]:
     """A list with one number for each coordinate."""
     return [float(x) for x in value] if isinstance(value, tuple) else [float(value)] * count
 

@@ -10,10 +10,10 @@ import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from ..text.fields import Strict, number, quantities
-from .table import Spline, read_columns
+from ..text.fields import Strict, quantity_field, quantity_kinds_of_fields
+from .table import Spline, read_law_table_columns
 
-Duration = Annotated[float, number("time", above=0.0)]
+Duration = Annotated[float, quantity_field("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing
 OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
 STEPS = 40  # in a period or a profile, so that an integrator at rest doesn't step over it
@@ -55,7 +55,7 @@ class Law(Strict):
 
     def measured(self) -> Iterator[tuple[str, str, Any]]:
         """The key, kind and value of each parameter whose units depend on the joint."""
-        for name, kind in quantities(type(self)).items():
+        for name, kind in quantity_kinds_of_fields(type(self)).items():
             value = getattr(self, name)
             if kind in OF_JOINT and value is not None:
                 yield type(self).model_fields[name].alias or name, kind, value
@@ -101,12 +101,12 @@ class TableLaw(Law):
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
-        one_of(self, "column", "columns")
+        law_has_one_parameter_of(self, "column", "columns")
         return self
 
     def splines(self, folder: Path) -> list[Spline]:
         """A spline through each of the columns."""
-        t, values = read_columns(folder / self.file_, self.columns_read())
+        t, values = read_law_table_columns(folder / self.file_, self.columns_read())
         return [Spline(t, values[:, k], self.interpolation) for k in range(values.shape[1])]
 
     def doubts(self, folder: Path) -> Iterator[str]:
@@ -121,12 +121,12 @@ class TableLaw(Law):
 
     def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
         """The time of the table, with a step for every two rows."""
-        t, _ = read_columns(folder / self.file_, self.columns_read())
+        t, _ = read_law_table_columns(folder / self.file_, self.columns_read())
         return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
 
     def breaks(self, folder: Path) -> Sequence[float]:
         """The instants of the rows."""
-        rows: list[float] = read_columns(folder / self.file_, self.columns_read())[0].tolist()
+        rows: list[float] = read_law_table_columns(folder / self.file_, self.columns_read())[0].tolist()
         return rows
 
     def file(self) -> str | None:
@@ -136,14 +136,14 @@ class TableLaw(Law):
         return self.columns or [str(self.column)]
 
 
-def one_of(law: Strict, first: str, second: str) -> None:
+def law_has_one_parameter_of(law: Strict, first: str, second: str) -> None:
     """Raises an error unless the law has exactly one of the two parameters."""
     if (getattr(law, first) is None) == (getattr(law, second) is None):
         context = {"first": first, "second": second, "allowed": f"`{first}` or `{second}`"}
         raise PydanticCustomError("one_of", "exactly one of `{first}` and `{second}` is needed", context)
 
 
-def turn_rate(frequency: float | None, period: float | None) -> float:
+def law_angular_frequency(frequency: float | None, period: float | None) -> float:
     """The angular frequency, from the frequency or from the period."""
     if frequency is None:
         assert period is not None, "`one_of` has checked it"

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, Place
 from ..text.formula_tree import Lookup
-from .table import read_columns
+from .table import read_law_table_columns
 
 MOST = 1000  # rows, for each of them is a part of the equations
 CLOSED = 1e-9  # of the column's range, by which the ends of a periodic table may differ
@@ -23,10 +23,10 @@ class Pieces(NamedTuple):
     coefficients: tuple[tuple[float, ...], ...]
 
 
-def pieces(lookup: Lookup, folder: Path) -> Pieces:
+def law_table_polynomials(lookup: Lookup, folder: Path) -> Pieces:
     """The polynomials through the rows of a table; outside it the end values hold, unless it is periodic."""
     path = folder / lookup.file
-    x, columns = read_columns(path, [lookup.column], of_time=False)
+    x, columns = read_law_table_columns(path, [lookup.column], of_time=False)
     y = columns[:, 0]
     if len(x) > MOST:
         raise InputError(
@@ -41,10 +41,10 @@ def pieces(lookup: Lookup, folder: Path) -> Pieces:
         )
     if lookup.periodic:
         y = np.append(y[:-1], y[0])
-    return through(x, y, lookup.interpolation, lookup.periodic)
+    return law_polynomials_through_rows(x, y, lookup.interpolation, lookup.periodic)
 
 
-def through(x: np.ndarray, y: np.ndarray, interpolation: str, periodic: bool) -> Pieces:
+def law_polynomials_through_rows(x: np.ndarray, y: np.ndarray, interpolation: str, periodic: bool) -> Pieces:
     """The polynomials through these rows: a spline as that of tables over time, `pchip`, or straight lines."""
     from scipy.interpolate import PchipInterpolator, PPoly, make_interp_spline
 

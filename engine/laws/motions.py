@@ -16,19 +16,19 @@ import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..text.fields import Angle, Numbers, OneOf, Strict, number, one_or_more, several
+from ..text.fields import Angle, Numbers, OneOf, Strict, field_of_several, quantity_field, quantity_list_field
 from . import profiles
-from .law import STEPS, Duration, Law, Pace, TableLaw, one_of, turn_rate
+from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
 
 Curve = Callable[[Any], tuple[Any, Any, Any]]
-Number = Annotated[float, number("number")]
-Values = Annotated[Numbers, one_or_more("position")]
+Number = Annotated[float, quantity_field("number")]
+Values = Annotated[Numbers, quantity_list_field("position")]
 
 
 class Turn(Strict):
     """A turn of a spherical joint by `angle` about `axis` (link axes) from its initial orientation."""
 
-    axis: Annotated[tuple[Number, Number, Number], several(3)] = Field(description="in link axes")
+    axis: Annotated[tuple[Number, Number, Number], field_of_several(3)] = Field(description="in link axes")
     angle: Angle = Field(description="by which it turns")
 
     @field_validator("axis")
@@ -64,7 +64,7 @@ class Profiled(MotionLaw):
         Discriminator(lambda value: "(turn)" if isinstance(value, dict | Turn) else "(values)"),
     ]
     over: Duration | None = Field(default=None, description="default: the whole time")
-    delay: Annotated[float, number("time", at_least=0.0)] = Field(default=0.0, description="before it starts")
+    delay: Annotated[float, quantity_field("time", at_least=0.0)] = Field(default=0.0, description="before it starts")
 
     @abstractmethod
     def profile(self, x: Any, over: float) -> profiles.Curve:
@@ -118,7 +118,7 @@ class Cycloid(Profiled):
     law: Literal["cycloid"]
 
     def profile(self, x: Any, over: float) -> profiles.Curve:
-        return profiles.cycloid(x)
+        return profiles.cycloid_profile(x)
 
 
 class Polynomial(Profiled):
@@ -129,7 +129,7 @@ class Polynomial(Profiled):
     degree: Literal[3, 5, 7] = Field(default=5, description="3: no rate at both ends, 5: no acceleration, 7: no jerk")
 
     def profile(self, x: Any, over: float) -> profiles.Curve:
-        return profiles.polynomial(x, self.degree)
+        return profiles.polynomial_profile(x, self.degree)
 
 
 class Trapezoid(Profiled):
@@ -149,7 +149,7 @@ class Trapezoid(Profiled):
         return min(0.5, (self.ramp or over / 4) / over)
 
     def profile(self, x: Any, over: float) -> profiles.Curve:
-        return profiles.trapezoid(x, self._share_of_ramp(over))
+        return profiles.trapezoid_profile(x, self._share_of_ramp(over))
 
     def kinks(self, t0: float, t1: float) -> list[float]:
         begin, end = super().kinks(t0, t1)
@@ -163,18 +163,20 @@ class Harmonic(MotionLaw):
     example = {"amplitude": "10 deg", "frequency": "2 Hz"}
     law: Literal["harmonic"]
     amplitude: Values = Field(description="to either side")
-    frequency: Annotated[float, number("frequency", above=0.0)] | None = Field(default=None, description="or `period`")
+    frequency: Annotated[float, quantity_field("frequency", above=0.0)] | None = Field(
+        default=None, description="or `period`"
+    )
     period: Duration | None = Field(default=None, description="or `frequency`")
     phase: Angle = Field(default=0.0, description="at t = 0")
     offset: Values = Field(default=0.0, description="of the middle")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Harmonic:
-        one_of(self, "frequency", "period")
+        law_has_one_parameter_of(self, "frequency", "period")
         return self
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
-        turn = turn_rate(self.frequency, self.period)
+        turn = law_angular_frequency(self.frequency, self.period)
 
         def swung(amplitude: float, offset: float) -> Curve:
             def curve(t: Any) -> tuple[Any, Any, Any]:
@@ -186,7 +188,7 @@ class Harmonic(MotionLaw):
         return [swung(a, b) for a, b in zip(_spread(self.amplitude, start), _spread(self.offset, start))]
 
     def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
-        return t0, t1, 2 * np.pi / turn_rate(self.frequency, self.period) / STEPS
+        return t0, t1, 2 * np.pi / law_angular_frequency(self.frequency, self.period) / STEPS
 
 
 class Rate(MotionLaw):
@@ -194,7 +196,7 @@ class Rate(MotionLaw):
 
     example = {"rate": "30 rpm"}
     law: Literal["rate"]
-    rate: Annotated[Numbers, one_or_more("velocity")] = Field(description="of the motion")
+    rate: Annotated[Numbers, quantity_list_field("velocity")] = Field(description="of the motion")
     from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
@@ -260,6 +262,6 @@ LAWS: dict[str, type[MotionLaw]] = {
 AnyMotionLaw = Annotated[MotionLaw, OneOf(LAWS, "law")]
 
 
-def profiled() -> list[str]:
+def profiled_motion_laws() -> list[str]:
     """The names of the laws in the table that lead from one position to another."""
     return [name for name, law in LAWS.items() if issubclass(law, Profiled)]

@@ -15,19 +15,19 @@ _POLYNOMIALS = {
 DEGREES = tuple(_POLYNOMIALS)
 
 
-def cycloid(x: np.ndarray) -> Curve:
+def cycloid_profile(x: np.ndarray) -> Curve:
     """The cycloid of the overview paper, eq. 22, without acceleration at either end."""
     turn = 2 * np.pi * x
     return x - np.sin(turn) / (2 * np.pi), 1.0 - np.cos(turn), 2 * np.pi * np.sin(turn)
 
 
-def polynomial(x: np.ndarray, degree: int) -> Curve:
+def polynomial_profile(x: np.ndarray, degree: int) -> Curve:
     """The polynomial of degree 3, 5 or 7; rate, acceleration and jerk vanish at the ends as far as it allows."""
     s = np.polynomial.Polynomial(_POLYNOMIALS[degree])
     return s(x), s.deriv(1)(x), s.deriv(2)(x)
 
 
-def trapezoid(x: np.ndarray, ramp: float) -> Curve:
+def trapezoid_profile(x: np.ndarray, ramp: float) -> Curve:
     """A constant acceleration for the share `ramp` of the time, a constant rate, and a constant deceleration."""
     top = 1.0 / (1.0 - ramp)
     rising, falling = x < ramp, x > 1.0 - ramp

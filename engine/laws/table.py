@@ -20,7 +20,7 @@ DECIMALS = "decimals have a point, as in 0.5 (a spreadsheet that is set to Engli
 FORM = "a header line with names, `t` among them, then one line an instant"
 
 
-def read_columns(
+def read_law_table_columns(
     path: Path, names: list[str], time: str | None = None, header: bool = True, *, of_time: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """The time and the named columns of a CSV file; the time is `t`, or else the first column.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..dynamics.dense import Factors
 from ..dynamics.spatial import add, scale
-from ..dynamics.vanishing import loss
+from ..dynamics.vanishing import joint_pivot_loss
 from ..machine.jit import choice, native, rolled
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.ledger import LOOP
@@ -19,11 +19,11 @@ from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
 from .constraints import Closure
 from .families import TextFamily
-from .looped import Bounds, Element, elements, repeated, sweep_program
-from .methods import reduced
-from .partition import Partition, partition
+from .looped import Bounds, Element, looped_subsystem_elements, looped_subsystem_sweep_program, subsystems_are_repeated
+from .methods import reduced_by_closure_method
+from .partition import Partition, best_partition
 from .texts import CHECKS, CONSISTENT, NEAR, Arguments, PartitionText
-from .vanishing import examined, least, losses
+from .vanishing import freedom_pivot_losses, least_freedom_pivots, partition_with_examined_freedoms
 
 
 class Accelerated(PartitionText):
@@ -43,8 +43,8 @@ class Accelerated(PartitionText):
 
         `own` are further arguments of the text.
         """
-        part = examined(loops, partition(loops, q, (), preferred), q)
-        return cls(loops, part, wrenched, least(loops, part, q), *own)
+        part = partition_with_examined_freedoms(loops, best_partition(loops, q, (), preferred), q)
+        return cls(loops, part, wrenched, least_freedom_pivots(loops, part, q), *own)
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
@@ -63,12 +63,12 @@ class Accelerated(PartitionText):
     ) -> tuple[list[list[Scalar]], Factors, list[Scalar], list[Scalar], list[Scalar]]:
         """The columns of T, the factors of Tᵀ M T, the independent accelerations, all accelerations, and checks."""
         problem, checks = self.problem(given, given["tau"], bodies)
-        qdd, T, inertia, force = reduced(problem, problem.second)
+        qdd, T, inertia, force = reduced_by_closure_method(problem, problem.second)
         factors = Factors(inertia)
         z = factors.solve(scale(-1.0, force))
         for column, x in zip(T, z):
             qdd = add(qdd, scale(x, column))
-        return T, factors, z, qdd, [*checks, *losses(self.least, factors)]
+        return T, factors, z, qdd, [*checks, *freedom_pivot_losses(self.least, factors)]
 
     def look(self, rows: np.ndarray, watched: np.ndarray, q: Sequence[Scalar]) -> None:
         """Raise an error where a number is enormous because a joint has next to nothing to accelerate."""
@@ -76,7 +76,9 @@ class Accelerated(PartitionText):
         strange = ~moderate.all(axis=1) & (rows[:, -CHECKS] >= 0.0)
         if strange.any():
             n = int(np.argmax(strange))
-            examined(self.loops, self.part, [float(x[n]) if isinstance(x, np.ndarray) else as_float(x) for x in q])
+            partition_with_examined_freedoms(
+                self.loops, self.part, [float(x[n]) if isinstance(x, np.ndarray) else as_float(x) for x in q]
+            )
 
 
 class Forward(Accelerated):
@@ -91,12 +93,14 @@ class Forward(Accelerated):
         problem, checks = self.problem(given, given["tau"], bodies)
         qdd, one_over = problem.embedded(problem.second)
         first = len(self.part.rows)
-        return qdd, [*checks, *(loss(x, one_over[first + c]) for c, x in enumerate(self.least) if x)]
+        return qdd, [*checks, *(joint_pivot_loss(x, one_over[first + c]) for c, x in enumerate(self.least) if x)]
 
     def rolled(self, samples: int) -> Rolled | None:
         """Code that loops over the subsystems, where these are many and alike."""
         found, again = self._elements
-        if not (found and self.divided and choice.runs_rolled(len(self.loops.bodies) if again else 0, repeated=again)):
+        if not (
+            found and self.divided and choice.code_runs_rolled(len(self.loops.bodies) if again else 0, repeated=again)
+        ):
             return None
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
@@ -107,23 +111,23 @@ class Forward(Accelerated):
             return None, False
         roots = sum(block.parent is None for block in self.loops.blocks)
         slack = CONSISTENT**2 / roots, CONSISTENT**2 / self.loops.robot.nv
-        found = elements(self.loops, self.part, Bounds(NEAR, self.least, slack))
-        return found, found is not None and repeated(found)
+        found = looped_subsystem_elements(self.loops, self.part, Bounds(NEAR, self.least, slack))
+        return found, found is not None and subsystems_are_repeated(found)
 
     def _build_rolled(self, cached: bool) -> Rolled | None:
         loop, table = self.loop()
         roots = sum(parent == 0 for parent in table.parents)
         widths = [*self.widths.values(), self.results() + CHECKS * roots]
-        return rolled.build(loop, table, widths, native.lanes(), cached, self.offer.level)
+        return rolled.build_rolled_kernel(loop, table, widths, native.native_lanes(), cached, self.offer.level)
 
     def loop(self) -> tuple[SweepProgram, Elements]:
         """The loop over the subsystems, and the elements that it runs over."""
         found, _ = self._elements
         assert found is not None
-        return sweep_program(self.loops, found)
+        return looped_subsystem_sweep_program(self.loops, found)
 
 
-def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+def mechanism_forward_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of forward dynamics."""
     key = (Forward, wrenched) if wrenched else Forward
     result: TextFamily | None = loops.robot.derived.get(key)

@@ -9,18 +9,18 @@ import numpy as np
 
 from ..dynamics import quantities
 from ..dynamics.derivatives import SLOPES
-from ..dynamics.direct import direct
+from ..dynamics.direct import direct_call
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
 from ..errors import InputError
-from ..machine.jit.parts import Part, divided, in_order
-from ..machine.program.adjoint import Taped, gradient, value_of
+from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.program.adjoint import Taped, recorded_gradient, recorded_value_without_history
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .accelerations import Forward
-from .constraints import Closure, closure
-from .families import TextFamily, quick, serve
+from .constraints import Closure, loop_closure
+from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls
 from .texts import Arguments
 
 ADJOINT = "fdyn-adjoint"  # the name of the direct call
@@ -39,7 +39,7 @@ def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any, inertial: boo
             call = partial(quantities.adjoint, robot)
         else:
             widths = robot.nq, robot.nv, robot.nv, robot.nv
-            call = direct(robot, ADJOINT, (), widths, partial(_along_joints, robot), adjoint.__doc__ or "")
+            call = direct_call(robot, ADJOINT, (), widths, partial(_along_joints, robot), adjoint.__doc__ or "")
     if inertial and robot.tied:
         raise InputError(
             f"{robot.name} has loops; derivatives along inertial numbers are those of trees",
@@ -52,23 +52,23 @@ def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any, inertial: boo
 
 
 def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
-    if (answer := quick(ADJOINT, AlongState, robot, q, qd, tau, costate)) is not None:
+    if (answer := quick_mechanism_result(ADJOINT, AlongState, robot, q, qd, tau, costate)) is not None:
         at_once: dict[str, np.ndarray] = answer
         return at_once
     s = Samples(robot, q=q, qd=qd, tau=tau, costate=costate).finite()
-    family = _family(closure(robot))
+    family = _family(loop_closure(robot))
     if s.count == 0:
         rows = np.empty((0, len(SLOPES) * robot.nv))
     else:
         rows = family.rows({name: s.rows(name) for name in AlongState.inputs})
-        serve(family.known[0], ADJOINT)
-    by_name = divided(rows if s.count is not None else rows[0], _in_order(robot))
+        serve_mechanism_calls(family.known[0], ADJOINT)
+    by_name = kernel_parts_divided(rows if s.count is not None else rows[0], _in_order(robot))
     assert isinstance(by_name, dict)
     return by_name
 
 
 def _in_order(robot: Robot) -> tuple[Part, ...]:
-    return in_order([(name, (robot.nv,)) for name in SLOPES])
+    return kernel_parts_in_order([(name, (robot.nv,)) for name in SLOPES])
 
 
 def _family(loops: Closure) -> TextFamily:
@@ -102,7 +102,7 @@ class AlongState(Forward):
         taped = {name: [Taped(x) for x in given[name]] for name in Forward.inputs}
         replaced: Arguments = {**given, **{name: list[Scalar](group) for name, group in taped.items()}}
         qdd, checks = super().text(replaced, bodies)
-        slopes = gradient(qdd, given["costate"], [x for name in Forward.inputs for x in taped[name]])
+        slopes = recorded_gradient(qdd, given["costate"], [x for name in Forward.inputs for x in taped[name]])
         moves = [coordinate_rates(robot, given["q"], [float(k == j) for j in range(robot.nv)]) for k in range(robot.nv)]
         along = [dot(slopes[: robot.nq], rates) for rates in moves]
-        return [*along, *slopes[robot.nq :]], [value_of(x) for x in checks]
+        return [*along, *slopes[robot.nq :]], [recorded_value_without_history(x) for x in checks]

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.symbols import Path, leaves, planted
+from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Coupling
-from .assembly import GOOD, LONGEST, MOST, moved_rows
-from .constraints import Closure, angles, reach
-from .partition import Partition, groups_of, orders_of
-from .rank import TINY, independent_of_many
+from .assembly import GOOD, LONGEST, MOST, closing_positions_moved_along_speeds
+from .constraints import Closure, misalignment_angles_of_ties, reach_of_mechanism
+from .partition import Partition, constraint_groups_of_subsystems, partition_search_orders
+from .rank import TINY, independent_constraint_rows_of_many
 from .search import CLOSED
 from .ties import Tie
 
@@ -40,10 +40,10 @@ class Alike:
 
     def __init__(self, loops: Closure, numbers: Measures, count: int):
         self.loops, self.numbers, self.count = loops, numbers, count
-        arrays = {path: x for path, x in leaves(numbers) if isinstance(x, np.ndarray)}
+        arrays = {path: x for path, x in number_leaves_of_bodies(numbers) if isinstance(x, np.ndarray)}
         self._symbols: tuple[Path, ...] = tuple(arrays)
         self._columns = np.column_stack([np.zeros((count, 0)), *arrays.values()])
-        length = np.asarray(reach(numbers.bodies, numbers.ties), dtype=float)
+        length = np.asarray(reach_of_mechanism(numbers.bodies, numbers.ties), dtype=float)
         self.length = np.broadcast_to(np.where(length, length, 1.0), count)
         turns = self.loops.turning
         self.row_scale = np.where(turns, 1.0, 1.0 / self.length[:, None])
@@ -56,7 +56,7 @@ class Alike:
         """The gaps of all rows, the Jacobian, and the directions in cuts that align some, of one mechanism."""
         loops, recording = self.loops, Recording("alike")
         p, q = recording.input("p", len(self._symbols)), recording.input("q", loops.robot.nq)
-        numbers: Measures = planted(self.numbers, dict(zip(self._symbols, p)))
+        numbers: Measures = planted_bodies(self.numbers, dict(zip(self._symbols, p)))
         own = loops.with_numbers(numbers.bodies, numbers.ties, numbers.couplings)
         tied = own.tied(q)
         rows, _ = own.rates(q, None, tied)
@@ -74,7 +74,7 @@ class Alike:
         """The program as compiled code, which gives the same whichever mechanisms are beside each."""
         loops = self.loops
         outputs = [loops.m, loops.m * loops.robot.nv, 9 * len(self._aligned)]
-        marked = planted(self.numbers, dict.fromkeys(self._symbols, "a number"))
+        marked = planted_bodies(self.numbers, dict.fromkeys(self._symbols, "a number"))
         kinds = [joint.type.name for joint in loops.robot.moving], [loop.type for loop in loops.robot.loops]
         key = repr(marked), repr(self._symbols), repr(kinds)
         inputs = len(self._symbols), loops.robot.nq
@@ -88,7 +88,7 @@ class Alike:
             for n, place in enumerate(self._aligned):
                 type_, first = self.loops.robot.loops[place].type, self.loops.places[place].start
                 first += len(type_.slides)
-                gaps[:, first : first + len(type_.aligned)] = angles(type_, s[:, n])[0]
+                gaps[:, first : first + len(type_.aligned)] = misalignment_angles_of_ties(type_, s[:, n])[0]
         return gaps * self.row_scale[these], self._scaled(J.reshape(len(q), self.loops.m, -1), these)
 
     def _scaled(self, J: np.ndarray, these: np.ndarray) -> np.ndarray:
@@ -119,7 +119,7 @@ class Alike:
     ) -> np.ndarray:
         """Take one step of those mechanisms that are going, and return which go on."""
         step = np.zeros((len(going), self.loops.robot.nv))
-        step[:, list(free)] = least_squares(J[going][:, :, list(free)], -gap[going])
+        step[:, list(free)] = least_squares_of_many_loops(J[going][:, :, list(free)], -gap[going])
         longest = abs(step).max(axis=1)
         sound = np.isfinite(longest)
         going, step, longest = going[sound], step[sound], longest[sound]
@@ -128,7 +128,7 @@ class Alike:
         while len(searching):
             these = going[searching]
             move = share[searching, None] * step[searching] * self.column_scale[these]
-            trial = moved_rows(self.loops.robot, q[these], move)
+            trial = closing_positions_moved_along_speeds(self.loops.robot, q[these], move)
             new_gap, new_J = self.near(trial, these, angled=True)
             better = np.linalg.norm(new_gap, axis=1) < norm[searching]
             taken, new_size = these[better], abs(new_gap[better]).max(axis=1, initial=0.0)
@@ -144,7 +144,7 @@ class Alike:
         (_, _, turned), _, _ = self._code(self._columns, np.ascontiguousarray(q))
         s, flipped = turned.reshape(len(q), -1, 3, 3), np.zeros(len(q), dtype=bool)
         for n, place in enumerate(self._aligned):
-            flipped |= angles(self.loops.robot.loops[place].type, s[:, n])[1] > 1.0
+            flipped |= misalignment_angles_of_ties(self.loops.robot.loops[place].type, s[:, n])[1] > 1.0
         return flipped
 
     # ---- the partition
@@ -154,16 +154,18 @@ class Alike:
         nv, good = self.loops.robot.nv, np.ones(self.count, dtype=bool)
         rows, independent = np.zeros(self.loops.m, dtype=bool), np.zeros(nv, dtype=bool)
         rows[list(part.rows)], independent[part.independent] = True, True
-        for own_rows, speeds in groups_of(self.loops):
+        for own_rows, speeds in constraint_groups_of_subsystems(self.loops):
             if not len(own_rows):
                 good &= independent[list(speeds)].all()
                 continue
             own = J[:, list(own_rows)][:, :, list(speeds)]
-            row_groups, speed_groups = orders_of(self.loops, own_rows, speeds, part.given, preferred)
-            few = _marked(independent_of_many(own, row_groups), len(own_rows))
+            row_groups, speed_groups = partition_search_orders(self.loops, own_rows, speeds, part.given, preferred)
+            few = _marked(independent_constraint_rows_of_many(own, row_groups), len(own_rows))
             wanted = rows[list(own_rows)]
             good &= (few == wanted).all(axis=1)
-            dependent = _marked(independent_of_many(own[:, wanted].transpose(0, 2, 1), speed_groups), len(speeds))
+            dependent = _marked(
+                independent_constraint_rows_of_many(own[:, wanted].transpose(0, 2, 1), speed_groups), len(speeds)
+            )
             good &= (dependent == ~independent[list(speeds)]).all(axis=1)
         return good
 
@@ -181,7 +183,7 @@ class Alike:
         return result
 
 
-def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def least_squares_of_many_loops(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The x of least norm among those with the least |A x − b|, each by itself; not finite where there is trouble."""
     columns = A.shape[2]
     G, right = A.transpose(0, 2, 1) @ A, (A.transpose(0, 2, 1) @ b[:, :, None])[:, :, 0]

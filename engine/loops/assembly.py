@@ -13,9 +13,9 @@ from ..dynamics.samples import Samples
 from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
-from .constraints import Closure, Gap, closure, misalignment
-from .doubles import with_doubles_placed
-from .search import CLOSED, ENOUGH, Search, moved_along_speeds, nearest
+from .constraints import Closure, Gap, loop_closure, misalignment_of_tie
+from .doubles import coordinates_with_cut_joints_placed
+from .search import CLOSED, ENOUGH, Search, closing_position_moved_along_speeds, nearest_closed_position
 
 GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
 MOST = 200  # iterations
@@ -29,19 +29,19 @@ def assemble(robot: Robot, q: Any) -> np.ndarray:
     s = Samples(robot, q=q).finite()
     kept = list(robot.driven)
     if s.count is None:
-        return assembled(closure(robot), s.arrays["q"], kept)
-    return np.array([assembled(closure(robot), row, kept) for row in s.rows("q")])
+        return position_with_loops_closed(loop_closure(robot), s.arrays["q"], kept)
+    return np.array([position_with_loops_closed(loop_closure(robot), row, kept) for row in s.rows("q")])
 
 
-def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
+def position_with_loops_closed(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
     """The position with all loops closed near q; the speeds in `kept` don't move, unless they exceed the freedoms."""
     if not loops.m:
         return q
-    q = with_doubles_placed(loops, q, kept)
-    result, left = newton(loops, q, kept)
+    q = coordinates_with_cut_joints_placed(loops, q, kept)
+    result, left = close_loops_by_newton(loops, q, kept)
     if left > GOOD and kept:
         # too much is kept: from closed positions, the independent ones return to their wanted places
-        loose, left = newton(loops, q, ())
+        loose, left = close_loops_by_newton(loops, q, ())
         if left <= GOOD:
             result, left = _returned(loops, loose, q, list(kept))
     if left <= GOOD and not _flipped(loops, result):
@@ -56,18 +56,18 @@ def _flipped(loops: Closure, q: np.ndarray) -> bool:
 
 def _searched(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
     """The position that many starts lead to, polished; with what exceeds the freedoms let go, if it has to be."""
-    search = nearest(loops, q, kept)
-    result, left = newton(loops, search.q, kept)
+    search = nearest_closed_position(loops, q, kept)
+    result, left = close_loops_by_newton(loops, search.q, kept)
     if left > GOOD and kept:
-        result, left = newton(loops, nearest(loops, q, ()).q, ())
+        result, left = close_loops_by_newton(loops, nearest_closed_position(loops, q, ()).q, ())
         if left <= GOOD:
             result, left = _returned(loops, result, q, list(kept))
     if left <= GOOD and not _flipped(loops, result):
         return result
-    raise AssemblyError(f"{loops.robot.name}: {cant_close(loops.open(search.q), search)}", search.q)
+    raise AssemblyError(f"{loops.robot.name}: {loops_cant_close_message(loops.open(search.q), search)}", search.q)
 
 
-def cant_close(gaps: Sequence[Gap], search: Search) -> str:
+def loops_cant_close_message(gaps: Sequence[Gap], search: Search) -> str:
     """A message with the loops that stay open and their gaps: no position closes them, or none was found."""
     worst = sorted((gap for gap in gaps if gap.length > 1e-9 or gap.angle > 1e-9), key=lambda gap: -gap.length)
     widest = "; ".join(
@@ -99,7 +99,7 @@ def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.
     for loop, one, place in zip(loops.robot.loops, tied, loops.places):
         if loop.type.aligned:
             first = place.start + len(loop.type.slides)
-            gaps[first : first + len(loop.type.aligned)] = misalignment(loop.type, one)[0]
+            gaps[first : first + len(loop.type.aligned)] = misalignment_of_tie(loop.type, one)[0]
     rows, _ = loops.rates(here, None, tied)
     J = np.zeros((loops.m, loops.robot.nv))
     for r, row in enumerate(rows):
@@ -108,7 +108,9 @@ def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.
     return np.array(gaps) * loops.row_scale, loops.scaled(loops.holding(J))
 
 
-def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool = False) -> tuple[np.ndarray, float]:
+def close_loops_by_newton(
+    loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool = False
+) -> tuple[np.ndarray, float]:
     """The position by damped Gauss-Newton on the speeds that aren't kept, and the gap that is left."""
     free = [k for k in range(loops.robot.nv) if k not in set(kept)]
     gap, J = _scaled_gaps(loops, q, near)
@@ -123,7 +125,7 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool =
             break
         share = min(1.0, LONGEST / longest) if longest else 1.0
         while True:
-            trial = moved_along_speeds(loops.robot, q, share * step * loops.column_scale)
+            trial = closing_position_moved_along_speeds(loops.robot, q, share * step * loops.column_scale)
             new_gap, new_J = _scaled_gaps(loops, trial, near)
             better = float(np.linalg.norm(new_gap)) < float(np.linalg.norm(gap))
             if better or share < 1e-3:
@@ -138,7 +140,7 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool =
     return q, size
 
 
-def newton_rows(
+def close_many_positions_by_newton(
     loops: Closure, q: np.ndarray, rows: Sequence[int], free: Sequence[int], wanted: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Many positions after Newton's method from nearly closed ones, by these independent rows and as many free speeds.
@@ -159,7 +161,7 @@ def newton_rows(
             break
         step = np.zeros((len(going), loops.robot.nv))
         step[:, free] = (back[going] @ gap[going][:, rows, None])[..., 0]
-        trial = moved_rows(loops.robot, q[going], step * loops.column_scale)
+        trial = closing_positions_moved_along_speeds(loops.robot, q[going], step * loops.column_scale)
         new_gap = (loops.gap(trial) - wanted[going]) * loops.row_scale
         better = np.linalg.norm(new_gap, axis=1) < np.linalg.norm(gap[going], axis=1)
         going, trial, new_gap = going[better], trial[better], new_gap[better]
@@ -169,7 +171,7 @@ def newton_rows(
     return q, size
 
 
-def moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+def closing_positions_moved_along_speeds(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """The coordinates of many positions after small motions along the speeds."""
     after = q.copy()
     for k, rate in enumerate(coordinate_rates(robot, list(q.T), list(step.T))):
@@ -191,7 +193,7 @@ def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]
     for share in np.linspace(0.0, 1.0, 11)[1:]:
         q = q.copy()
         q[places] = start[places] + share * (wanted[places] - start[places])
-        q, left = newton(loops, q, firm)
+        q, left = close_loops_by_newton(loops, q, firm)
     return q, left
 
 

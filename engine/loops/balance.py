@@ -12,11 +12,20 @@ from ..errors import InputError, NumericalError
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
 from . import effort
-from .branches import Branches, Order, acting, efforts, entering, multipliers_in_equations, order_at, singular_words
-from .constraints import Closure, closure
+from .branches import (
+    Branches,
+    Order,
+    branch_order_at_position,
+    forces_acting_in_loops,
+    loop_actuator_efforts,
+    multipliers_entering_equations,
+    multipliers_in_equations,
+    singular_loop_message,
+)
+from .constraints import Closure, loop_closure
 from .families import TextFamily
-from .rank import TINY, null_space
-from .subsystems import Subsystem, least_norm
+from .rank import TINY, constraint_null_space
+from .subsystems import Subsystem, least_norm_multipliers
 
 
 @dataclass(frozen=True)
@@ -34,11 +43,11 @@ class Balance:
     """
 
     def __init__(self, robot: Robot, q: np.ndarray, loops: Closure | None = None, texts: TextFamily | None = None):
-        self.robot, self.loops, self._texts = robot, loops or closure(robot), texts
+        self.robot, self.loops, self._texts = robot, loops or loop_closure(robot), texts
         self.q = np.ascontiguousarray(np.atleast_2d(q), dtype=float)
         self.J, _ = self.loops.jacobian(self.q)
         self.driven = list(robot.driven)
-        self.S = acting(robot, self.q)
+        self.S = forces_acting_in_loops(robot, self.q)
 
     @cached_property
     def rows(self) -> list[int]:
@@ -58,7 +67,7 @@ class Balance:
     def unmoved(self) -> int:
         """The number of freedoms besides idle spins that no actuator moves."""
         moved = np.concatenate([self.loops.scaled(self.J[0]), self.S[0].T])
-        result: int = null_space(moved).shape[1] - self.idle
+        result: int = constraint_null_space(moved).shape[1] - self.idle
         return result
 
     def steps(self) -> list[Subsystem]:
@@ -66,53 +75,55 @@ class Balance:
         return list(self._order(self.q[0]).steps)
 
     def _order(self, q: np.ndarray) -> Order:
-        return order_at(self.loops, q, entering(self.loops, self.J, self.S))
+        return branch_order_at_position(self.loops, q, multipliers_entering_equations(self.loops, self.J, self.S))
 
     def solve(self, tau: np.ndarray) -> Forces:
         """The forces, branch by branch; actuators that share their work are solved together, within their limits."""
         tau = np.ascontiguousarray(np.atleast_2d(tau), dtype=float)
-        family = self._texts or family_of(self.loops, self._order)
+        family = self._texts or loop_balance_family(self.loops, self._order)
         result = family.rows({"q": self.q, "tau": tau})
         actuated, multipliers = np.split(result, [self.S.shape[2]], axis=1)
-        if shares(family):
-            for n in np.flatnonzero(effort.exceed_limits(actuated, efforts(self.robot))).tolist():
+        if actuators_share_loop_work(family):
+            for n in np.flatnonzero(
+                effort.loop_efforts_exceed_limits(actuated, loop_actuator_efforts(self.robot))
+            ).tolist():
                 actuated[n], multipliers[n] = self._within_limits(n, tau[n])
         return Forces(actuated, multipliers)
 
     def _within_limits(self, n: int, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The least effort within the actuators' limits, and the multipliers that go with it."""
-        N = self.loops.column_scale[:, None] * null_space(self.loops.scaled(self.J[n]))
-        u = effort.least(N.T @ self.S[n], N.T @ tau, efforts(self.robot))
+        N = self.loops.column_scale[:, None] * constraint_null_space(self.loops.scaled(self.J[n]))
+        u = effort.least_loop_effort(N.T @ self.S[n], N.T @ tau, loop_actuator_efforts(self.robot))
         J, others = self.J[n][self.rows], [r for r in range(self.loops.m) if r not in self.rows]
         rest = np.column_stack([tau - self.S[n] @ u, self.J[n][others].T])
         x = np.linalg.lstsq(J.T, rest, rcond=None)[0]
         multipliers = np.zeros(self.loops.m)
-        own, dependent = least_norm(x[:, 1:].T.tolist(), x[:, 0].tolist())
+        own, dependent = least_norm_multipliers(x[:, 1:].T.tolist(), x[:, 0].tolist())
         multipliers[self.rows], multipliers[others] = as_floats(own), as_floats(dependent)
         return u, multipliers
 
 
-def balance_texts(loops: Closure) -> TextFamily:
+def loop_balance_texts(loops: Closure) -> TextFamily:
     """The texts by which the forces are split, in orders of solution that are kept from position to position."""
     there = multipliers_in_equations(loops)
-    return family_of(loops, lambda q: order_at(loops, q, there))
+    return loop_balance_family(loops, lambda q: branch_order_at_position(loops, q, there))
 
 
-def family_of(loops: Closure, ordered: Callable[[np.ndarray], Order]) -> TextFamily:
+def loop_balance_family(loops: Closure, ordered: Callable[[np.ndarray], Order]) -> TextFamily:
     """The texts by which the forces are split, each in the order that is good at some position."""
-    lost = NumericalError(singular_words(loops.robot))
+    lost = NumericalError(singular_loop_message(loops.robot))
     return TextFamily(loops, lambda q: Branches(loops, ordered(q)), lost)
 
 
-def shares(family: TextFamily) -> bool:
+def actuators_share_loop_work(family: TextFamily) -> bool:
     """Whether any actuators share their work, so that limits matter."""
     return any(isinstance(text, Branches) and text.order.shared for text in family.known)
 
 
-def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:
+def undetermined_multipliers(loops: Closure, q: np.ndarray) -> np.ndarray:
     """Whether each row's multiplier is one that no rigid-body model can determine."""
     J, _ = loops.jacobian(q)
-    Z = null_space(loops.scaled(J).T)
+    Z = constraint_null_space(loops.scaled(J).T)
     result: np.ndarray = np.sqrt((Z**2).sum(axis=1)) > 1e-6
     return result
 
@@ -120,21 +131,21 @@ def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:
 def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Motions as columns that no actuator resists and that only turn spherical joints about one axis."""
     robot = loops.robot
-    N: np.ndarray = null_space(np.concatenate([loops.scaled(J), S.T]))
+    N: np.ndarray = constraint_null_space(np.concatenate([loops.scaled(J), S.T]))
     if not N.shape[1]:
         return N
     spherical = [joint for joint in robot.moving if "spherical" in (joint.type.name, joint.type.form_of)]
     turning = {k for joint in spherical for k in joint.speeds}
     rest = [k for k in range(robot.nv) if k not in turning]
-    N = N @ null_space(N[rest], size=1.0)  # only spherical joints move
+    N = N @ constraint_null_space(N[rest], size=1.0)  # only spherical joints move
     for joint in spherical:
         own = N[list(joint.speeds)]
         if own.size and np.linalg.matrix_rank(own, tol=TINY) > 1:  # free about several axes, so no rod spins there
-            N = N @ null_space(own, size=1.0)
+            N = N @ constraint_null_space(own, size=1.0)
     return N
 
 
-def enough(balance: Balance) -> None:
+def enough_actuators_for_freedoms(balance: Balance) -> None:
     """Raises an error if there are fewer actuators than freedoms, or actuators that move nothing."""
     robot, missing = balance.robot, balance.unmoved()
     if missing > 0:
@@ -149,7 +160,7 @@ def enough(balance: Balance) -> None:
             allowed="as many actuators as freedoms, or more",
             hint=hint,
         )
-    useless = [actuated_speeds(robot)[k] for k in motionless(balance)]
+    useless = [actuated_speeds(robot)[k] for k in motionless_loop_actuators(balance)]
     if useless:
         raise InputError(
             f"{robot.name}: the actuator of `{useless[0]}` moves nothing: the loops hold it still",
@@ -159,12 +170,12 @@ def enough(balance: Balance) -> None:
         )
 
 
-def motionless(balance: Balance) -> list[int]:
+def motionless_loop_actuators(balance: Balance) -> list[int]:
     """Places in `actuated_speeds` of actuators that move nothing, in any of a few positions of the batch."""
     result = list(range(balance.S.shape[2]))
     for n in sorted({0, len(balance.q) // 2, len(balance.q) - 1}):
         if result:
-            N = balance.loops.column_scale[:, None] * null_space(balance.loops.scaled(balance.J[n]))
+            N = balance.loops.column_scale[:, None] * constraint_null_space(balance.loops.scaled(balance.J[n]))
             S = balance.S[n][:, result]
             moves = abs(S.T @ N).max(axis=1, initial=0.0) > TINY * np.maximum(abs(S).max(axis=0, initial=0.0), 1e-300)
             result = [k for k, moved in zip(result, moves) if not moved]

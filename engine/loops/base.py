@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import quantities
-from ..dynamics.grouping import silent_changes, without
+from ..dynamics.grouping import inertial_changes_that_spare_numbers, inertial_changes_without_force
 from ..dynamics.inertial import INERTIAL, NAMES
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.regressor import parameters
@@ -17,8 +17,8 @@ from ..errors import AssemblyError, InputError, did_you_mean
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
 from .assembly import assemble
-from .constraints import Closure, closure
-from .rank import null_space
+from .constraints import Closure, loop_closure
+from .rank import constraint_null_space
 
 SILENT = 1e-9  # share of the largest singular value, and of the largest entry, below which nothing is told
 ROUNDED = 1e-10  # factors of groups below which they are 0
@@ -72,10 +72,10 @@ def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BasePar
     places = [k for k, name in enumerate(values) if name in numbers]
     others = [k for k in range(len(values)) if k not in places]
     Y = _shown(robot, places)
-    silent = null_columns(Y)
+    silent = null_columns_of_projected_regressor(Y)
     rules = False
     if not robot.tied:
-        known = _independent(without(silent_changes(robot), others)[places])
+        known = _independent(inertial_changes_that_spare_numbers(inertial_changes_without_force(robot), others)[places])
         rules = known.shape[1] == silent.shape[1] and not (abs(Y @ known) > SILENT * _size(Y)).any()
         silent = known if rules else silent
     taken = [names for names in values if names in numbers]
@@ -122,7 +122,7 @@ def _shown(robot: Robot, places: Sequence[int]) -> np.ndarray:
         q = np.array([_position(robot, rng) for _ in range(count)])
         qd, qdd = rng.standard_normal((2, count, robot.nv))
         return quantities.regressor(robot, q, qd, qdd)[..., places].reshape(-1, len(places))
-    loops, states, motions = closure(robot), [], []
+    loops, states, motions = loop_closure(robot), [], []
     for q in _closed(robot, rows, rng):
         N = _motions(loops, q)
         for _ in range(STATES):
@@ -150,13 +150,13 @@ def _position(robot: Robot, rng: np.random.Generator) -> np.ndarray:
 
 def _motions(loops: Closure, q: np.ndarray) -> np.ndarray:
     """Speeds that keep the loops closed, a column for each freedom."""
-    result: np.ndarray = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    result: np.ndarray = loops.column_scale[:, None] * constraint_null_space(loops.scaled(loops.jacobian(q)[0]))
     return result
 
 
 def _closed(robot: Robot, rows: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Random positions in which the loops close, as many as give so many rows: a walk that returns to the first."""
-    loops, first = closure(robot), assemble(robot, np.array(robot.q0))
+    loops, first = loop_closure(robot), assemble(robot, np.array(robot.q0))
     result = [first]
     freedoms = max(1, _motions(loops, first).shape[1])
     for n in range(-(-rows // (STATES * freedoms))):
@@ -181,7 +181,7 @@ def _size(Y: np.ndarray) -> float:
     return max(float(abs(Y).max(initial=0.0)), 1e-300)
 
 
-def null_columns(Y: np.ndarray) -> np.ndarray:
+def null_columns_of_projected_regressor(Y: np.ndarray) -> np.ndarray:
     """A basis of the changes of the numbers that the rows of the regressor don't show, columns of like sizes."""
     size = np.linalg.norm(Y, axis=0)
     size[size <= 1e-12 * max(float(size.max(initial=0.0)), 1e-300)] = np.inf  # rounding

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..robot.model import Body, Coupling
-from .ties import Tie, way
+from .ties import Tie, way_from_base_to_tie
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Block:
         return bool(self.ties or self.couplings) or len(self.bodies) > 1
 
 
-def blocks(bodies: Sequence[Body], ties: Sequence[Tie], couplings: Sequence[Coupling]) -> tuple[Block, ...]:
+def loop_blocks(bodies: Sequence[Body], ties: Sequence[Tie], couplings: Sequence[Coupling]) -> tuple[Block, ...]:
     """The groups, those on which others hang before these."""
     owner = {k: i for i, body in enumerate(bodies) for k in body.speeds}
     ways = [(*one.first.chain, *one.second.chain) for one in ties]
@@ -61,7 +61,7 @@ def blocks(bodies: Sequence[Body], ties: Sequence[Tie], couplings: Sequence[Coup
 
 def _between(bodies: Sequence[Body], ends: Sequence[int]) -> tuple[int, ...]:
     """The bodies whose joints lie between those of several bodies, with these."""
-    ways = [way(bodies, i) for i in ends]
+    ways = [way_from_base_to_tie(bodies, i) for i in ends]
     shared = 0
     while shared < min(map(len, ways)) - 1 and len({one[shared] for one in ways}) == 1:
         shared += 1

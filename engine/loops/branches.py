@@ -15,21 +15,28 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics.dense import solve
+from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
-from ..dynamics.sweeps import dynamics
-from ..dynamics.wrenches import balancing, on_bodies
+from ..dynamics.sweeps import sweep_tree
+from ..dynamics.wrenches import joint_forces_that_balance_wrenches, wrenches_on_bodies
 from ..errors import NumericalError
 from ..machine.program.scalars import Scalar, as_float, smaller
 from ..robot.model import Body, Effort, Robot
 from .constraints import Closure
-from .effort import FULFILLED, has_limits
-from .elimination import Elimination, pivot_size_margin
+from .effort import FULFILLED, loop_efforts_have_limits
+from .elimination import Elimination, pivot_size_margin_of_constraints
 from .families import TextFamily
-from .partition import Partition, partition
-from .rank import independent
-from .subsystems import Subsystem, branches, eliminated, least_norm, order, solved
+from .partition import Partition, best_partition
+from .rank import independent_constraint_rows
+from .subsystems import (
+    Subsystem,
+    branches_of_subsystems,
+    eliminate_subsystem_step,
+    least_norm_multipliers,
+    order_of_subsystem_steps,
+    solve_subsystem_steps,
+)
 from .texts import NEAR, Arguments, PartitionText
 
 
@@ -50,36 +57,36 @@ class Order:
         return [c for step in self.steps if not step.determinate for c in step.unknowns]
 
 
-def order_at(loops: Closure, q: np.ndarray, present: np.ndarray, divided: bool = True) -> Order:
+def branch_order_at_position(loops: Closure, q: np.ndarray, present: np.ndarray, divided: bool = True) -> Order:
     """A good order at this position; `present` says which rows and actuators enter which equations.
 
     If not `divided`, all branches are one, so that there is one system of equations.
     """
-    robot, part = loops.robot, partition(loops, q, (), loops.robot.driven)
+    robot, part = loops.robot, best_partition(loops, q, (), loops.robot.driven)
     J, _ = loops.jacobian(q)
-    S = acting(robot, q[None])[0]
+    S = forces_acting_in_loops(robot, q[None])[0]
     A = np.concatenate([J[list(part.rows)].T, S], axis=1)
     scale = np.concatenate([loops.row_scale[list(part.rows)], np.ones(S.shape[1])])
     scaled = A * scale * loops.column_scale[:, None]
-    parts = branches(robot) if divided else [tuple(range(robot.nv))]
+    parts = branches_of_subsystems(robot) if divided else [tuple(range(robot.nv))]
     there = present[:, [*part.rows, *range(loops.m, present.shape[1])]]
-    steps = tuple(eliminated(step, A, scaled) for step in order(parts, scaled, there))
+    steps = tuple(eliminate_subsystem_step(step, A, scaled) for step in order_of_subsystem_steps(parts, scaled, there))
     result = Order(steps, part)
     if result.shared and part.N:
         B = np.linalg.solve(part.matrix(J), np.eye(robot.nv))[:, robot.nv - len(part.N) :]
-        G = B.T @ S / np.sqrt([one.weight for one in efforts(robot)])
+        G = B.T @ S / np.sqrt([one.weight for one in loop_actuator_efforts(robot)])
         size = np.array([loops.column_scale[k] for k in part.independent])
-        result = replace(result, moved=tuple(sorted(independent(G * size[:, None], [range(len(G))]))))
+        result = replace(result, moved=tuple(sorted(independent_constraint_rows(G * size[:, None], [range(len(G))]))))
     return result
 
 
-def efforts(robot: Robot) -> list[Effort]:
+def loop_actuator_efforts(robot: Robot) -> list[Effort]:
     """Limits and weights of all actuated speeds, then of all actuators."""
     own = [joint.effort for joint in robot.moving if joint.actuated for _ in joint.speeds]
     return own + [one.effort for one in robot.actuators]
 
 
-def pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def loop_actuator_pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """Joint forces by a unit force of each actuator."""
     result: list[list[Scalar]] = []
     for one in robot.actuators:
@@ -88,18 +95,18 @@ def pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
             result.append([ratios.get(k, 0.0) for k in range(robot.nv)])
             continue
         six = [*one.direction, 0.0, 0.0, 0.0] if one.moment else [0.0, 0.0, 0.0, *one.direction]
-        on, loads = on_bodies(robot.tree, [(one.link, six, one.at, one.axes)])
-        result.append([-x for x in balancing(robot.tree.bodies, q, robot.nv, on, loads)])
+        on, loads = wrenches_on_bodies(robot.tree, [(one.link, six, one.at, one.axes)])
+        result.append([-x for x in joint_forces_that_balance_wrenches(robot.tree.bodies, q, robot.nv, on, loads)])
     return result
 
 
-def acting(robot: Robot, q: np.ndarray) -> np.ndarray:
+def forces_acting_in_loops(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Forces along the speeds by a unit force of each actuated speed and actuator, (N, nv, actuated)."""
     s = Samples(robot, q=q)
     result = np.zeros((len(q), robot.nv, len(robot.driven) + len(robot.actuators)))
     for c, k in enumerate(robot.driven):
         result[:, k, c] = 1.0
-    for c, column in enumerate(pushes(robot, s.scalars("q")), start=len(robot.driven)):
+    for c, column in enumerate(loop_actuator_pushes(robot, s.scalars("q")), start=len(robot.driven)):
         result[:, :, c] = s.array(column)
     return result
 
@@ -112,11 +119,11 @@ class Branches(PartitionText):
     def __init__(self, loops: Closure, chosen: Order, wrenched: tuple[str, ...] = ()):
         self.order = chosen
         super().__init__(loops, chosen.part, wrenched)
-        self.final = not (chosen.shared and has_limits(efforts(loops.robot)))
+        self.final = not (chosen.shared and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))
 
     def results(self) -> int:
         """The number of actuated speeds, actuators and rows."""
-        return len(efforts(self.loops.robot)) + self.loops.m
+        return len(loop_actuator_efforts(self.loops.robot)) + self.loops.m
 
     def identity(self) -> tuple[str, ...]:
         return (*super().identity(), repr(self.order))
@@ -152,13 +159,13 @@ class Inverse(Branches):
 
     def results(self) -> int:
         """The number of actuated speeds and actuators."""
-        return len(efforts(self.loops.robot))
+        return len(loop_actuator_efforts(self.loops.robot))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The forces of actuators, and checks."""
         robot, q, qd = self.loops.robot, given["q"], given["qd"]
         tied = self.loops.tied(q)
-        tau, _ = dynamics(bodies, robot.gravity, q, qd, given["qdd"], [True] * robot.nv, *self.acting(given))
+        tau, _ = sweep_tree(bodies, robot.gravity, q, qd, given["qdd"], [True] * robot.nv, *self.acting(given))
         result = Split(self, q, self.loops.rates([], None, tied)[0], tau)
         return result.actuated, [result.fit(), *self.closing(q, qd, tied)]
 
@@ -174,9 +181,9 @@ class Split:
         self._order, self._part = text.order, text.order.part
         rows, steps = self._part.rows, self._order.steps
         S: list[list[Scalar]] = [[float(k == d) for k in range(self._n)] for d in self._robot.driven]
-        S += pushes(self._robot, q)
+        S += loop_actuator_pushes(self._robot, q)
         A = [[*(J[r].get(k, 0.0) for r in rows), *(column[k] for column in S)] for k in range(self._n)]
-        x, self.pivots = solved(steps, A, tau)
+        x, self.pivots = solve_subsystem_steps(steps, A, tau)
         self.sizes = [size for step in steps for size in step.sizes]
         self.unbalanced: list[tuple[Scalar, Scalar]] = []  # force that no actuator can exert, and the whole force
         if self._order.shared:
@@ -202,14 +209,16 @@ class Split:
         rows, own, others = self._part.rows, self._own, list[Scalar]()
         dependent = [r for r in range(len(self._J)) if r not in rows and self._J[r]]
         if dependent:
-            own, others = least_norm([self._K.transposed(self._row(r))[: len(rows)] for r in dependent], own)
+            own, others = least_norm_multipliers(
+                [self._K.transposed(self._row(r))[: len(rows)] for r in dependent], own
+            )
         for r, x in zip((*rows, *dependent), (*own, *others)):
             result[r] = x
         return result
 
     def fit(self) -> Scalar:
         """A number that is positive if no pivot is near 0 and the actuators can exert the needed forces."""
-        least = pivot_size_margin(self.pivots, [NEAR * size for size in self.sizes])
+        least = pivot_size_margin_of_constraints(self.pivots, [NEAR * size for size in self.sizes])
         for off, asked in self.unbalanced:
             least = smaller(least, FULFILLED * FULFILLED * (1.0 + asked) - off * off)
         return least
@@ -219,12 +228,12 @@ class Split:
         n, r, moved = self._n, len(self._part.rows), self._order.moved
         B = [self._K.solve([float(k == r + c) for k in range(n)]) for c in range(n - r)]
         G = [[dot(B[c], push) for push in S] for c in moved]
-        one_over = [1.0 / one.weight for one in efforts(self._robot)]
+        one_over = [1.0 / one.weight for one in loop_actuator_efforts(self._robot)]
         eased = [[x * w for x, w in zip(row, one_over)] for row in G]
         stiffness = [[dot(G[max(i, j)], eased[min(i, j)]) for j in range(len(G))] for i in range(len(G))]
         asked = [dot(B[c], list(tau)) for c in moved]
         u: list[Scalar] = [0.0] * len(S)
-        for row, y in zip(eased, solve(stiffness, asked)):
+        for row, y in zip(eased, solve_with_inertia_factors(stiffness, asked)):
             u = [x + y * entry for x, entry in zip(u, row)]
         rest = list(tau)
         for push, x in zip(S, u):
@@ -234,13 +243,13 @@ class Split:
         return [*self._K.transposed(rest)[:r], *u]
 
 
-def inverse_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+def mechanism_inverse_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of inverse dynamics."""
     key = (Inverse, wrenched) if wrenched else Inverse
     result: TextFamily | None = loops.robot.derived.get(key)
     if result is None:
-        there, lost = multipliers_in_equations(loops), NumericalError(singular_words(loops.robot))
-        made = TextFamily(loops, lambda q: Inverse(loops, order_at(loops, q, there), wrenched), lost)
+        there, lost = multipliers_in_equations(loops), NumericalError(singular_loop_message(loops.robot))
+        made = TextFamily(loops, lambda q: Inverse(loops, branch_order_at_position(loops, q, there), wrenched), lost)
         result = loops.robot.derived.setdefault(key, made)
     return result
 
@@ -249,17 +258,17 @@ def multipliers_in_equations(loops: Closure) -> np.ndarray:
     """Whether each multiplier, actuated speed and actuator enters each equation anywhere, (nv, rows and actuated)."""
     robot = loops.robot
     q = np.random.default_rng(1).uniform(-1.0, 1.0, (3, robot.nq))
-    return entering(loops, loops.jacobian(q)[0], acting(robot, q))
+    return multipliers_entering_equations(loops, loops.jacobian(q)[0], forces_acting_in_loops(robot, q))
 
 
-def entering(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
+def multipliers_entering_equations(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Whether each multiplier, actuated speed and actuator enters each equation at the positions of these samples."""
     A = np.concatenate([loops.scaled(J).transpose(0, 2, 1), S * loops.column_scale[:, None]], axis=2)
     result: np.ndarray = (abs(A) > 1e-12 * abs(A).max(initial=0.0)).any(axis=0)
     return result
 
 
-def singular_words(robot: Robot) -> str:
+def singular_loop_message(robot: Robot) -> str:
     """The message where no order is good."""
     return (
         f"{robot.name}: the mechanism is in a singular position: these actuators can't hold it there, or its loops "

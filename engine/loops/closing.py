@@ -28,7 +28,7 @@ class Openness(NamedTuple):
         return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]
 
 
-def margins(
+def closing_margins_of_loops(
     margin: Scalar,
     gaps: Sequence[Scalar],
     J: Sequence[Mapping[int, Scalar]],

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..dynamics.stripped import bare
-from ..dynamics.sweeps import Load, Wrenches, dynamics
+from ..dynamics.stripped import bodies_without_passive_forces
+from ..dynamics.sweeps import Load, Wrenches, sweep_tree
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from .constraints import Closure
-from .division import portions, undivided
-from .elimination import Blockwise, pivot_margin
-from .embedding import State, accelerations
+from .division import partition_portions, portion_of_undivided_partition
+from .elimination import Blockwise, pivot_margin_of_constraints
+from .embedding import State, loop_accelerations
 from .methods import MethodParameters, Problem
 from .partition import Partition
 from .ties import Tied
@@ -37,7 +37,7 @@ class ConstrainedEquations:
         """If not `divided`, all subsystems are one."""
         self.loops, self.part, self.bodies = loops, part, bodies
         self.n, self.gravity = loops.robot.nv, loops.robot.gravity
-        self.portions = portions(loops, part) if divided else (undivided(loops, part),)
+        self.portions = partition_portions(loops, part) if divided else (portion_of_undivided_partition(loops, part),)
 
     def rows(self, q: Sequence[Scalar], tied: Sequence[Tied]) -> list[list[Scalar]]:
         """The matrix A: the independent rows of the constraints, then those of given motions."""
@@ -51,7 +51,7 @@ class ConstrainedEquations:
 
     def guard(self, K: Blockwise, limits: Sequence[Scalar]) -> Scalar:
         """A number that is positive as long as the product of every pivot and its limit is above 1."""
-        return pivot_margin(K.pivots, limits)
+        return pivot_margin_of_constraints(K.pivots, limits)
 
     def problem(
         self,
@@ -73,23 +73,23 @@ class ConstrainedEquations:
         fixed = [k in part.given for k in range(n)]
 
         def bias(x: list[Scalar]) -> list[Scalar]:
-            h, _ = dynamics(bodies, self.gravity, q, qd, x, everything, forces.wrenches, forces.loads)
+            h, _ = sweep_tree(bodies, self.gravity, q, qd, x, everything, forces.wrenches, forces.loads)
             return [h[k] - forces.joints[k] for k in range(n)]
 
         def free() -> list[Scalar]:
             start = [forces.given[k] if fixed[k] else forces.joints[k] for k in range(n)]
-            sought, _ = dynamics(bodies, self.gravity, q, qd, start, fixed, forces.wrenches, forces.loads)
+            sought, _ = sweep_tree(bodies, self.gravity, q, qd, start, fixed, forces.wrenches, forces.loads)
             return [start[k] if fixed[k] else sought[k] for k in range(n)]
 
         def response(x: list[Scalar]) -> list[Scalar]:
             start = [0.0 if fixed[k] else x[k] for k in range(n)]
-            sought, _ = dynamics(bare(bodies), ZERO, q, none, start, fixed)
+            sought, _ = sweep_tree(bodies_without_passive_forces(bodies), ZERO, q, none, start, fixed)
             return [0.0 if fixed[k] else sought[k] for k in range(n)]
 
         def embedded(second: list[Scalar]) -> tuple[list[Scalar], dict[int, Scalar]]:
             start = [forces.given[k] if fixed[k] else forces.joints[k] for k in range(n)]
             state = State(q, qd, start, fixed, list(self.gravity))
-            return accelerations(self.portions, K.parts, bodies, state, second, forces.wrenches, forces.loads)
+            return loop_accelerations(self.portions, K.parts, bodies, state, second, forces.wrenches, forces.loads)
 
         second = [seconds.get(r, 0.0) - drift[r] for r in part.rows] + [forces.given[k] for k in part.given]
         return Problem(
@@ -103,7 +103,7 @@ class ConstrainedEquations:
             K=K,
             qd=list(qd),
             bias=bias,
-            momentum=lambda x: dynamics(bare(bodies), ZERO, q, none, x, everything)[0],
+            momentum=lambda x: sweep_tree(bodies_without_passive_forces(bodies), ZERO, q, none, x, everything)[0],
             response=response,
             free=free,
             embedded=embedded,

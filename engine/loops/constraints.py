@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.samples import Samples
-from ..dynamics.stripped import massless
+from ..dynamics.stripped import massless_bodies
 from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Body, Coupling, Joint, Loop, Robot
 from ..robot.placement import Placement
-from .blocks import Block, blocks
+from .blocks import Block, loop_blocks
 from .gaps import CompiledGaps
-from .rank import independent
+from .rank import independent_constraint_rows
 from .row_kinds import Row
-from .ties import KINDS, Tie, Tied, tie
+from .ties import KINDS, Tie, Tied, tie_between_links
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Closure:
 
     def __init__(self, robot: Robot, drives: Sequence[Tie] = ()):
         self.robot, self.bodies = robot, robot.tree.bodies
-        self.ties = (*own_ties(robot), *drives)
+        self.ties = (*ties_of_mechanism(robot), *drives)
         self.drives = len(drives)
         self.divisions: dict[Any, Any] = {}  # of partitions among the groups of bodies
         self.goal: np.ndarray | None = None  # the wanted values of the rows; None: all 0
@@ -51,7 +51,7 @@ class Closure:
             turning += [KINDS[row.kind].turning for row in one.rows]
             on_speeds += [KINDS[row.kind].on_speeds for row in one.rows]
         self.m = len(turning) + len(self.couplings)
-        self.length = float(reach(robot.tree.bodies, self.ties)) or 1.0
+        self.length = float(reach_of_mechanism(robot.tree.bodies, self.ties)) or 1.0
         speeds = {k: turn for joint in robot.moving for k, turn in zip(joint.speeds, joint.type.turning)}
         # scales that make turns and shifts, angles and lengths comparable
         self.column_scale = np.array([1.0 if speeds[k] else self.length for k in range(robot.nv)])
@@ -60,7 +60,11 @@ class Closure:
         self.on_speeds = np.array(on_speeds + [False] * len(self.couplings), dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
         self.row_sizes: list[Scalar] = self.row_scale.tolist()  # the same, which may be symbols
-        identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
+        identity = (
+            massless_bodies(self.bodies),
+            [(one.first, one.second, one.rows) for one in self.ties],
+            self.couplings,
+        )
         self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity, len(self.bodies))
 
     def at(self, goal: np.ndarray) -> Closure:
@@ -83,7 +87,7 @@ class Closure:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The groups of bodies that no loop leaves."""
-        return blocks(self.bodies, self.ties, self.couplings)
+        return loop_blocks(self.bodies, self.ties, self.couplings)
 
     def rows_of(self, block: Block) -> list[int]:
         """The places of a group's rows among all."""
@@ -208,13 +212,13 @@ class Closure:
     def choice(self, J: np.ndarray, kept: Sequence[int]) -> tuple[list[int], list[int]]:
         """Independent rows, and as many dependent speeds, with those in `kept` only where the others don't suffice."""
         J = self.scaled(J)
-        rows = sorted(independent(J, self.row_groups()))
+        rows = sorted(independent_constraint_rows(J, self.row_groups()))
         others = [k for k in range(self.robot.nv) if k not in set(kept)]
-        return rows, sorted(independent(J[rows].T, [others, list(kept)]))
+        return rows, sorted(independent_constraint_rows(J[rows].T, [others, list(kept)]))
 
     def upright(self, tied: Sequence[Tied]) -> list[Scalar]:
         """The cosines of the remaining angles of loops whose rows are 0 with directions the wrong way round, too."""
-        cosines = [upright(loop.type, one) for loop, one in zip(self.robot.loops, tied)]
+        cosines = [upright_cosine_of_tie(loop.type, one) for loop, one in zip(self.robot.loops, tied)]
         return [x for x in cosines if x is not None]
 
     def open(self, q: np.ndarray) -> list[Gap]:
@@ -223,7 +227,7 @@ class Closure:
         result = []
         for loop, one in zip(self.robot.loops, self.tied(values)):
             lengths = [x for row, x in zip(one.rows, one.values()) if not KINDS[row.kind].turning]
-            result.append(Gap(loop.name, math.hypot(*as_floats(lengths)), misalignment(loop.type, one)[1]))
+            result.append(Gap(loop.name, math.hypot(*as_floats(lengths)), misalignment_of_tie(loop.type, one)[1]))
         for c, x in zip(self.couplings, as_floats(self.gaps(values)[self.m - len(self.couplings) :])):
             joint = next(j for j in self.robot.moving if c.coordinate in j.coordinates)
             turns = joint.type.turning[0]
@@ -231,7 +235,7 @@ class Closure:
         return result
 
 
-def closure(robot: Robot) -> Closure:
+def loop_closure(robot: Robot) -> Closure:
     """The robot's constraints, which are made once."""
     result = robot.derived.get("closure")
     if result is None:
@@ -239,19 +243,19 @@ def closure(robot: Robot) -> Closure:
     return result
 
 
-def own_ties(robot: Robot) -> tuple[Tie, ...]:
+def ties_of_mechanism(robot: Robot) -> tuple[Tie, ...]:
     """The ties of a robot's cuts, then of its Hooke joints."""
     hooked = [joint for joint in robot.moving if joint.hooke]
     return (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, joint) for joint in hooked))
 
 
-def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
+def misalignment_of_tie(type_: CutType, tied: Tied) -> tuple[list[float], float]:
     """The remaining angle of each aligned row, which is right even far from closed, and the whole angle."""
-    angle = angles(type_, np.array([[as_floats(axis) for axis in tied.place.s]]))
+    angle = misalignment_angles_of_ties(type_, np.array([[as_floats(axis) for axis in tied.place.s]]))
     return angle[0][0].tolist(), float(angle[1][0])
 
 
-def angles(type_: CutType, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def misalignment_angles_of_ties(type_: CutType, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same for many samples of the second frame's axes in the first one, which are the rows of s."""
     if type_.aligned == PARALLEL:
         axis = s[:, 2]
@@ -277,7 +281,7 @@ def _along(direction: np.ndarray, size: np.ndarray, angle: np.ndarray, otherwise
     return turned
 
 
-def upright(type_: CutType, tied: Tied) -> Scalar | None:
+def upright_cosine_of_tie(type_: CutType, tied: Tied) -> Scalar | None:
     """The cosine of the remaining angle, where directions can lie the wrong way round although all rows are 0."""
     s = tied.place.s
     if type_.aligned == PARALLEL:
@@ -291,26 +295,28 @@ def _cut(robot: Robot, loop: Loop) -> Tie:
     rows = [Row("slide", (k,)) for k in loop.type.slides] + [Row("aligned", pair) for pair in loop.type.aligned]
     rows += [Row(kind, axes, loop.radius) for kind, axes in loop.type.contacts]
     rows += [Row("aligned", (1, 0))] * loop.hooke
-    return tie(robot.tree, loop.name, loop.between, (loop.first, loop.second), rows)
+    return tie_between_links(robot.tree, loop.name, loop.between, (loop.first, loop.second), rows)
 
 
 def _hooke(robot: Robot, joint: Joint) -> Tie:
     """The tie of a spherical joint whose link's y stays square to its parent's x, as in a universal joint."""
     link = robot.link(joint.link)
-    return tie(robot.tree, joint.name, (link.parent, link.name), (link.before, Placement()), [Row("aligned", (1, 0))])
+    return tie_between_links(
+        robot.tree, joint.name, (link.parent, link.name), (link.before, Placement()), [Row("aligned", (1, 0))]
+    )
 
 
-def point_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
+def point_driving_tie(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
     """A tie with one row, the coordinate of the second frame's origin along the first's z."""
-    return tie(robot.tree, name, links, frames, [Row("slide", (2,))])
+    return tie_between_links(robot.tree, name, links, frames, [Row("slide", (2,))])
 
 
-def distance_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
+def distance_driving_tie(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
     """A tie with one row, the distance between two points."""
-    return tie(robot.tree, name, links, frames, [Row("distance")])
+    return tie_between_links(robot.tree, name, links, frames, [Row("distance")])
 
 
-def reach(bodies: Sequence[Body], ties: Sequence[Tie]) -> float | np.ndarray:
+def reach_of_mechanism(bodies: Sequence[Body], ties: Sequence[Tie]) -> float | np.ndarray:
     """The mechanism's length: the largest distance of the origin of a body, or of a tie's frame, in its parent.
 
     The radius of what rolls is such a distance, too. Where numbers are arrays, it is an array.

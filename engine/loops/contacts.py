@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from ..dynamics.spatial import Vector, add, cross, dot, scale
 from ..machine.program.scalars import Scalar, square_root
-from .row_kinds import AT_REST, Row, RowKind, TiePlace, TieRate, unit
+from .row_kinds import AT_REST, Row, RowKind, TiePlace, TieRate, unit_row_of_tie
 
 ALONG, ACROSS = 0, 1  # the directions of a disc's rows
 X, Z = 0, 2
-NORMAL = unit(Z)
+NORMAL = unit_row_of_tie(Z)
 
 
 def _nothing(place: TiePlace, row: Row) -> Scalar:
@@ -82,7 +82,7 @@ def _ball(place: TiePlace, row: Row, speed: TieRate, rate: TieRate) -> Scalar:
 
 
 def _push_of_ball(place: TiePlace, row: Row) -> tuple[Vector, Vector]:
-    f = unit(row.axes[0])
+    f = unit_row_of_tie(row.axes[0])
     return cross(scale(-row.radius, NORMAL), f), f
 
 

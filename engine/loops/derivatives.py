@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import quantities
-from ..dynamics.direct import direct
+from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
-from ..machine.jit.parts import divided
+from ..machine.jit.parts import kernel_parts_divided
 from ..robot.model import Robot
-from .constraints import closure
-from .families import quick, serve
-from .sensitivity import along_numbers
-from .slopes import Slopes, slope_texts, slopes_in_order
+from .constraints import loop_closure
+from .families import quick_mechanism_result, serve_mechanism_calls
+from .sensitivity import mechanism_accelerations_along_numbers
+from .slopes import Slopes, mechanism_slope_texts, mechanism_slopes_in_order
 
 DERIVATIVES = "fdyn-derivatives"  # the name of the direct call
 OF_STATE = {"state": ("dq", "dqd"), "force": ("dtau",)}  # all other names are keys of the file
@@ -42,7 +42,7 @@ def derivatives(
         if not getattr(robot, "tied", False):
             return quantities.derivatives(robot, q, qd, tau)
         widths = robot.nq, robot.nv, robot.nv
-        call = direct(robot, DERIVATIVES, (), widths, partial(_along_joints, robot), derivatives.__doc__ or "")
+        call = direct_call(robot, DERIVATIVES, (), widths, partial(_along_joints, robot), derivatives.__doc__ or "")
     result: dict[str, np.ndarray] = call(q, qd, tau)
     return result
 
@@ -51,7 +51,7 @@ def _chosen(robot: Robot, q: Any, qd: Any, tau: Any, wanted: str | Sequence[str]
     """The accelerations, and those derivatives that are wanted, in this order."""
     names = [wanted] if isinstance(wanted, str) else [*dict.fromkeys(wanted)]
     keys = [name for name in names if name not in OF_STATE]
-    along = along_numbers(robot, q, qd, tau, keys) if keys or not names else {}
+    along = mechanism_accelerations_along_numbers(robot, q, qd, tau, keys) if keys or not names else {}
     whole = derivatives(robot, q, qd, tau) if len(keys) < len(names) else {}
     result = {"qdd": (along or whole)["qdd"]}
     for name in names:
@@ -60,15 +60,15 @@ def _chosen(robot: Robot, q: Any, qd: Any, tau: Any, wanted: str | Sequence[str]
 
 
 def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
-    if (answer := quick(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
+    if (answer := quick_mechanism_result(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
         at_once: dict[str, np.ndarray] = answer
         return at_once
-    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), slope_texts(closure(robot))
+    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), mechanism_slope_texts(loop_closure(robot))
     if s.count == 0:
         rows = np.empty((0, robot.nv * (1 + 3 * robot.nv)))
     else:
         rows = family.rows({name: s.rows(name) for name in ("q", "qd", "tau")})
-        serve(family.known[0], DERIVATIVES)
-    by_name = divided(rows if s.count is not None else rows[0], slopes_in_order(robot))
+        serve_mechanism_calls(family.known[0], DERIVATIVES)
+    by_name = kernel_parts_divided(rows if s.count is not None else rows[0], mechanism_slopes_in_order(robot))
     assert isinstance(by_name, dict)
     return by_name

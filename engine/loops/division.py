@@ -37,16 +37,18 @@ class Portion:
         return len(self.rows) - self.known
 
 
-def portions(loops: Closure, part: Partition) -> tuple[Portion, ...]:
+def partition_portions(loops: Closure, part: Partition) -> tuple[Portion, ...]:
     """The portion of each group, or one portion of all bodies where the partition can't be divided."""
     known: tuple[Portion, ...] | None = loops.divisions.get(part)
     if known is None:
-        result = divided(loops.blocks, part, loops.speeds_of_rows())
-        known = loops.divisions[part] = tuple(result or [undivided(loops, part)])
+        result = portions_of_divided_partition(loops.blocks, part, loops.speeds_of_rows())
+        known = loops.divisions[part] = tuple(result or [portion_of_undivided_partition(loops, part)])
     return known
 
 
-def divided(blocks: Sequence[Block], part: Partition, speeds_of: Sequence[Sequence[int]]) -> list[Portion] | None:
+def portions_of_divided_partition(
+    blocks: Sequence[Block], part: Partition, speeds_of: Sequence[Sequence[int]]
+) -> list[Portion] | None:
     """The portion of each block; None where a row of K takes speeds of several blocks, or K isn't square."""
     nv = sum(len(block.speeds) for block in blocks)
     rows = [*(speeds_of[r] for r in part.rows), *((k,) for k in part.given)]
@@ -74,7 +76,7 @@ def divided(blocks: Sequence[Block], part: Partition, speeds_of: Sequence[Sequen
     return result
 
 
-def undivided(loops: Closure, part: Partition) -> Portion:
+def portion_of_undivided_partition(loops: Closure, part: Partition) -> Portion:
     """The portion of a single block that has all bodies."""
     blocks = loops.blocks
     speeds = tuple(sorted(k for block in blocks for k in block.speeds))

@@ -17,7 +17,7 @@ from .constraints import Closure
 from .ties import Tied
 
 
-def with_doubles_placed(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
+def coordinates_with_cut_joints_placed(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
     """The coordinates q with those of cut joints where the cuts' links are, unless their speeds are kept.
 
     A joint that turns keeps its count of turns as far as a guess can tell it.

@@ -8,13 +8,15 @@ import numpy as np
 
 from ..errors import NumericalError
 from ..robot.model import Effort
-from .rank import null_space
+from .rank import constraint_null_space
 
 FULFILLED = 1e-7  # relative
 CANT = "the actuators can't make this motion within their limits (`effort.limits`)"
 
 
-def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndarray | float = 0.0) -> np.ndarray:
+def least_loop_effort(
+    A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndarray | float = 0.0
+) -> np.ndarray:
     """The solution u of A u = b within the limits that has the smallest Σ weight (u − near)²."""
     weight = np.array([one.weight for one in efforts])
     low, high = (np.array(list(side)) - near for side in zip(*((one.low, one.high) for one in efforts)))
@@ -27,12 +29,12 @@ def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndar
     return u + near
 
 
-def has_limits(efforts: Sequence[Effort]) -> bool:
+def loop_efforts_have_limits(efforts: Sequence[Effort]) -> bool:
     """Whether any of them has a limit."""
     return bool(np.isfinite([(one.low, one.high) for one in efforts]).any())
 
 
-def exceed_limits(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
+def loop_efforts_exceed_limits(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
     """Whether any force in each row is beyond its limits."""
     low, high = (np.array(list(side)) for side in zip(*((one.low, one.high) for one in efforts)))
     slack = 1e-10 * (1.0 + abs(u).max(axis=1, initial=0.0))
@@ -53,7 +55,7 @@ def _limited(
     from scipy.optimize import nnls
 
     root = np.sqrt(weight)
-    Z = null_space(A / root)
+    Z = constraint_null_space(A / root)
     tops, bottoms = np.flatnonzero(np.isfinite(high)), np.flatnonzero(np.isfinite(low))
     G = np.concatenate([-Z[tops], Z[bottoms]])
     h = np.concatenate([(root * (start - high))[tops], (root * (low - start))[bottoms]])

@@ -18,7 +18,7 @@ NOTHING = 1e-12  # of the largest entry
 EQUAL = 1e-6
 
 
-def pivot_order(K: np.ndarray) -> Pivots:
+def pivot_order_of_constraints(K: np.ndarray) -> Pivots:
     """A good order of pivots for matrices like K; rows and columns with one entry come first, as they cost nothing.
 
     Rounding errors decide nothing: what they leave in the place of a zero is none, and of equal entries the first is
@@ -52,7 +52,7 @@ def pivot_order(K: np.ndarray) -> Pivots:
     return tuple(result + list(zip(rows, columns)))
 
 
-def pivot_margin(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
+def pivot_margin_of_constraints(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
     """A number that is positive as long as the product of every pivot and its limit is above 1."""
     least: Scalar = 1.0
     for pivot, limit in zip(pivots, limits):
@@ -61,12 +61,12 @@ def pivot_margin(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
     return least
 
 
-def pivot_size_margin(pivots: Sequence[Scalar], limits: Sequence[float]) -> Scalar:
+def pivot_size_margin_of_constraints(pivots: Sequence[Scalar], limits: Sequence[float]) -> Scalar:
     """A number that is positive as long as the size of every pivot is above its limit.
 
     Signs don't matter here: only in a run do pivots change continuously, and so pass 0 before they change sign.
     """
-    return pivot_margin([pivot * pivot for pivot in pivots], [1.0 / (limit * limit) for limit in limits])
+    return pivot_margin_of_constraints([pivot * pivot for pivot in pivots], [1.0 / (limit * limit) for limit in limits])
 
 
 class Elimination:

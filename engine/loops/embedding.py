@@ -18,19 +18,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..dynamics.dense import Composite, JointInertia
-from ..dynamics.spatial import Matrix, Vector, add, add_matrices, dot, scale, subtract, transported
+from ..dynamics.spatial import Matrix, Vector, add, add_matrices, dot, scale, subtract, transported_wrench
 from ..dynamics.sweeps import (
     Load,
     Motion,
     Pivot,
     Wrenches,
-    from_base,
+    base_vector_in_body,
     inertia_wrench,
-    inward,
     joint_twist,
     mass_matrix,
-    outward,
-    outward_again,
+    sweep_inward,
+    sweep_outward,
+    sweep_outward_again,
 )
 from ..dynamics.transfer import inertia_at_parent, motion_at_child, wrench_at_parent
 from ..machine.program.scalars import Scalar
@@ -78,7 +78,7 @@ class State:
 # ---- first sweep
 
 
-def first(group: Group, bodies: Sequence[Body], state: State, up: Motion | None) -> None:
+def embed_loops_first_sweep(group: Group, bodies: Sequence[Body], state: State, up: Motion | None) -> None:
     """The motions of the group's bodies and the wrenches that these need, accelerations within loops not included."""
     open_ = not group.portion.block.tied
     rates = [x if known and open_ else 0.0 for x, known in zip(state.given, state.motion_given)]
@@ -86,11 +86,11 @@ def first(group: Group, bodies: Sequence[Body], state: State, up: Motion | None)
     for i in group.portion.block.bodies:
         body = bodies[i]
         before = up if body.parent is None else group.motions.get(body.parent, up)
-        here = outward(body, before, state.q, state.qd, rates, state.gravity, free)
+        here = sweep_outward(body, before, state.q, state.qd, rates, state.gravity, free)
         group.motions[i], group.W[i] = here, inertia_wrench(body, here)
 
 
-def embed(group: Group, K: Elimination, known: Sequence[Scalar]) -> None:
+def embed_loop_group(group: Group, K: Elimination, known: Sequence[Scalar]) -> None:
     """The columns of G and g, from the factors of the group's rows and from what these rows are to be."""
     n, count = len(known), group.portion.freedoms
     group.T = [K.solve([0.0] * n + [float(c == j) for j in range(count)]) for c in range(count)]
@@ -100,7 +100,9 @@ def embed(group: Group, K: Elimination, known: Sequence[Scalar]) -> None:
 # ---- second sweep
 
 
-def second(group: Group, bodies: Sequence[Body], state: State, moved: bool) -> tuple[Matrix, Vector] | None:
+def embed_loops_second_sweep(
+    group: Group, bodies: Sequence[Body], state: State, moved: bool
+) -> tuple[Matrix, Vector] | None:
     """The inertia and the wrench that the group hands on, if an unknown acceleration moves the body that carries it."""
     if group.portion.block.tied:
         return _embedded(group, bodies, state, moved)
@@ -109,7 +111,7 @@ def second(group: Group, bodies: Sequence[Body], state: State, moved: bool) -> t
     if moved or not all(state.motion_given[k] for k in bodies[i].speeds):
         A = _with(group.A.get(i), mass_matrix(bodies[i]))
     forces = state.q, state.qd, state.given, state.motion_given
-    A, W = inward(bodies[i], A, group.W[i], *forces, group.pivots, chosen=here.chosen)
+    A, W = sweep_inward(bodies[i], A, group.W[i], *forces, group.pivots, chosen=here.chosen)
     return (inertia_at_parent(here, A), wrench_at_parent(here, W)) if moved and A is not None else None
 
 
@@ -125,13 +127,13 @@ def _embedded(group: Group, bodies: Sequence[Body], state: State, moved: bool) -
     Phi = [[dot(group.T[max(c, d)], MG[min(c, d)]) for d in range(len(MG))] for c in range(len(MG))]
     phi = [dot(column, force) - dot(moving, group.start) for column, moving in zip(group.T, MG)]
     if not moved:
-        group.freedoms, _, _ = eliminated(Phi, [[] for _ in phi], phi, [], [])
+        group.freedoms, _, _ = eliminate_loop_freedoms(Phi, [[] for _ in phi], phi, [], [])
         group.still = _accelerations(group, None)
         return None
     outside = [inertia.outside[k] for k in block.speeds]
     W = add(W, _combined(outside, group.start))
     Psi = [_combined(outside, column) for column in group.T]
-    group.freedoms, A, W = eliminated(Phi, Psi, phi, inertia.carried.matrix(), W)
+    group.freedoms, A, W = eliminate_loop_freedoms(Phi, Psi, phi, inertia.carried.matrix(), W)
     return A, W
 
 
@@ -143,7 +145,7 @@ def _needed(group: Group, bodies: Sequence[Body], state: State) -> tuple[dict[in
     given, nothing = [True] * len(state.qd), [0.0] * len(state.qd)
     for i in reversed(block.bodies):
         body = bodies[i]
-        _, six = inward(body, None, W[i], state.q, state.qd, nothing, given, pivots)
+        _, six = sweep_inward(body, None, W[i], state.q, state.qd, nothing, given, pivots)
         six = wrench_at_parent(group.motions[i], six)
         if body.parent is not None and body.parent in W:
             W[body.parent] = add(W[body.parent], six)
@@ -152,7 +154,7 @@ def _needed(group: Group, bodies: Sequence[Body], state: State) -> tuple[dict[in
     return {k: pivot.x for k, pivot in pivots.items()}, total
 
 
-def eliminated(
+def eliminate_loop_freedoms(
     Phi: Matrix, Psi: Sequence[Vector], phi: Vector, A: Matrix, W: Vector
 ) -> tuple[list[Freedom], Matrix, Vector]:
     """The freedoms of a group eliminated from the last to the first, with what this leaves of A and W.
@@ -205,7 +207,7 @@ def _accelerations(group: Group, up: Vector | None) -> Vector:
 # ---- third sweep
 
 
-def third(
+def embed_loops_third_sweep(
     group: Group, bodies: Sequence[Body], state: State, up: Vector | None, sought: list[Scalar]
 ) -> dict[int, Vector]:
     """The motions, by unknown accelerations, of bodies that carry groups; accelerations go into `sought`."""
@@ -213,7 +215,7 @@ def third(
     if not block.tied:
         (i,) = block.bodies
         if up is not None or not all(state.motion_given[k] for k in bodies[i].speeds):
-            result[i] = outward_again(bodies[i], group.motions[i], up, group.pivots, state.motion_given, sought)
+            result[i] = sweep_outward_again(bodies[i], group.motions[i], up, group.pivots, state.motion_given, sought)
         for k in bodies[i].speeds:
             sought[k] = state.given[k] if state.motion_given[k] else sought[k]
         return result
@@ -230,7 +232,7 @@ def third(
 # ---- the whole mechanism
 
 
-def accelerations(
+def loop_accelerations(
     portions: Sequence[Portion],
     factors: Sequence[Elimination],
     bodies: Sequence[Body],
@@ -248,15 +250,15 @@ def accelerations(
     owner = {i: group for group in groups for i in group.portion.block.bodies}
     for group, K in zip(groups, factors):
         block = group.portion.block
-        first(group, bodies, state, None if block.parent is None else motions[block.parent])
+        embed_loops_first_sweep(group, bodies, state, None if block.parent is None else motions[block.parent])
         motions.update(group.motions)
         if block.tied:
-            embed(group, K, [known[r] for r in group.portion.rows[: group.portion.known]])
+            embed_loop_group(group, K, [known[r] for r in group.portion.rows[: group.portion.known]])
     _loaded(owner, bodies, motions, wrenches, loads)
     loose = _loose(groups, state)
     for group in reversed(groups):
         parent = group.portion.block.parent
-        handed_on = second(group, bodies, state, parent is not None and loose[parent])
+        handed_on = embed_loops_second_sweep(group, bodies, state, parent is not None and loose[parent])
         if parent is not None and handed_on is not None:
             up = owner[parent]
             up.A[parent] = _with(up.A.get(parent), handed_on[0])
@@ -265,10 +267,12 @@ def accelerations(
     extra: dict[int, Vector] = {}
     for group in groups:
         parent = group.portion.block.parent
-        extra.update(third(group, bodies, state, extra.get(parent) if parent is not None else None, sought))
+        extra.update(
+            embed_loops_third_sweep(group, bodies, state, extra.get(parent) if parent is not None else None, sought)
+        )
     named: dict[int, Scalar] = {}
     for group in groups:
-        named.update(zip(group.portion.rows[group.portion.known :], freedoms_of(group, bodies, state)))
+        named.update(zip(group.portion.rows[group.portion.known :], freedom_pivots_of_loop_group(group, bodies, state)))
     return sought, named
 
 
@@ -287,11 +291,11 @@ def _loaded(
     for i, six in wrenches.items():
         owner[i].W[i] = subtract(owner[i].W[i], six)
     for i, load, point in loads:
-        n, f = from_base(bodies, motions, i, load[:3]), from_base(bodies, motions, i, load[3:])
-        owner[i].W[i] = subtract(owner[i].W[i], transported(n, f, point))
+        n, f = base_vector_in_body(bodies, motions, i, load[:3]), base_vector_in_body(bodies, motions, i, load[3:])
+        owner[i].W[i] = subtract(owner[i].W[i], transported_wrench(n, f, point))
 
 
-def freedoms_of(group: Group, bodies: Sequence[Body], state: State) -> list[Scalar]:
+def freedom_pivots_of_loop_group(group: Group, bodies: Sequence[Body], state: State) -> list[Scalar]:
     """1 over the pivot of each freedom of the group."""
     if group.portion.block.tied:
         return [freedom.one_over for freedom in group.freedoms]

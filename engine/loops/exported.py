@@ -10,61 +10,67 @@ from collections.abc import Callable
 import numpy as np
 
 from ..dynamics import programs as tree
-from ..dynamics.regroup import regrouped
+from ..dynamics.regroup import regrouped_bodies
 from ..errors import InputError
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
 from .accelerations import Accelerated, Forward
 from .adjoint import AlongState
 from .assembly import assemble
-from .balance import Balance, enough
-from .branches import Inverse, efforts, multipliers_in_equations, order_at
-from .constraints import closure
-from .partition import partition
+from .balance import Balance, enough_actuators_for_freedoms
+from .branches import Inverse, branch_order_at_position, loop_actuator_efforts, multipliers_in_equations
+from .constraints import loop_closure
+from .partition import best_partition
 from .reactions import Reactions
 from .regressor import Regressor
 from .slopes import Slopes
 from .texts import Arguments, PartitionText
 
 
-def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
+def program_of_mechanism_quantity(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
     """The recorded program of this name; with loops `idyn` gives actuators, `fdyn` is closed, `reactions` have cuts."""
     if not robot.tied or what not in TEXTS:
-        return tree.program(robot, what, regroup=regroup, link=link)
-    return recorded(chosen(robot, what), what, regroup=regroup)
+        return tree.program_of_tree_quantity(robot, what, regroup=regroup, link=link)
+    return recorded_mechanism_program(mechanism_text_at_assembly(robot, what), what, regroup=regroup)
 
 
-def chosen(robot: Robot, what: str) -> PartitionText:
+def mechanism_text_at_assembly(robot: Robot, what: str) -> PartitionText:
     """The text of this name, with its choices made at the assembled initial position."""
     return TEXTS[what](robot, assemble(robot, np.array(robot.q0)))
 
 
-def recorded(text: PartitionText, what: str, *, regroup: bool = True, recording: Recording | None = None) -> Program:
+def recorded_mechanism_program(
+    text: PartitionText, what: str, *, regroup: bool = True, recording: Recording | None = None
+) -> Program:
     """The program of a text, with the name and the output of this row of the table."""
     robot, row, recording = text.loops.robot, tree.PROGRAMS[what], recording or Recording(what)
     given: Arguments = {name: list(recording.input(name, width)) for name, width in text.widths.items()}
-    result, _ = text.text(given, regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
-    return recording.program(**{row.output: result[len(efforts(robot)) :] if what == "reactions" else result})
+    result, _ = text.text(given, regrouped_bodies(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
+    return recording.program(
+        **{row.output: result[len(loop_actuator_efforts(robot)) :] if what == "reactions" else result}
+    )
 
 
-def around(robot: Robot, q0: np.ndarray, kind: type[Accelerated] = Forward) -> PartitionText:
+def mechanism_text_around_position(robot: Robot, q0: np.ndarray, kind: type[Accelerated] = Forward) -> PartitionText:
     """A text of accelerations in the coordinates that are best at this position."""
-    return kind(closure(robot), partition(closure(robot), q0, (), robot.driven))
+    return kind(loop_closure(robot), best_partition(loop_closure(robot), q0, (), robot.driven))
 
 
 def _slopes(robot: Robot, q0: np.ndarray) -> PartitionText:
-    return around(robot, q0, Slopes)
+    return mechanism_text_around_position(robot, q0, Slopes)
 
 
 def _along_state(robot: Robot, q0: np.ndarray) -> PartitionText:
-    return around(robot, q0, AlongState)
+    return mechanism_text_around_position(robot, q0, AlongState)
 
 
-def balanced(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse, divided: bool = True) -> PartitionText:
-    """A text of inverse dynamics, in the order of elimination that is good at q0; see `branches.order_at`."""
-    enough(Balance(robot, q0))
-    loops = closure(robot)
-    text = kind(loops, order_at(loops, q0, multipliers_in_equations(loops), divided))
+def mechanism_text_with_balance_order(
+    robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse, divided: bool = True
+) -> PartitionText:
+    """A text of inverse dynamics, in the order of elimination that is good at q0; see `branches.branch_order_at_position`."""
+    enough_actuators_for_freedoms(Balance(robot, q0))
+    loops = loop_closure(robot)
+    text = kind(loops, branch_order_at_position(loops, q0, multipliers_in_equations(loops), divided))
     if not text.final:
         raise InputError(
             f"{robot.name}: which actuators are at their limits isn't known before the motion is",
@@ -75,16 +81,16 @@ def balanced(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse, divide
 
 
 def _reactions(robot: Robot, q0: np.ndarray) -> PartitionText:
-    return balanced(robot, q0, Reactions)
+    return mechanism_text_with_balance_order(robot, q0, Reactions)
 
 
 def _regressor(robot: Robot, q0: np.ndarray) -> PartitionText:
-    return balanced(robot, q0, Regressor)
+    return mechanism_text_with_balance_order(robot, q0, Regressor)
 
 
 TEXTS: dict[str, Callable[[Robot, np.ndarray], PartitionText]] = {
-    "idyn": balanced,
-    "fdyn": around,
+    "idyn": mechanism_text_with_balance_order,
+    "fdyn": mechanism_text_around_position,
     "fdyn-derivatives": _slopes,
     "fdyn-adjoint": _along_state,
     "reactions": _reactions,

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.direct import aim
-from ..dynamics.samples import no_numbers
+from ..dynamics.direct import aim_direct_call
+from ..dynamics.samples import dynamics_without_numbers_error
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
-from ..machine.jit.parts import divided
+from ..machine.jit.parts import kernel_parts_divided
 from ..robot.model import Robot
 from .constraints import Closure
-from .partition import partition
+from .partition import best_partition
 from .texts import CHECKS, CONSISTENT, Arrays, PartitionText, Reduced
 
 GOOD = 0.05  # share of a pivot above which a text is taken for new positions
@@ -36,7 +36,7 @@ class TextFamily:
         coordinates: Sequence[int] | None = None,
     ):
         self.loops, self.known, self._coordinates = loops, list[PartitionText](), coordinates
-        self._made, self._lost = made, lost or no_numbers(loops.robot)
+        self._made, self._lost = made, lost or dynamics_without_numbers_error(loops.robot)
 
     def rows(self, arrays: Arrays) -> np.ndarray:
         """The results, with a row for each sample."""
@@ -47,7 +47,7 @@ class TextFamily:
             these = {name: array[left] for name, array in arrays.items()} if len(left) < count else arrays
             fresh = text is None
             if text is None:
-                consistent(self.loops, these)
+                loops_are_consistent(self.loops, these)
                 text = self._good(these["q"][0])
             rows = text.rows(these)
             values, checks = rows[:, :-CHECKS], rows[:, -CHECKS:] >= 0.0
@@ -61,7 +61,7 @@ class TextFamily:
             result[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
             left, text = left[~fit], None
         if doubtful.any():  # the checks are a little stricter than `consistent`
-            consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
+            loops_are_consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
         return result
 
     def _good(self, q: np.ndarray) -> PartitionText:
@@ -81,22 +81,27 @@ class TextFamily:
             self.known = [text, *(one for one in self.known if one is not text)]
 
 
-def reduced_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
+def reduced_mechanism_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of inertia and bias in these coordinates."""
     key = Reduced, tuple(independent)
     result: TextFamily | None = loops.robot.derived.get(key)
     if result is None:
         made = TextFamily(
-            loops, lambda q: Reduced(loops, partition(loops, q, (), independent)), coordinates=independent
+            loops, lambda q: Reduced(loops, best_partition(loops, q, (), independent)), coordinates=independent
         )
         result = loops.robot.derived.setdefault(key, made)
     return result
 
 
-def quick(what: Hashable, key: Hashable, robot: Robot, *groups: Any) -> Any:
+def quick_mechanism_result(what: Hashable, key: Hashable, robot: Robot, *groups: Any) -> Any:
     """The results for one sample by existing code of this family, which then serves the robot's direct calls."""
     family = robot.derived.get(key)
-    if family is None or not choice.free() or type(groups[0]) is not np.ndarray or groups[0].ndim != 1:
+    if (
+        family is None
+        or not choice.compiled_code_may_run_freely()
+        or type(groups[0]) is not np.ndarray
+        or groups[0].ndim != 1
+    ):
         return None
     for text in family.known[:MOST]:
         if text.one is not None and text.final and not text.oriented:
@@ -105,20 +110,20 @@ def quick(what: Hashable, key: Hashable, robot: Robot, *groups: Any) -> Any:
             except (AttributeError, TypeError, ValueError):
                 return None
             if result is not None and (result[-CHECKS:] >= 0.0).all():
-                serve(text, what)
+                serve_mechanism_calls(text, what)
                 parts, numbers = text.parts(), result[:-CHECKS]
-                return divided(numbers, parts) if parts else numbers
+                return kernel_parts_divided(numbers, parts) if parts else numbers
     return None
 
 
-def serve(text: PartitionText, what: Hashable) -> None:
+def serve_mechanism_calls(text: PartitionText, what: Hashable) -> None:
     """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
     for code in (text.one, text.many):
         if code is not None and text.final:
-            aim(text.loops.robot, what, text.wrenched, code, text.shape(), CHECKS, text.parts())
+            aim_direct_call(text.loops.robot, what, text.wrenched, code, text.shape(), CHECKS, text.parts())
 
 
-def consistent(loops: Closure, arrays: Arrays) -> None:
+def loops_are_consistent(loops: Closure, arrays: Arrays) -> None:
     """Raises an error if the loops aren't closed at these positions, or at speeds if these are given."""
     if "qd" not in arrays:
         return  # callers that give forces alone have checked the positions

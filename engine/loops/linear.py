@@ -9,20 +9,20 @@ import numpy as np
 
 from ..dynamics import linear as tree
 from ..dynamics.kinematics import coordinate_rates
-from ..dynamics.samples import Samples, computes, vector
+from ..dynamics.samples import Samples, dynamics_call_with_checked_results, vector_of_dynamics_samples
 from ..dynamics.spatial import dot
 from ..errors import InputError, NumericalError
-from ..machine.program.dual import Dual, part_of
+from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Robot
 from .assembly import assemble
 from .constrained import ConstrainedEquations
-from .constraints import Closure, closure
-from .elimination import pivot_size_margin
+from .constraints import Closure, loop_closure
+from .elimination import pivot_size_margin_of_constraints
 from .families import TextFamily
 from .mechanism import COORDINATES, independent_coordinates, inverse
-from .numbers import numbers_with
-from .partition import independent_speeds, partition
+from .numbers import numbers_of_mechanism_with_bodies
+from .partition import best_partition, independent_speeds
 from .search import CLOSED
 from .slopes import Displaced
 from .texts import CHECKS, NEAR, Arguments, PartitionText
@@ -37,17 +37,17 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
     whether the state is an equilibrium. With loops, x has the coordinates in `independent`, places of speeds.
     """
     if not getattr(robot, "tied", False):
-        return {**tree.linearize(robot, q, qd, tau), "independent": tuple(range(getattr(robot, "nv", 0)))}
+        return {**tree.linearize_tree(robot, q, qd, tau), "independent": tuple(range(getattr(robot, "nv", 0)))}
     return _closed(robot, q, qd, tau)
 
 
-@computes
+@dynamics_call_with_checked_results
 def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     """The linearised equations of a mechanism with its loops closed, in its independent coordinates."""
     s = Samples(robot, q=q, qd=np.zeros(robot.nv) if qd is None else qd).finite()
     if s.count is not None:
         raise InputError("a linearisation is about one state", found=f"{s.count} samples")
-    loops, driven = closure(robot), list(robot.driven)
+    loops, driven = loop_closure(robot), list(robot.driven)
     place, speeds, still, independent = _followed(loops, s.arrays["q"], s.arrays["qd"])
     turning = [joint.name for joint in robot.moving if joint.type.orientation is not None]
     if speeds.any() and any(k in robot.joint(name).speeds for name in turning for k in independent):
@@ -65,8 +65,10 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     if tau is None:
         holding[driven] = inverse(robot, place, speeds, still)[: len(driven)]
     else:
-        holding = vector("tau", tau, robot.nv)
-    rows = linear_texts(loops, independent).rows({"q": place[None], "qd": speeds[None], "tau": holding[None]})[0]
+        holding = vector_of_dynamics_samples("tau", tau, robot.nv)
+    rows = linearized_mechanism_texts(loops, independent).rows(
+        {"q": place[None], "qd": speeds[None], "tau": holding[None]}
+    )[0]
     count, qdd = len(independent), rows[: robot.nv]
     slopes = rows[robot.nv :].reshape(count, 2 * count + len(driven))
     A = np.zeros((2 * count, 2 * count))
@@ -115,7 +117,7 @@ def _following(loops: Closure, independent: Sequence[int]) -> TextFamily:
     result: TextFamily | None = loops.robot.derived.get(key)
     if result is None:
         made = TextFamily(
-            loops, lambda q: Following(loops, partition(loops, q, (), independent)), coordinates=independent
+            loops, lambda q: Following(loops, best_partition(loops, q, (), independent)), coordinates=independent
         )
         result = loops.robot.derived.setdefault(key, made)
     return result
@@ -143,7 +145,11 @@ class Following(PartitionText):
         for cosine in loops.upright(tied):
             right_way = smaller(right_way, cosine - UPRIGHT)
         closed = CLOSED * CLOSED - (dot(gaps, gaps) if gaps else 0.0)
-        return [*speeds, *still], [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), closed, right_way]
+        return [*speeds, *still], [
+            pivot_size_margin_of_constraints(K.pivots, [NEAR * x for x in part.pivots]),
+            closed,
+            right_way,
+        ]
 
 
 class Linear(Displaced):
@@ -166,14 +172,14 @@ class Linear(Displaced):
         speeds = [Dual(given["qd"][k], {len(z) + c: 1.0}) for c, k in enumerate(part.independent)]
         still = [0.0] * len(part.rows)
         off, _ = self.unbalanced(
-            given, numbers_with(self.loops, bodies), moved, lambda K: K.solve([*still, *speeds]), z
+            given, numbers_of_mechanism_with_bodies(self.loops, bodies), moved, lambda K: K.solve([*still, *speeds]), z
         )
-        columns = [factors.solve([-part_of(x, k) for x in off]) for k in range(2 * len(z))]
+        columns = [factors.solve([-dual_derivative(x, k) for x in off]) for k in range(2 * len(z))]
         columns += [factors.solve([column[k] for column in T]) for k in robot.driven]
         return [*qdd, *(column[r] for r in range(len(z)) for column in columns)], checks
 
 
-def linear_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
+def linearized_mechanism_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of linearised equations in these coordinates."""
     key = Linear, tuple(independent)
     result: TextFamily | None = loops.robot.derived.get(key)

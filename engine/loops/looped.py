@@ -13,19 +13,27 @@ from typing import Any
 
 from ..dynamics.spatial import add
 from ..dynamics.sweeps import Motion, rate_tensor
-from ..dynamics.symbols import leaves, planted, shape
-from ..dynamics.vanishing import loss
-from ..machine.jit.phases import PhasedStep, settled
+from ..dynamics.symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
+from ..dynamics.vanishing import joint_pivot_loss
+from ..machine.jit.phases import PhasedStep, settled_kernel_elements
 from ..machine.jit.rolled import Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Coupling
 from ..robot.placement import Placement
 from .blocks import Block
-from .closing import Openness, margins
+from .closing import Openness, closing_margins_of_loops
 from .constraints import Closure
-from .division import Portion, portions
-from .elimination import Elimination, pivot_margin
-from .embedding import Group, State, embed, first, freedoms_of, second, third
+from .division import Portion, partition_portions
+from .elimination import Elimination, pivot_margin_of_constraints
+from .embedding import (
+    Group,
+    State,
+    embed_loop_group,
+    embed_loops_first_sweep,
+    embed_loops_second_sweep,
+    embed_loops_third_sweep,
+    freedom_pivots_of_loop_group,
+)
 from .partition import Partition
 from .ties import Side, Tie
 
@@ -84,13 +92,13 @@ class Kind:
 
     def __init__(self, loops: Closure, elements: Sequence[Element]):
         self.form, self.model, self._loops = elements[0].form, elements[0].numbers, loops
-        values = [dict(leaves(one.numbers)) for one in elements]
+        values = [dict(number_leaves_of_bodies(one.numbers)) for one in elements]
         self.paths = [path for path in values[0] if path[0] in ALONG or len({one[path] for one in values}) > 1]
         self.constants = [(path, x) for path, x in values[0].items() if path not in self.paths]
 
     def numbers(self, element: Element) -> list[float]:
         """The element's numbers in which its kind differs."""
-        values = dict(leaves(element.numbers))
+        values = dict(number_leaves_of_bodies(element.numbers))
         return [values[path] for path in self.paths]
 
     def identity(self) -> tuple[Any, ...]:
@@ -100,13 +108,17 @@ class Kind:
     def record(self, filled: Container[Any], gravity: Sequence[float]) -> PhasedStep:
         """The text of one subsystem of this kind."""
         form, step = self.form, PhasedStep(3, filled)
-        own: Numbers = planted(self.model, {path: step.take(OUT, "number", k) for k, path in enumerate(self.paths)})
+        own: Numbers = planted_bodies(
+            self.model, {path: step.take(OUT, "number", k) for k, path in enumerate(self.paths)}
+        )
         q = [step.take(OUT, "q", k) for k in form.coordinates]
         qd = [step.take(OUT, "qd", k) for k in form.speeds]
         tau = [step.take(IN, "tau", k) for k in form.speeds]
         group = Group(form.portion)
         state = State(q, qd, tau, [False] * len(qd), list(gravity))
-        first(group, own.bodies, state, None if form.carrier is None else _carrying(step, form.carrier))
+        embed_loops_first_sweep(
+            group, own.bodies, state, None if form.carrier is None else _carrying(step, form.carrier)
+        )
         openness = self._closed(group, own, q, qd)
         for i in form.bearing:
             for name in ("w", "wd", "a"):
@@ -121,15 +133,15 @@ class Kind:
         """Closes the group's loops in its accelerations; what comes out is how well they are closed at q and qd."""
         form = self.form
         if not form.portion.block.tied:
-            return margins(1.0, [], [], qd, form.row_scale, form.column_scale)
+            return closing_margins_of_loops(1.0, [], [], qd, form.row_scale, form.column_scale)
         loops = self._loops.with_numbers(own.bodies, own.ties, own.couplings)
         tied = loops.tied(q)
         J, drift = loops.rates(q, qd, tied)
         A = [[J[r].get(k, 0.0) for k in range(len(qd))] for r in form.known]
         K = Elimination([*A, *(list(row) for row in form.N)], form.portion.order)
-        embed(group, K, [-drift[r] for r in form.known])
-        margin = pivot_margin([pivot * pivot for pivot in K.pivots], own.limits)
-        return margins(margin, loops.gaps(q, tied), J, qd, form.row_scale, form.column_scale)
+        embed_loop_group(group, K, [-drift[r] for r in form.known])
+        margin = pivot_margin_of_constraints([pivot * pivot for pivot in K.pivots], own.limits)
+        return closing_margins_of_loops(margin, loops.gaps(q, tied), J, qd, form.row_scale, form.column_scale)
 
     def _eliminate(self, step: PhasedStep, group: Group, own: Numbers, state: State) -> None:
         form = self.form
@@ -137,15 +149,17 @@ class Kind:
             upper = {(r, s): step.take(IN, "own", ("A", i, r, s)) for r, s in UPPER}
             group.A[i] = [[upper[min(r, s), max(r, s)] for s in SIX] for r in SIX]
             group.W[i] = add(group.W[i], [step.take(IN, "own", ("W", i, r)) for r in SIX])
-        handed_on = second(group, own.bodies, state, form.carrier is not None)
+        handed_on = embed_loops_second_sweep(group, own.bodies, state, form.carrier is not None)
         if handed_on is not None:
             A, W = handed_on
             rows = {("A", form.carrier, r, s): A[r][s] for r, s in UPPER}
             for row, x in (rows | {("W", form.carrier, r): W[r] for r in SIX}).items():
                 step.put(IN, "up", row, x if form.begins else step.take(IN, "up", row) + x)
-        for bound, one_over, watched in zip(own.least, freedoms_of(group, own.bodies, state), form.watched):
+        for bound, one_over, watched in zip(
+            own.least, freedom_pivots_of_loop_group(group, own.bodies, state), form.watched
+        ):
             if watched:
-                step.watch(IN, loss(bound, one_over))
+                step.watch(IN, joint_pivot_loss(bound, one_over))
 
     def _check(self, step: PhasedStep, openness: Openness, slack: Sequence[Scalar]) -> None:
         """Hands on the checks of the group and of all that hang on it, or leaves them among the results."""
@@ -169,7 +183,7 @@ class Kind:
         up = None
         if form.carrier is not None:
             up = [step.take(AGAIN, "up", ("extra", form.carrier, r)) for r in SIX]
-        moved = third(group, own.bodies, state, up, sought)
+        moved = embed_loops_third_sweep(group, own.bodies, state, up, sought)
         for k, x in zip(form.speeds, sought):
             step.put(AGAIN, "sought", k, x)
         for i in form.bearing:
@@ -213,9 +227,9 @@ class Hanging:
     begins_group: bool
 
 
-def elements(loops: Closure, part: Partition, bounds: Bounds) -> list[Element] | None:
+def looped_subsystem_elements(loops: Closure, part: Partition, bounds: Bounds) -> list[Element] | None:
     """The subsystems as elements of a loop, those that others hang on first; None where these are one."""
-    divided = portions(loops, part)
+    divided = partition_portions(loops, part)
     if len(divided) != len(loops.blocks):
         return None
     group_of = {i: g for g, portion in enumerate(divided) for i in portion.block.bodies}
@@ -260,7 +274,7 @@ def _element(
         carriers=tuple(at[i] for i in block.carriers),
     )
     form = Form(
-        shape=shape(numbers),
+        shape=shape_of_bodies(numbers),
         portion=replace(portion, block=local, rows=tuple(range(len(portion.rows))), pivots=()),
         bearing=bearing,
         N=tuple(tuple(part.N[c][k] for k in speeds) for c in freedoms),
@@ -306,18 +320,18 @@ def _coupling(one: Coupling, coordinates: list[int], speeds: list[int]) -> Coupl
     )
 
 
-def repeated(found: Sequence[Element]) -> bool:
+def subsystems_are_repeated(found: Sequence[Element]) -> bool:
     """Whether subsystems with loops are many and of few kinds."""
     tied = [one.form for one in found if one.form.portion.block.tied]
     return len(tied) >= max(FEW, len(set(tied)) + 2)
 
 
-def sweep_program(loops: Closure, found: Sequence[Element]) -> tuple[SweepProgram, Elements]:
+def looped_subsystem_sweep_program(loops: Closure, found: Sequence[Element]) -> tuple[SweepProgram, Elements]:
     """The loop over these subsystems; each one that hangs on the base has checks behind the accelerations."""
     forms = list(dict.fromkeys(one.form for one in found))
     kinds = [Kind(loops, [one for one in found if one.form == form]) for form in forms]
     gravity = list(loops.robot.gravity)
-    texts, wanted = settled(lambda filled: [kind.record(filled, gravity) for kind in kinds])
+    texts, wanted = settled_kernel_elements(lambda filled: [kind.record(filled, gravity) for kind in kinds])
     steps = [text.steps(wanted) for text in texts]
     sweeps = [Sweep(phase == IN, [own[phase] for own in steps]) for phase in (OUT, IN, AGAIN)]
     identity = (repr([kind.identity() for kind in kinds]), repr(gravity))
@@ -342,4 +356,10 @@ def sweep_program(loops: Closure, found: Sequence[Element]) -> tuple[SweepProgra
     return loop, table
 
 
-__all__ = ["Bounds", "Element", "elements", "repeated", "sweep_program"]
+__all__ = [
+    "Bounds",
+    "Element",
+    "looped_subsystem_elements",
+    "looped_subsystem_sweep_program",
+    "subsystems_are_repeated",
+]

@@ -12,17 +12,17 @@ from ..dynamics import calls as tree
 from ..dynamics import quantities
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError, NumericalError
-from ..machine.jit.parts import divided
+from ..machine.jit.parts import kernel_parts_divided
 from ..robot.model import Robot
 from . import accelerations, branches, effort
 from .assembly import assemble
-from .balance import Balance, Forces, enough, shares
-from .branches import Inverse, efforts
-from .constraints import Closure, closure
-from .families import consistent, quick, reduced_texts, serve
+from .balance import Balance, Forces, actuators_share_loop_work, enough_actuators_for_freedoms
+from .branches import Inverse, loop_actuator_efforts
+from .constraints import Closure, loop_closure
+from .families import loops_are_consistent, quick_mechanism_result, reduced_mechanism_texts, serve_mechanism_calls
 from .partition import independent_speeds
-from .reactions import Reactions, wrenches_of
-from .reactions import wrench_texts as texts_of_reactions
+from .reactions import Reactions, wrenches_of_multipliers
+from .reactions import mechanism_wrench_texts as texts_of_reactions
 from .texts import Reduced
 
 # names of direct calls, and of the coordinates of reduced equations
@@ -34,28 +34,34 @@ Wrenches = Mapping[str, Any]
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces of the actuated joints and of `actuators` for this motion, of least weighted norm where they share."""
     result: np.ndarray
-    if wrenches is None and (answer := quick("inverse", Inverse, robot, q, qd, qdd)) is not None:
+    if wrenches is None and (answer := quick_mechanism_result("inverse", Inverse, robot, q, qd, qdd)) is not None:
         result = answer
         return result
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     wrenched, w = s.acting(wrenches)
-    loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
+    loops, arrays = loop_closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
     if s.count == 0:
-        return np.empty((0, len(efforts(robot))))
-    supported(robot, arrays["q"])
-    family = branches.inverse_texts(loops, wrenched)
+        return np.empty((0, len(loop_actuator_efforts(robot))))
+    mechanism_has_enough_actuators(robot, arrays["q"])
+    family = branches.mechanism_inverse_texts(loops, wrenched)
     result = family.rows(arrays)
-    if shares(family) and effort.exceed_limits(result, efforts(robot)).any():
-        result = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
+    if (
+        actuators_share_loop_work(family)
+        and effort.loop_efforts_exceed_limits(result, loop_actuator_efforts(robot)).any()
+    ):
+        result = forces_behind_spanning_tree(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
     else:
-        serve(family.known[0], "inverse")
+        serve_mechanism_calls(family.known[0], "inverse")
     return result if s.count is not None else result[0]
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The accelerations of all tree joints under these forces."""
     result: np.ndarray
-    if wrenches is None and (answer := quick("forward", accelerations.Forward, robot, q, qd, tau)) is not None:
+    if (
+        wrenches is None
+        and (answer := quick_mechanism_result("forward", accelerations.Forward, robot, q, qd, tau)) is not None
+    ):
         result = answer
         return result
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
@@ -63,9 +69,9 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     if s.count == 0:
         return np.empty((0, robot.nv))
     arrays = {"w": w, **{name: s.rows(name) for name in ("q", "qd", "tau")}}
-    family = accelerations.forward(closure(robot), wrenched)
+    family = accelerations.mechanism_forward_texts(loop_closure(robot), wrenched)
     qdd = family.rows(arrays)
-    serve(family.known[0], "forward")
+    serve_mechanism_calls(family.known[0], "forward")
     return qdd if s.count is not None else qdd[0]
 
 
@@ -76,20 +82,20 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     s = Samples(robot, q=q, qd=qd).finite()
     arrays = {name: s.rows(name) for name in ("q", "qd")}
-    loops = closure(robot)
+    loops = loop_closure(robot)
     if s.count == 0:
         n = len(Reduced.moved_by(loops, independent_coordinates(loops, assemble(robot, np.array(robot.q0)))))
         return np.empty((0, n, n)), np.empty((0, n))
     coordinates = independent_coordinates(loops, arrays["q"][0])
     try:
-        family = reduced_texts(loops, coordinates)
+        family = reduced_mechanism_texts(loops, coordinates)
         rows = family.rows(arrays)
         if coordinates == robot.derived.get(COORDINATES):
-            serve(family.known[0], REDUCED)
+            serve_mechanism_calls(family.known[0], REDUCED)
     except NumericalError:
-        family = reduced_texts(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0]))
+        family = reduced_mechanism_texts(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0]))
         rows = family.rows(arrays)
-    result = divided(rows if s.count is not None else rows[0], family.known[0].parts())
+    result = kernel_parts_divided(rows if s.count is not None else rows[0], family.known[0].parts())
     assert isinstance(result, tuple)
     return result[0], result[1]
 
@@ -114,31 +120,34 @@ def independent_coordinates(loops: Closure, q: np.ndarray) -> list[int]:
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """The wrench at every joint, and of each cut what its first link exerts on the second, base-frame axes."""
-    if wrenches is None and (answer := quick(REACTIONS, Reactions, robot, q, qd, qdd)) is not None:
+    if wrenches is None and (answer := quick_mechanism_result(REACTIONS, Reactions, robot, q, qd, qdd)) is not None:
         at_once: dict[str, np.ndarray] = answer
         return at_once
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     wrenched, w = s.acting(wrenches)
-    loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
+    loops, arrays = loop_closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
     if s.count == 0:
         return _named(robot, np.empty((0, len(robot.links) + len(robot.loops), 6)))
-    supported(robot, arrays["q"])
+    mechanism_has_enough_actuators(robot, arrays["q"])
     family = texts_of_reactions(loops, wrenched)
     rows = family.rows(arrays)
-    count = len(efforts(robot))
+    count = len(loop_actuator_efforts(robot))
     sixes = rows[:, count:].reshape(len(rows), -1, 6)
-    if shares(family) and (over := effort.exceed_limits(rows[:, :count], efforts(robot))).any():
+    if (
+        actuators_share_loop_work(family)
+        and (over := effort.loop_efforts_exceed_limits(rows[:, :count], loop_actuator_efforts(robot))).any()
+    ):
         given = dict(zip(wrenched, w[over].reshape(over.sum(), -1, 6).swapaxes(0, 1)))
         motion = {name: arrays[name][over] for name in ("q", "qd", "qdd")}
         sixes[over] = _within_limits(Samples(robot, **motion), given)
-    serve(family.known[0], REACTIONS)
+    serve_mechanism_calls(family.known[0], REACTIONS)
     return _named(robot, sixes if s.count is not None else sixes[0])
 
 
-def supported(robot: Robot, q: np.ndarray) -> None:
+def mechanism_has_enough_actuators(robot: Robot, q: np.ndarray) -> None:
     """Raise an error if there are too few actuators; that there are enough doesn't change."""
     if "supported" not in robot.derived:
-        enough(Balance(robot, q))
+        enough_actuators_for_freedoms(Balance(robot, q))
         robot.derived["supported"] = True
 
 
@@ -151,16 +160,16 @@ def _named(robot: Robot, sixes: np.ndarray) -> dict[str, np.ndarray]:
 def _within_limits(s: Samples, wrenches: dict[str, np.ndarray]) -> np.ndarray:
     """The wrenches in joints and cuts where limits of actuators decide how they share their work."""
     robot, (q, qd, qdd) = s.robot, s.arrays.values()
-    forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
-    on_links, cuts = wrenches_of(closure(robot), q, forces.actuated, forces.multipliers)
+    forces = forces_behind_spanning_tree(s, tree.inverse(robot, q, qd, qdd, wrenches))
+    on_links, cuts = wrenches_of_multipliers(loop_closure(robot), q, forces.actuated, forces.multipliers)
     for link, six in wrenches.items():
         on_links[link] = on_links[link] + six if link in on_links else six
     return np.stack([*quantities.reactions(robot, q, qd, qdd, on_links).values(), *cuts.values()], axis=1)
 
 
-def forces_of(s: Samples, tau: np.ndarray) -> Forces:
+def forces_behind_spanning_tree(s: Samples, tau: np.ndarray) -> Forces:
     """The forces behind the spanning tree's, of checked samples."""
     balance = Balance(s.robot, s.rows("q"))
-    consistent(balance.loops, {"q": balance.q, "qd": s.rows("qd")})
-    enough(balance)
+    loops_are_consistent(balance.loops, {"q": balance.q, "qd": s.rows("qd")})
+    enough_actuators_for_freedoms(balance)
     return balance.solve(tau)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..dynamics.dense import solve
+from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.spatial import add, dot, scale, subtract
 from ..machine.program.scalars import Scalar
 from .elimination import Blockwise
@@ -73,7 +73,7 @@ class Problem:
     parameters: MethodParameters = field(default_factory=MethodParameters)
 
 
-def reduced(p: Problem, drift: Vector) -> tuple[Vector, list[Vector], list[Vector], Vector]:
+def reduced_by_closure_method(p: Problem, drift: Vector) -> tuple[Vector, list[Vector], list[Vector], Vector]:
     """The equations reduced by T: q̈₀ = K⁻¹ [drift; 0], the columns of T, Tᵀ M T, and Tᵀ (M q̈₀ + h − τ)."""
     start = p.K.solve([*drift, *([0.0] * len(p.N))])
     known = p.bias(start)
@@ -83,23 +83,23 @@ def reduced(p: Problem, drift: Vector) -> tuple[Vector, list[Vector], list[Vecto
     return start, T, inertia, [dot(column, known) for column in T]
 
 
-def projected(p: Problem, drift: Vector) -> Vector:
+def projected_closure_accelerations(p: Problem, drift: Vector) -> Vector:
     """Accelerations with A q̈ = drift, subsystem by subsystem."""
     return p.embedded(drift)[0]
 
 
-def closed(p: Problem) -> Vector:
+def closed_loop_accelerations(p: Problem) -> Vector:
     """Accelerations at closed positions and speeds, without any correction."""
-    return projected(p, p.second)
+    return projected_closure_accelerations(p, p.second)
 
 
-def stabilised(p: Problem) -> Vector:
+def stabilised_closure_accelerations(p: Problem) -> Vector:
     """Accelerations with A q̈ = −σ ċ − Ȧ q̇ (Khan 2002, eq. 2.21)."""
     off = subtract([dot(row, p.qd) for row in p.A], p.rate)
-    return projected(p, subtract(p.second, scale(p.parameters["sigma"], off)))
+    return projected_closure_accelerations(p, subtract(p.second, scale(p.parameters["sigma"], off)))
 
 
-def augmented(p: Problem) -> Vector:
+def augmented_closure_accelerations(p: Problem) -> Vector:
     """Accelerations by multipliers, (A M⁻¹ Aᵀ) λ = … − A q̈_free with Baumgarte's correction; M⁻¹ is the recursion's."""
     a, b = p.parameters["alpha"], p.parameters["beta"]
     A = p.A[: p.closures]
@@ -109,12 +109,14 @@ def augmented(p: Problem) -> Vector:
     pushed = [p.response(row) for row in A]
     stiffness = [[dot(A[max(i, j)], pushed[min(i, j)]) for j in range(len(A))] for i in range(len(A))]
     qdd = list(free)
-    for x, column in zip(solve(stiffness, subtract(wanted, [dot(row, free) for row in A])), pushed):
+    for x, column in zip(
+        solve_with_inertia_factors(stiffness, subtract(wanted, [dot(row, free) for row in A])), pushed
+    ):
         qdd = add(qdd, scale(x, column))
     return qdd
 
 
-def penalised(p: Problem) -> Vector:
+def penalised_closure_accelerations(p: Problem) -> Vector:
     """Accelerations with springs and dampers in place of the constraints."""
     k = p.parameters["k"]
     d = p.parameters.get("d", 2 * k**0.5)
@@ -172,14 +174,20 @@ DAMPING = Parameter("d", "of the dampers beside them; default: 2 sqrt(k)", "damp
 
 METHODS = {
     "denoc": Method(
-        "independent coordinates, positions and speeds kept closed", closed, speeds="independent", closes=True
+        "independent coordinates, positions and speeds kept closed",
+        closed_loop_accelerations,
+        speeds="independent",
+        closes=True,
     ),
     "multipliers": Method(
-        "augmented system, Baumgarte's stabilisation", augmented, parameters=(ALPHA, BETA), divides=True
+        "augmented system, Baumgarte's stabilisation",
+        augmented_closure_accelerations,
+        parameters=(ALPHA, BETA),
+        divides=True,
     ),
     "projection-qr": Method(
         "null space by QR, its directions kept",
-        stabilised,
+        stabilised_closure_accelerations,
         "qr",
         "independent",
         parameters=(SIGMA,),
@@ -189,7 +197,7 @@ METHODS = {
     ),
     "projection-svd": Method(
         "null space by SVD, its directions kept",
-        stabilised,
+        stabilised_closure_accelerations,
         "svd",
         "independent",
         parameters=(SIGMA,),
@@ -199,7 +207,7 @@ METHODS = {
     ),
     "projection-gauss": Method(
         "Gaussian triangularization with full pivoting",
-        stabilised,
+        stabilised_closure_accelerations,
         "strongest",
         "independent",
         parameters=(SIGMA,),
@@ -209,7 +217,7 @@ METHODS = {
     ),
     "projection-svd-raw": Method(
         "null space by SVD at every evaluation, its directions not kept (Yun and Sarkar 1998)",
-        stabilised,
+        stabilised_closure_accelerations,
         "svd",
         "independent",
         parameters=(SIGMA,),
@@ -219,18 +227,20 @@ METHODS = {
     ),
     "penalty": Method(
         "springs and dampers for constraints",
-        penalised,
+        penalised_closure_accelerations,
         parameters=(STIFFNESS, DAMPING),
         raw=True,
         scaled=True,
         divides=True,
         distributed=True,
     ),
-    "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed, raw=True),
+    "denoc-extended": Method(
+        "all joint rates integrated, no stabilisation (Khan 2002)", closed_loop_accelerations, raw=True
+    ),
 }
 
 
-def parameters() -> dict[Parameter, list[str]]:
+def parameters_of_closure_methods() -> dict[Parameter, list[str]]:
     """The parameters of all methods in the table, each with the names of the methods that take it."""
     result: dict[Parameter, list[str]] = {}
     for name, method in METHODS.items():
@@ -241,6 +251,6 @@ def parameters() -> dict[Parameter, list[str]]:
     return result
 
 
-def distributed() -> list[str]:
+def distributed_closure_methods() -> list[str]:
     """Names of the methods whose steps nodes can take after a single exchange."""
     return [name for name, method in METHODS.items() if method.distributed]

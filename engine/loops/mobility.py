@@ -7,18 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dynamics.vanishing import owner
+from ..dynamics.vanishing import tree_joint_of_speed
 from ..errors import AssemblyError
 from ..robot.cuts import X, Y, Z
 from ..robot.model import Robot
-from ..robot.values import counted
-from .assembly import assembled
-from .balance import Balance, actuated_names, actuated_speeds, idle_spins, motionless, undetermined
+from ..robot.values import count_with_noun
+from .assembly import position_with_loops_closed
+from .balance import (
+    Balance,
+    actuated_names,
+    actuated_speeds,
+    idle_spins,
+    motionless_loop_actuators,
+    undetermined_multipliers,
+)
 from .blocks import Block
-from .constraints import Closure, Gap, closure
-from .rank import TINY, null_space
+from .constraints import Closure, Gap, loop_closure
+from .rank import TINY, constraint_null_space
 from .row_kinds import Row
-from .subsystems import branch_links
+from .subsystems import branch_links_of_subsystems
 from .ties import KINDS, Tie
 
 NEAR = 1e-3  # smallest scaled singular value below which a warning says that a singular position is near
@@ -110,9 +117,9 @@ class Mobility:
 
 def mobility(robot: Robot) -> Mobility:
     """The mobility of the robot at its initial position."""
-    loops, guess = closure(robot), np.array(robot.q0, dtype=float)
+    loops, guess = loop_closure(robot), np.array(robot.q0, dtype=float)
     try:
-        q = assembled(loops, guess, list(robot.driven))
+        q = position_with_loops_closed(loops, guess, list(robot.driven))
         standing = _standing(robot, loops, q)
     except AssemblyError as error:
         q, standing = error.nearest, None
@@ -141,7 +148,7 @@ def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
     """The mobility at a closed position q."""
     balance = Balance(robot, q)
     J, S = loops.scaled(balance.J[0]), _scaled_actuators(balance)
-    motions = null_space(J)
+    motions = constraint_null_space(J)
     moved = int(np.linalg.matrix_rank(S @ motions, tol=TINY)) if S.size and motions.size else 0
     N = idle_spins(loops, balance.J[0], balance.S[0])
     spins = tuple(_spin(robot, column) for column in N.T)
@@ -149,11 +156,11 @@ def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
     return Standing(
         freedoms=balance.freedoms,
         redundant=loops.m - len(balance.rows),
-        undetermined=tuple(_unknowable(loops, undetermined(loops, q))),
+        undetermined=tuple(_unknowable(loops, undetermined_multipliers(loops, q))),
         spins=spins,
         surplus=len(S) - moved,
         unmoved=balance.freedoms - moved - len(spins),
-        useless=tuple(actuated_speeds(robot)[k] for k in motionless(balance)),
+        useless=tuple(actuated_speeds(robot)[k] for k in motionless_loop_actuators(balance)),
         subsystems=tuple(_subsystems(robot, balance)),
         groups=tuple(_group(robot, loops, block, J) for block in loops.blocks if block.tied),
         apart=sum(not block.tied for block in loops.blocks),
@@ -203,7 +210,7 @@ def _spin(robot: Robot, motion: np.ndarray) -> Spin:
 
 def _subsystems(robot: Robot, balance: Balance) -> list[SubsystemNames]:
     """The subsystems of equations by the names of their links, in the order in which they are solved."""
-    names = branch_links(robot)
+    names = branch_links_of_subsystems(robot)
     return [
         SubsystemNames(
             " + ".join(roman(b + 1) for b in step.branches),
@@ -219,7 +226,7 @@ def _subsystems(robot: Robot, balance: Balance) -> list[SubsystemNames]:
 def _group(robot: Robot, loops: Closure, block: Block, J: np.ndarray) -> GroupNames:
     """A group of bodies by its names, with its freedoms by rank; J has no units."""
     on = [name for name, (body, _) in robot.tree.seats.items() if body in block.bodies]
-    coupled = [owner(robot, loops.couplings[place].speed).name for place in block.couplings]
+    coupled = [tree_joint_of_speed(robot, loops.couplings[place].speed).name for place in block.couplings]
     rows = J[np.ix_(loops.rows_of(block), block.speeds)]
     rank = int(np.linalg.matrix_rank(rows, tol=TINY)) if rows.size else 0
     names = (*(loops.ties[place].name for place in block.ties), *coupled)
@@ -239,14 +246,14 @@ def roman(n: int) -> str:
 
 
 def _open(gaps: Sequence[Gap]) -> tuple[str, ...]:
-    which = "; ".join(f"`{gap.name}` stays open by {gap_in_words(gap)}" for gap in gaps)
+    which = "; ".join(f"`{gap.name}` stays open by {loop_gap_in_words(gap)}" for gap in gaps)
     return (
         f"the loops can't be closed from the initial position: {which}; look for a length that is wrong, or give a "
         "better guess under `assembly`",
     )
 
 
-def gap_in_words(gap: Gap) -> str:
+def loop_gap_in_words(gap: Gap) -> str:
     """A gap in words, in mm and degrees."""
     length, angle = (0.0 if abs(x) < 1e-9 else x for x in (gap.length * 1000, float(np.degrees(gap.angle))))
     return f"{length:.4g} mm and {angle:.4g}°"
@@ -258,7 +265,7 @@ def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
     if at.unmoved:
         needed = at.freedoms - len(at.spins)
         result.append(
-            f"{counted(at.unmoved, 'freedom')} of {needed} {'is' if at.unmoved == 1 else 'are'} moved by no actuator "
+            f"{count_with_noun(at.unmoved, 'freedom')} of {needed} {'is' if at.unmoved == 1 else 'are'} moved by no actuator "
             f"(actuated: {', '.join(names) or 'nothing'}): it can be simulated, but has no inverse dynamics"
         )
     for name in at.useless:

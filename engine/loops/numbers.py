@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dynamics.regroup import regrouped
+from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.spatial import Factor, Vector
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import Path, leaves, planted
-from ..dynamics.wrenches import constant_wrenches, on_bodies
+from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies
+from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..errors import DenocError, InputError
 from ..machine.program.scalars import as_floats
 from ..robot.model import Body, Coupling, Robot, Three
-from ..robot.nearby import FileNumber, file_number
+from ..robot.nearby import FileNumber, robot_file_number
 from ..robot.placement import Placement, turn_matrix_of
-from .constraints import Closure, closure
+from .constraints import Closure, loop_closure
 from .ties import Side, Tie
 
 STEP = 0.01  # of differences: what a file's numbers do to a robot's is smooth, and mostly a polynomial
@@ -45,16 +45,16 @@ class Numbers(NamedTuple):
         return wrenches, [(body, list(six), list(point)) for body, six, point in self.loads]
 
 
-def numbers_of(robot: Robot) -> Numbers:
+def numbers_of_mechanism(robot: Robot) -> Numbers:
     """The numbers of a robot, with regrouped inertias."""
-    loops = closure(robot)
-    return numbers_with(loops, regrouped(loops.bodies))
+    loops = loop_closure(robot)
+    return numbers_of_mechanism_with_bodies(loops, regrouped_bodies(loops.bodies))
 
 
-def numbers_with(loops: Closure, bodies: tuple[Body, ...]) -> Numbers:
+def numbers_of_mechanism_with_bodies(loops: Closure, bodies: tuple[Body, ...]) -> Numbers:
     """The numbers of a robot with these bodies."""
     robot = loops.robot
-    wrenches, loads = on_bodies(robot.tree, constant_wrenches(robot))
+    wrenches, loads = wrenches_on_bodies(robot.tree, constant_wrenches(robot))
     on = tuple((body, tuple(as_floats(six))) for body, six in sorted(wrenches.items()))
     own = tuple((body, tuple(as_floats(six)), tuple(as_floats(point))) for body, six, point in loads)
     return Numbers(bodies, robot.gravity, on, own, loops.ties, loops.couplings)
@@ -72,20 +72,22 @@ class Direction(NamedTuple):
     slopes: tuple[tuple[Path, float, float], ...]
 
 
-def direction(robot: Robot, key: object) -> Direction:
+def mechanism_numbers_along_key(robot: Robot, key: object) -> Direction:
     """The derivatives of the robot's numbers along the number of its file that the key leads to, made once.
 
     They are differences of the eighth order between nearby robots' numbers, and about as exact as these are.
     """
     known: Direction | None = robot.derived.get((Direction, key))
     if known is None:
-        known = robot.derived.setdefault((Direction, key), Direction(str(key), _slopes(robot, file_number(robot, key))))
+        known = robot.derived.setdefault(
+            (Direction, key), Direction(str(key), _slopes(robot, robot_file_number(robot, key)))
+        )
     return known
 
 
 def _slopes(robot: Robot, at: FileNumber) -> tuple[tuple[Path, float, float], ...]:
-    base = _with_matrices(numbers_of(robot))
-    if not np.array_equal(_values(base), _values(_with_matrices(numbers_of(at.robot(at.value))))):
+    base = _with_matrices(numbers_of_mechanism(robot))
+    if not np.array_equal(_values(base), _values(_with_matrices(numbers_of_mechanism(at.robot(at.value))))):
         raise InputError("not a number of the file", key=at.key, allowed="a number that the file or a default gives")
     size = STEP * max(1.0, abs(at.value))
     ways = ((AROUND, size), (AROUND, STEP * abs(at.value)), (ABOVE, size), (ABOVE, -size))
@@ -97,7 +99,7 @@ def _slopes(robot: Robot, at: FileNumber) -> tuple[tuple[Path, float, float], ..
         if slopes is None or finer is None or slopes.shape != finer.shape:
             continue  # the robot has another structure there
         if abs(slopes - finer).max(initial=0.0) <= SMOOTH * abs(slopes).max(initial=0.0):
-            along = zip(leaves(base), slopes.tolist())
+            along = zip(number_leaves_of_bodies(base), slopes.tolist())
             return tuple((path, value, slope) for (path, value), slope in along if slope)
     raise InputError(
         f"{robot.name} doesn't change smoothly with this number",
@@ -109,7 +111,7 @@ def _slopes(robot: Robot, at: FileNumber) -> tuple[tuple[Path, float, float], ..
 
 def _differences(at: FileNumber, weights: Mapping[int, float], step: float) -> np.ndarray | None:
     """The derivatives of all numbers, without what may be rounding; None if nearby robots have another structure."""
-    rows = [_values(_with_matrices(numbers_of(at.robot(at.value + k * step)))) for k in weights]
+    rows = [_values(_with_matrices(numbers_of_mechanism(at.robot(at.value + k * step)))) for k in weights]
     if len({len(row) for row in rows}) > 1:
         return None
     values = np.array(rows)
@@ -119,12 +121,12 @@ def _differences(at: FileNumber, weights: Mapping[int, float], step: float) -> n
 
 
 def _values(numbers: Numbers) -> np.ndarray:
-    return np.array([x for _, x in leaves(numbers)])
+    return np.array([x for _, x in number_leaves_of_bodies(numbers)])
 
 
-def displaced(robot: Robot, symbols: Mapping[Path, Any]) -> Numbers:
+def mechanism_numbers_displaced(robot: Robot, symbols: Mapping[Path, Any]) -> Numbers:
     """The robot's numbers with these scalars in some places; rotations that have none keep their turns."""
-    own = numbers_of(robot)
+    own = numbers_of_mechanism(robot)
     matrices = _with_matrices(own)
     turned = {path[:-3] for path in symbols if "rotation" in path}
     bodies = [
@@ -137,7 +139,7 @@ def displaced(robot: Robot, symbols: Mapping[Path, Any]) -> Numbers:
             if (TIES, i, side, "rotation") not in turned:
                 one = replace(one, **{side: replace(getattr(one, side), rotation=getattr(lean, side).rotation)})
         ties.append(one)
-    result: Numbers = planted(matrices._replace(bodies=tuple(bodies), ties=tuple(ties)), symbols)
+    result: Numbers = planted_bodies(matrices._replace(bodies=tuple(bodies), ties=tuple(ties)), symbols)
     return result
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .constraints import Closure
-from .elimination import Elimination, Pivots, pivot_order
-from .rank import independent, null_space
+from .elimination import Elimination, Pivots, pivot_order_of_constraints
+from .rank import constraint_null_space, independent_constraint_rows
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class Partition:
         return K.diagonal().copy()
 
 
-def partition(
+def best_partition(
     loops: Closure, q: np.ndarray, given: Sequence[int], preferred: Sequence[int], basis: str = "independent"
 ) -> Partition:
     """The partition that is best at this position; preferred speeds are independent before others."""
     nv = loops.robot.nv
     J, _ = loops.jacobian(q)
     scaled = loops.scaled(J)
-    groups = groups_of(loops) if basis == "independent" else [(range(loops.m), range(nv))]
+    groups = constraint_groups_of_subsystems(loops) if basis == "independent" else [(range(loops.m), range(nv))]
     rows: list[int] = []
     chosen: list[int] = []
     for own_rows, speeds in groups:
@@ -81,7 +81,7 @@ def partition(
     N = np.eye(nv)[chosen]
     if basis in ("qr", "svd") and chosen:
         A = np.concatenate([scaled[rows], np.eye(nv)[list(given)]])
-        whole = np.linalg.qr(A.T, mode="complete")[0][:, len(A) :] if basis == "qr" else null_space(A)
+        whole = np.linalg.qr(A.T, mode="complete")[0][:, len(A) :] if basis == "qr" else constraint_null_space(A)
         N = whole.T / loops.column_scale
     K = np.concatenate([J[rows], np.eye(nv)[list(given)], N])
     order = _order(loops, K, rows, [*rows, *([-1] * (len(K) - len(rows)))], groups)
@@ -89,7 +89,7 @@ def partition(
     return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values))
 
 
-def groups_of(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:
+def constraint_groups_of_subsystems(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:
     """The rows and the speeds of each subsystem, which have nothing to do with those of others."""
     return [(loops.rows_of(block), block.speeds) for block in loops.blocks]
 
@@ -106,12 +106,12 @@ def _picked(
     if not len(rows):
         return [], []
     own = scaled[np.ix_(rows, speeds)]
-    row_groups, speed_groups = orders_of(loops, rows, speeds, given, preferred)
-    few = sorted(independent(own, row_groups))
-    return [rows[r] for r in few], [speeds[j] for j in independent(own[few].T, speed_groups)]
+    row_groups, speed_groups = partition_search_orders(loops, rows, speeds, given, preferred)
+    few = sorted(independent_constraint_rows(own, row_groups))
+    return [rows[r] for r in few], [speeds[j] for j in independent_constraint_rows(own[few].T, speed_groups)]
 
 
-def orders_of(
+def partition_search_orders(
     loops: Closure, rows: Sequence[int], speeds: Sequence[int], given: Sequence[int], preferred: Sequence[int]
 ) -> tuple[list[list[int]], list[list[int]]]:
     """The groups in which independent rows and dependent speeds are looked for, by places among these."""
@@ -139,7 +139,7 @@ def _order(
     for own_rows, speeds in groups:
         wanted = set(own_rows)
         places = [r for r, name in enumerate(names) if (name in wanted if name >= 0 else size[r, list(speeds)].any())]
-        result += [(places[r], speeds[k]) for r, k in pivot_order(size[np.ix_(places, speeds)])]
+        result += [(places[r], speeds[k]) for r, k in pivot_order_of_constraints(size[np.ix_(places, speeds)])]
     return tuple(result)
 
 

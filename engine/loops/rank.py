@@ -9,12 +9,18 @@ import numpy as np
 TINY = 1e-8  # relative to the longest vector: a shorter one counts as 0
 
 
-def independent(vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: float = TINY) -> list[int]:
+def independent_constraint_rows(vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: float = TINY) -> list[int]:
     """Places of independent rows with the same span as all rows; from earlier groups first, longest rows first."""
-    return [k for k in independent_of_many(np.array(vectors, dtype=float)[None], groups, tiny)[0].tolist() if k >= 0]
+    return [
+        k
+        for k in independent_constraint_rows_of_many(np.array(vectors, dtype=float)[None], groups, tiny)[0].tolist()
+        if k >= 0
+    ]
 
 
-def independent_of_many(vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: float = TINY) -> np.ndarray:
+def independent_constraint_rows_of_many(
+    vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: float = TINY
+) -> np.ndarray:
     """The same for each of many matrices by itself, in a row that is filled up with −1."""
     rest, everyone = vectors.copy(), np.arange(len(vectors))
     least = tiny * np.maximum(np.sqrt((rest**2).sum(axis=2)).max(axis=1, initial=0.0), 1e-300)
@@ -38,7 +44,7 @@ def independent_of_many(vectors: np.ndarray, groups: Sequence[Sequence[int]], ti
     return np.array(result, dtype=int).reshape(len(result), len(vectors)).T
 
 
-def null_space(A: np.ndarray, tiny: float = TINY, size: float = 1e-300) -> np.ndarray:
+def constraint_null_space(A: np.ndarray, tiny: float = TINY, size: float = 1e-300) -> np.ndarray:
     """An orthonormal basis of the null space of A, to a tolerance relative to its largest singular value or `size`."""
     if not A.size:
         return np.eye(A.shape[1])

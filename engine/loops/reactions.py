@@ -8,20 +8,27 @@ import numpy as np
 
 from ..dynamics.kinematics import link_placements
 from ..dynamics.programs import link_reactions
-from ..dynamics.spatial import Matrix, Vector, add, dot, outof, scale, transported, transpose
-from ..dynamics.sweeps import dynamics
-from ..dynamics.wrenches import on_bodies
+from ..dynamics.spatial import Matrix, Vector, add, dot, scale, to_parent_axes, transported_wrench, transpose
+from ..dynamics.sweeps import sweep_tree
+from ..dynamics.wrenches import wrenches_on_bodies
 from ..errors import NumericalError
-from ..machine.jit.parts import Part, in_order
+from ..machine.jit.parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from ..robot.placement import Placement
-from .branches import Inverse, Split, efforts, multipliers_in_equations, order_at, singular_words
+from .branches import (
+    Inverse,
+    Split,
+    branch_order_at_position,
+    loop_actuator_efforts,
+    multipliers_in_equations,
+    singular_loop_message,
+)
 from .constraints import Closure
-from .elimination import Elimination, pivot_size_margin
+from .elimination import Elimination, pivot_size_margin_of_constraints
 from .families import TextFamily
-from .partition import Partition, partition
-from .subsystems import least_norm
+from .partition import Partition, best_partition
+from .subsystems import least_norm_multipliers
 from .texts import CHECKS, NEAR, Arguments, PartitionText
 from .ties import Tied
 
@@ -30,7 +37,7 @@ Sixes = dict[str, np.ndarray]  # wrenches [n; f] by names, with a row for each s
 NO_PARTITION = Partition((), (), (), (), ())  # for a text that eliminates nothing
 
 
-def exerted(
+def wrenches_exerted_by_ties(
     loops: Closure, q: Sequence[Scalar], tied: Sequence[Tied], pushes: Sequence[Scalar], multipliers: Sequence[Scalar]
 ) -> tuple[dict[str, Vector], list[Vector]]:
     """The wrenches [n; f] of ties and actuators on links, and for each tie what its first link exerts on the second.
@@ -45,7 +52,7 @@ def exerted(
 
     def put(link: str, n: Vector, f: Vector, at: Vector) -> None:
         if link != "base":
-            six = transported(n, f, at)
+            six = transported_wrench(n, f, at)
             on_links[link] = add(on_links[link], six) if link in on_links else six
 
     for one, tie, rows in zip(tied, loops.ties, loops.places):
@@ -70,7 +77,7 @@ def exerted(
 
 def _turned(frame: Placement, v: Vector) -> Vector:
     """Components in a frame of a link → in the link's axes."""
-    return outof(frame.factors(), v)
+    return to_parent_axes(frame.factors(), v)
 
 
 class Reactions(Inverse):
@@ -79,23 +86,25 @@ class Reactions(Inverse):
     def results(self) -> int:
         """The number of actuated speeds and actuators, and six for each link and each cut."""
         robot = self.loops.robot
-        return len(efforts(robot)) + 6 * (len(robot.links) + len(robot.loops))
+        return len(loop_actuator_efforts(robot)) + 6 * (len(robot.links) + len(robot.loops))
 
     def parts(self) -> tuple[Part, ...]:
         """The wrenches by the names of joints, then of cuts."""
         robot = self.loops.robot
         names = [*(link.joint.name for link in robot.links), *(loop.name for loop in robot.loops)]
-        return in_order([(name, (6,)) for name in names], first=len(efforts(robot)))
+        return kernel_parts_in_order([(name, (6,)) for name in names], first=len(loop_actuator_efforts(robot)))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The forces of actuators, the wrench in each link's joint and in each cut, and checks."""
         robot, loops, q, qd, qdd = self.loops.robot, self.loops, given["q"], given["qd"], given["qdd"]
         tied = loops.tied(q)
-        tau, _ = dynamics(bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, *self.acting(given))
+        tau, _ = sweep_tree(bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, *self.acting(given))
         split = Split(self, q, loops.rates([], None, tied)[0], tau)
-        on_links, across = exerted(loops, q, tied, split.actuated[len(robot.driven) :], split.multipliers())
+        on_links, across = wrenches_exerted_by_ties(
+            loops, q, tied, split.actuated[len(robot.driven) :], split.multipliers()
+        )
         inner = [(link, six, ZERO, "link") for link, six in on_links.items()]
-        wrenches = link_reactions(robot, q, qd, qdd, *on_bodies(robot.parts, [*self.applied(given), *inner]))
+        wrenches = link_reactions(robot, q, qd, qdd, *wrenches_on_bodies(robot.parts, [*self.applied(given), *inner]))
         sixes = [*wrenches, *across[: len(robot.loops)]]
         checks = [split.fit(), *self.closing(q, qd, tied)]
         return [*split.actuated, *(x for six in sixes for x in six)], checks
@@ -120,7 +129,9 @@ class Exerted(PartitionText):
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The wrenches on links and in ties, and checks that can't fail."""
         q, pushes = given["q"], given.get("pushes", [])
-        on_links, across = exerted(self.loops, q, self.loops.tied(q), pushes, given.get("multipliers", []))
+        on_links, across = wrenches_exerted_by_ties(
+            self.loops, q, self.loops.tied(q), pushes, given.get("multipliers", [])
+        )
         sixes = [*(on_links[link] for link in self.links), *across]
         return [x for six in sixes for x in six], [1.0, 1.0, 1.0]
 
@@ -148,11 +159,11 @@ class Multipliers(PartitionText):
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The multipliers, and checks, of which only the first can fail."""
-        result, pivots = multipliers(self.loops, self.part, given["q"], given["tau"])
-        return result, [pivot_size_margin(pivots, [NEAR * x for x in self.part.pivots]), 1.0, 1.0]
+        result, pivots = multipliers_of_constraints(self.loops, self.part, given["q"], given["tau"])
+        return result, [pivot_size_margin_of_constraints(pivots, [NEAR * x for x in self.part.pivots]), 1.0, 1.0]
 
 
-def multipliers(
+def multipliers_of_constraints(
     loops: Closure, part: Partition, q: Sequence[Scalar], tau: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[Scalar]]:
     """All rows' multipliers that exert the forces `tau` along the speeds, and the pivots of K.
@@ -170,31 +181,33 @@ def multipliers(
     own = [x * (1.0 / size[r]) for x, r in zip(K.transposed(tau), part.rows)]
     dependent = [r for r in range(loops.m) if r not in part.rows and J[r]]
     C = [[x * (size[d] / size[r]) for x, r in zip(K.transposed(row(d)), part.rows)] for d in dependent]
-    least, others = least_norm(C, own)
+    least, others = least_norm_multipliers(C, own)
     result: list[Scalar] = [0.0] * loops.m
     for r, x in zip((*part.rows, *dependent), (*least, *others)):
         result[r] = x * size[r]
     return result, K.pivots
 
 
-def wrench_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+def mechanism_wrench_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The robot's texts of all wrenches of a motion."""
     key = (Reactions, wrenched) if wrenched else Reactions
     known: TextFamily | None = loops.robot.derived.get(key)
     if known is None:
-        there, lost = multipliers_in_equations(loops), NumericalError(singular_words(loops.robot))
-        made = TextFamily(loops, lambda q: Reactions(loops, order_at(loops, q, there), wrenched), lost)
+        there, lost = multipliers_in_equations(loops), NumericalError(singular_loop_message(loops.robot))
+        made = TextFamily(loops, lambda q: Reactions(loops, branch_order_at_position(loops, q, there), wrenched), lost)
         known = loops.robot.derived.setdefault(key, made)
     return known
 
 
-def multiplier_texts(loops: Closure) -> TextFamily:
+def mechanism_multiplier_texts(loops: Closure) -> TextFamily:
     """The texts of the multipliers of these constraints."""
-    driven, lost = loops.robot.driven, NumericalError(singular_words(loops.robot))
-    return TextFamily(loops, lambda q: Multipliers(loops, partition(loops, q, (), driven)), lost)
+    driven, lost = loops.robot.driven, NumericalError(singular_loop_message(loops.robot))
+    return TextFamily(loops, lambda q: Multipliers(loops, best_partition(loops, q, (), driven)), lost)
 
 
-def wrenches_of(loops: Closure, q: np.ndarray, actuated: np.ndarray, multipliers: np.ndarray) -> tuple[Sixes, Sixes]:
+def wrenches_of_multipliers(
+    loops: Closure, q: np.ndarray, actuated: np.ndarray, multipliers: np.ndarray
+) -> tuple[Sixes, Sixes]:
     """What known forces of actuators and known multipliers do to links, and the wrench in each cut, by their names.
 
     `actuated` has a column for each actuated speed, then for each actuator.

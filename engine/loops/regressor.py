@@ -9,17 +9,25 @@ import numpy as np
 
 from ..dynamics import quantities
 from ..dynamics import regressor as tree
-from ..dynamics.direct import direct
+from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
 from ..errors import NumericalError
-from ..machine.program.dual import Dual, part_of, value_of
+from ..machine.program.dual import Dual, dual_derivative, dual_value
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
-from .branches import Inverse, Order, Split, efforts, multipliers_in_equations, order_at, singular_words
-from .constraints import Closure, closure
-from .families import TextFamily, quick, serve
-from .mechanism import supported
+from .branches import (
+    Inverse,
+    Order,
+    Split,
+    branch_order_at_position,
+    loop_actuator_efforts,
+    multipliers_in_equations,
+    singular_loop_message,
+)
+from .constraints import Closure, loop_closure
+from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls
+from .mechanism import mechanism_has_enough_actuators
 from .texts import Arguments
 
 REGRESSOR = "regressor"  # the name of the direct call
@@ -38,36 +46,36 @@ def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         if not getattr(robot, "closed", False):
             return quantities.regressor(robot, q, qd, qdd)
         widths = robot.nq, robot.nv, robot.nv
-        call = direct(robot, REGRESSOR, (), widths, partial(_of_actuators, robot), regressor.__doc__ or "")
+        call = direct_call(robot, REGRESSOR, (), widths, partial(_of_actuators, robot), regressor.__doc__ or "")
     result = call(q, qd, qdd)
     return result
 
 
 def _of_actuators(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
-    if (answer := quick(REGRESSOR, Regressor, robot, q, qd, qdd)) is not None:
+    if (answer := quick_mechanism_result(REGRESSOR, Regressor, robot, q, qd, qdd)) is not None:
         at_once: np.ndarray = answer
-        return at_once.reshape(shape(robot))
-    s, family = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), _family(closure(robot))
+        return at_once.reshape(shape_of_mechanism_regressor(robot))
+    s, family = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), _family(loop_closure(robot))
     if s.count == 0:
-        return np.empty((0, *shape(robot)))
+        return np.empty((0, *shape_of_mechanism_regressor(robot)))
     arrays = {name: s.rows(name) for name in Regressor.inputs}
-    supported(robot, arrays["q"])
+    mechanism_has_enough_actuators(robot, arrays["q"])
     rows = family.rows(arrays)
-    serve(family.known[0], REGRESSOR)
-    return rows.reshape((*s.shape, *shape(robot)))
+    serve_mechanism_calls(family.known[0], REGRESSOR)
+    return rows.reshape((*s.shape, *shape_of_mechanism_regressor(robot)))
 
 
-def shape(robot: Robot) -> tuple[int, int]:
+def shape_of_mechanism_regressor(robot: Robot) -> tuple[int, int]:
     """The numbers of rows and columns."""
-    return len(efforts(robot)), tree.width(robot)
+    return len(loop_actuator_efforts(robot)), tree.regressor_width(robot)
 
 
 def _family(loops: Closure) -> TextFamily:
     """The family of the robot's texts of its regressor."""
     result: TextFamily | None = loops.robot.derived.get(Regressor)
     if result is None:
-        there, lost = multipliers_in_equations(loops), NumericalError(singular_words(loops.robot))
-        made = TextFamily(loops, lambda q: Regressor(loops, order_at(loops, q, there)), lost)
+        there, lost = multipliers_in_equations(loops), NumericalError(singular_loop_message(loops.robot))
+        made = TextFamily(loops, lambda q: Regressor(loops, branch_order_at_position(loops, q, there)), lost)
         result = loops.robot.derived.setdefault(Regressor, made)
     return result
 
@@ -85,20 +93,20 @@ class Regressor(Inverse):
 
     def results(self) -> int:
         """The number of entries."""
-        rows, columns = shape(self.loops.robot)
+        rows, columns = shape_of_mechanism_regressor(self.loops.robot)
         return rows * columns
 
     def shape(self) -> tuple[int, ...]:
-        return shape(self.loops.robot)
+        return shape_of_mechanism_regressor(self.loops.robot)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The entries, and checks."""
         robot, q, qd = self.loops.robot, given["q"], given["qd"]
-        tied, columns = self.loops.tied(q), range(tree.width(robot))
-        tau = tree.tangents(robot, q, qd, given["qdd"])
+        tied, columns = self.loops.tied(q), range(tree.regressor_width(robot))
+        tau = tree.regressor_tangents(robot, q, qd, given["qdd"])
         units: list[Scalar] = [Dual(0.0, {k: 1.0}) for k in range(robot.nv)]
         balance = Split(self, q, self.loops.rates([], None, tied)[0], units)
-        shares = [[part_of(x, k) for k in range(robot.nv)] for x in balance.actuated]
-        parts = [[part_of(x, column) for x in tau] for column in columns]
-        checks = [value_of(balance.fit()), *self.closing(q, qd, tied)]
+        shares = [[dual_derivative(x, k) for k in range(robot.nv)] for x in balance.actuated]
+        parts = [[dual_derivative(x, column) for x in tau] for column in columns]
+        checks = [dual_value(balance.fit()), *self.closing(q, qd, tied)]
         return [dot(row, column) for row in shares for column in parts], checks

@@ -54,7 +54,7 @@ class RowKind:
     about: Callable[[Row], str] = lambda row: ""
 
 
-def unit(k: int) -> Vector:
+def unit_row_of_tie(k: int) -> Vector:
     """The unit vector along axis k."""
     return [float(r == k) for r in range(3)]
 
@@ -77,11 +77,13 @@ def _distance(place: TiePlace, row: Row, speed: TieRate, rate: TieRate) -> Scala
 
 
 ON_POSITIONS = {
-    "slide": RowKind(lambda at, row: at.p[row.axes[0]], _slide, lambda at, row: (AT_REST, unit(row.axes[0]))),
+    "slide": RowKind(
+        lambda at, row: at.p[row.axes[0]], _slide, lambda at, row: (AT_REST, unit_row_of_tie(row.axes[0]))
+    ),
     "aligned": RowKind(
         lambda at, row: at.s[row.axes[0]][row.axes[1]],
         _aligned,
-        lambda at, row: (cross(at.s[row.axes[0]], unit(row.axes[1])), AT_REST),
+        lambda at, row: (cross(at.s[row.axes[0]], unit_row_of_tie(row.axes[1])), AT_REST),
         turning=True,
     ),
     "distance": RowKind(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics.kinematics import coordinate_rates
-from ..machine.program.dual import Dual, part_of, value_of
+from ..machine.program.dual import Dual, dual_derivative, dual_value
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.cuts import LOCKED, PARALLEL
 from ..robot.model import Robot
@@ -41,7 +41,7 @@ class Search:
     agreeing: int
 
 
-def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> Search:
+def nearest_closed_position(loops: Closure, q: np.ndarray, kept: Collection[int]) -> Search:
     """The position in which the gaps are least; the speeds in `kept` don't move."""
     random = np.random.default_rng(0)
     free = np.array([k not in set(kept) for k in range(loops.robot.nv)])
@@ -49,7 +49,11 @@ def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> Search:
     for start in range(STARTS if free.any() else 1):
         spread = SPREADS[start % len(SPREADS)] if start else 0.0
         step = random.uniform(-spread, spread, loops.robot.nv) * free * loops.column_scale
-        ends.append(_descended(loops, moved_along_speeds(loops.robot, q, step) if start else q, np.flatnonzero(free)))
+        ends.append(
+            _descended(
+                loops, closing_position_moved_along_speeds(loops.robot, q, step) if start else q, np.flatnonzero(free)
+            )
+        )
         least, best = min(ends, key=lambda end: end[0])
         if least < CLOSED or _within(ends, least, SAME) >= ENOUGH:
             break
@@ -72,7 +76,7 @@ def _descended(loops: Closure, q: np.ndarray, free: np.ndarray) -> tuple[float, 
         step = np.zeros(loops.robot.nv)
         step[free] = np.linalg.lstsq(A, np.concatenate([-gap, np.zeros(len(free))]), rcond=None)[0]
         step *= min(1.0, LONGEST / max(float(abs(step).max()), 1e-300))
-        trial = moved_along_speeds(loops.robot, q, step * loops.column_scale)
+        trial = closing_position_moved_along_speeds(loops.robot, q, step * loops.column_scale)
         new_gap, new_J = _distance(loops, trial, free)
         before, after = float(gap @ gap), float(new_gap @ new_gap)
         if not after < before:
@@ -94,8 +98,8 @@ def _distance(loops: Closure, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarr
         Dual(x, {int(c): float(row[c]) for c in np.flatnonzero(row)}) for x, row in zip(q.tolist(), rates)
     ]
     result = _distances(loops, along)
-    J = np.array([as_floats(part_of(x, c) for c in range(len(free))) for x in result]).reshape(-1, len(free))
-    return np.array(as_floats(value_of(x) for x in result)), J
+    J = np.array([as_floats(dual_derivative(x, c) for c in range(len(free))) for x in result]).reshape(-1, len(free))
+    return np.array(as_floats(dual_value(x) for x in result)), J
 
 
 def _distances(loops: Closure, q: list[Scalar]) -> list[Scalar]:
@@ -114,7 +118,7 @@ def _distances(loops: Closure, q: list[Scalar]) -> list[Scalar]:
     return values + whole
 
 
-def moved_along_speeds(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+def closing_position_moved_along_speeds(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """The coordinates q after a small motion along the speeds."""
     rates = coordinate_rates(robot, q.tolist(), step.tolist())
     after: np.ndarray = q + np.array(as_floats(rates))

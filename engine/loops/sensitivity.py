@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.direct import direct
+from ..dynamics.direct import direct_call
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import add, scale
 from ..dynamics.symbols import Path
 from ..errors import InputError, NumericalError
-from ..machine.jit.parts import Part, divided, in_order
-from ..machine.program.dual import Dual, part_of
+from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .constrained import ConstrainedEquations
-from .constraints import Closure, closure
-from .families import TextFamily, serve
+from .constraints import Closure, loop_closure
+from .families import TextFamily, serve_mechanism_calls
 from .mechanism import COORDINATES, independent_coordinates
-from .numbers import Direction, Numbers, direction, displaced
+from .numbers import Direction, Numbers, mechanism_numbers_along_key, mechanism_numbers_displaced
 from .partition import Partition, independent_speeds
 from .slopes import Displaced
 from .texts import Arguments
@@ -63,14 +63,14 @@ class AlongNumbers(Displaced):
         """Accelerations, derivatives, and checks."""
         part, q = self.part, given["q"]
         T, factors, z, qdd, checks = self.balanced(given, bodies)
-        now = displaced(self.loops.robot, self._symbols())
+        now = mechanism_numbers_displaced(self.loops.robot, self._symbols())
         moved = self._following(q, bodies, now)
         independent = [*([0.0] * len(part.rows)), *(given["qd"][k] for k in part.independent)]
         off, held = self.unbalanced(given, now, moved, lambda K: K.solve(independent), z)
         result = list(qdd)
         for k in range(len(self.directions)):
-            column = [part_of(x, k) for x in held]
-            for basis, x in zip(T, factors.solve([-part_of(x, k) for x in off])):
+            column = [dual_derivative(x, k) for x in held]
+            for basis, x in zip(T, factors.solve([-dual_derivative(x, k) for x in off])):
                 column = add(column, scale(x, basis))
             result += column
         return result, checks
@@ -81,7 +81,7 @@ class AlongNumbers(Displaced):
         gaps = self.loops.with_numbers(now.bodies, now.ties, now.couplings).gaps(q)
         K, moved = own.factors(own.rows(q, self.loops.tied(q))), list[Dual](Dual(x, {}) for x in q)
         for k in range(len(self.directions)):
-            opening = [part_of(gaps[r], k) for r in part.rows]
+            opening = [dual_derivative(gaps[r], k) for r in part.rows]
             if all(isinstance(x, float) and x == 0.0 for x in opening):
                 continue  # the number doesn't open the loops
             speeds = K.solve([*scale(-1.0, opening), *([0.0] * len(part.N))])
@@ -98,17 +98,24 @@ class AlongNumbers(Displaced):
         return result
 
 
-def along_numbers(robot: Robot, q: Any, qd: Any, tau: Any, keys: Sequence[str]) -> dict[str, np.ndarray]:
+def mechanism_accelerations_along_numbers(
+    robot: Robot, q: Any, qd: Any, tau: Any, keys: Sequence[str]
+) -> dict[str, np.ndarray]:
     """The accelerations `qdd`, and their derivatives along the numbers of the file that these keys lead to, by key."""
     what = (AlongNumbers, *keys)
     call = getattr(robot, "derived", {}).get(what)
     if call is None:
         if not isinstance(robot, Robot):
             raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
-        directions = [direction(robot, key) for key in keys]
+        directions = [mechanism_numbers_along_key(robot, key) for key in keys]
         widths = robot.nq, robot.nv, robot.nv
-        call = direct(
-            robot, what, (), widths, partial(_generally, robot, what, directions), along_numbers.__doc__ or ""
+        call = direct_call(
+            robot,
+            what,
+            (),
+            widths,
+            partial(_generally, robot, what, directions),
+            mechanism_accelerations_along_numbers.__doc__ or "",
         )
     result: dict[str, np.ndarray] = call(q, qd, tau)
     return result
@@ -118,7 +125,7 @@ def _generally(
     robot: Robot, what: Hashable, directions: Sequence[Direction], q: Any, qd: Any, tau: Any
 ) -> dict[str, np.ndarray]:
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
-    loops, arrays = closure(robot), {name: s.rows(name) for name in AlongNumbers.inputs}
+    loops, arrays = loop_closure(robot), {name: s.rows(name) for name in AlongNumbers.inputs}
     rows = np.empty((0, robot.nv * (1 + len(directions))))
     if s.count != 0:
         independent = independent_coordinates(loops, arrays["q"][0]) if robot.tied else list(range(robot.nv))
@@ -126,20 +133,20 @@ def _generally(
             family = _family(loops, what, directions, independent)
             rows = family.rows(arrays)
             if not robot.tied or independent == robot.derived.get(COORDINATES):
-                serve(family.known[0], what)
+                serve_mechanism_calls(family.known[0], what)
         except NumericalError:
             if not robot.tied:
                 raise
             rows = _family(loops, what, directions, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])).rows(
                 arrays
             )
-    by_name = divided(rows if s.count is not None else rows[0], _in_order(robot, directions))
+    by_name = kernel_parts_divided(rows if s.count is not None else rows[0], _in_order(robot, directions))
     assert isinstance(by_name, dict)
     return by_name
 
 
 def _in_order(robot: Robot, directions: Sequence[Direction]) -> tuple[Part, ...]:
-    return in_order([(name, (robot.nv,)) for name in ("qdd", *(one.key for one in directions))])
+    return kernel_parts_in_order([(name, (robot.nv,)) for name in ("qdd", *(one.key for one in directions))])
 
 
 def _family(loops: Closure, what: Hashable, directions: Sequence[Direction], independent: Sequence[int]) -> TextFamily:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..dynamics.derivatives import SLOPES, by_rows, displaced
+from ..dynamics.derivatives import SLOPES, coordinates_along_speeds, derivative_matrices_by_rows
 from ..dynamics.spatial import add, scale
-from ..dynamics.sweeps import dynamics
-from ..machine.jit.parts import Part, in_order
-from ..machine.program.dual import Dual, part_of
+from ..dynamics.sweeps import sweep_tree
+from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .accelerations import Accelerated
@@ -16,7 +16,7 @@ from .constrained import ConstrainedEquations
 from .constraints import Closure
 from .elimination import Blockwise
 from .families import TextFamily
-from .numbers import Numbers, numbers_with
+from .numbers import Numbers, numbers_of_mechanism_with_bodies
 from .texts import Arguments
 
 
@@ -41,14 +41,14 @@ class Displaced(Accelerated):
         _, drift = loops.rates(q, speeds, tied)
         qdd = K.solve([*(-drift[r] for r in part.rows), *z])
         motion = q, speeds, qdd, (True,) * loops.robot.nv
-        tau, _ = dynamics(now.bodies, now.gravity, *motion, *now.acting())
+        tau, _ = sweep_tree(now.bodies, now.gravity, *motion, *now.acting())
         return K.transposed([x - y for x, y in zip(tau, given["tau"])])[len(part.rows) :], qdd
 
 
-def slopes_in_order(robot: Robot) -> tuple[Part, ...]:
+def mechanism_slopes_in_order(robot: Robot) -> tuple[Part, ...]:
     """The accelerations and their derivatives, among a sample's numbers."""
     n = robot.nv
-    return in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
+    return kernel_parts_in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
 
 
 class Slopes(Displaced):
@@ -61,28 +61,30 @@ class Slopes(Displaced):
 
     def parts(self) -> tuple[Part, ...]:
         """The accelerations and their derivatives."""
-        return slopes_in_order(self.loops.robot)
+        return mechanism_slopes_in_order(self.loops.robot)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Accelerations, derivatives, and checks."""
         n = self.loops.robot.nv
         T, factors, z, qdd, checks = self.balanced(given, bodies)
         speeds: list[Scalar] = [Dual(x, {n + k: 1.0}) for k, x in enumerate(given["qd"])]
-        moved = displaced(self.loops.robot, given["q"])
-        off, held = self.unbalanced(given, numbers_with(self.loops, bodies), moved, lambda K: speeds, z)
+        moved = coordinates_along_speeds(self.loops.robot, given["q"])
+        off, held = self.unbalanced(
+            given, numbers_of_mechanism_with_bodies(self.loops, bodies), moved, lambda K: speeds, z
+        )
         columns = []
         for k in range(2 * n):
-            columns.append([part_of(x, k) for x in held])
-            for column, x in zip(T, factors.solve([-part_of(x, k) for x in off])):
+            columns.append([dual_derivative(x, k) for x in held])
+            for column, x in zip(T, factors.solve([-dual_derivative(x, k) for x in off])):
                 columns[-1] = add(columns[-1], scale(x, column))
         for k in range(n):
             columns.append([0.0] * n)
             for column, x in zip(T, factors.solve([column[k] for column in T])):
                 columns[-1] = add(columns[-1], scale(x, column))
-        return [*qdd, *by_rows(columns)], checks
+        return [*qdd, *derivative_matrices_by_rows(columns)], checks
 
 
-def slope_texts(loops: Closure) -> TextFamily:
+def mechanism_slope_texts(loops: Closure) -> TextFamily:
     """The family of the robot's texts of derivatives."""
     result: TextFamily | None = loops.robot.derived.get(Slopes)
     if result is None:

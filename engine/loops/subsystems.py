@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics.dense import solve
+from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.spatial import dot
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Robot
-from .elimination import Elimination, Pivots, pivot_order
-from .rank import TINY, independent
+from .elimination import Elimination, Pivots, pivot_order_of_constraints
+from .rank import TINY, independent_constraint_rows
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Subsystem:
     sizes: tuple[float, ...] = ()
 
 
-def branches(robot: Robot) -> list[tuple[int, ...]]:
+def branches_of_subsystems(robot: Robot) -> list[tuple[int, ...]]:
     """The speeds of each branch, in the order of the branches' first bodies."""
     roots: list[int] = []
     speeds: dict[int, list[int]] = {}
@@ -47,7 +47,7 @@ def branches(robot: Robot) -> list[tuple[int, ...]]:
     return [tuple(sorted(group)) for group in speeds.values()]
 
 
-def branch_links(robot: Robot) -> list[tuple[str, ...]]:
+def branch_links_of_subsystems(robot: Robot) -> list[tuple[str, ...]]:
     """The names of each branch's links, in the order of `branches`."""
     groups: dict[int, list[str]] = {}
     roots: list[int] = []
@@ -61,7 +61,7 @@ def branch_links(robot: Robot) -> list[tuple[str, ...]]:
     return [tuple(names) for names in groups.values()]
 
 
-def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) -> list[Subsystem]:
+def order_of_subsystem_steps(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) -> list[Subsystem]:
     """The steps for A x = b; `present` says which unknowns enter which equations in any position."""
     left, known, steps = list(range(len(parts))), set[int](), []
 
@@ -86,18 +86,20 @@ def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) 
     return steps
 
 
-def eliminated(step: Subsystem, A: np.ndarray, scaled: np.ndarray) -> Subsystem:
+def eliminate_subsystem_step(step: Subsystem, A: np.ndarray, scaled: np.ndarray) -> Subsystem:
     """The step with an order of pivots that is good for A, chosen from its scaled entries."""
     if not (step.determinate and step.unknowns):
         return step
     own = np.ix_(step.equations, step.unknowns)
-    rows = sorted(independent(scaled[own], [range(len(step.equations))]))
+    rows = sorted(independent_constraint_rows(scaled[own], [range(len(step.equations))]))
     size = abs(scaled[own][rows])
-    order = tuple((rows[r], c) for r, c in pivot_order(scaled[own][rows] / size.max(axis=1, initial=0.0)[:, None]))
+    order = tuple(
+        (rows[r], c) for r, c in pivot_order_of_constraints(scaled[own][rows] / size.max(axis=1, initial=0.0)[:, None])
+    )
     return replace(step, pivots=order, sizes=tuple(as_floats(Elimination(A[own].tolist(), order).pivots)))
 
 
-def solved(
+def solve_subsystem_steps(
     steps: Sequence[Subsystem], A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]
 ) -> tuple[dict[int, Scalar], list[Scalar]]:
     """The solution of A x = b for the unknowns that determinate steps find, and the pivots of these steps."""
@@ -134,7 +136,7 @@ def _without_spins(K: Elimination, step: Subsystem, A: Sequence[Sequence[Scalar]
         gram = [
             [float(i == j) + dot(ways[max(i, j)], ways[min(i, j)]) for j in range(len(left))] for i in range(len(left))
         ]
-        for m, share in zip(ways, solve(gram, off)):
+        for m, share in zip(ways, solve_with_inertia_factors(gram, off)):
             for s in taken:
                 right[s] = right[s] + share * m[s]
     return right
@@ -146,7 +148,9 @@ def _one_and_gram(rows: Sequence[list[Scalar]]) -> list[list[Scalar]]:
     return [[float(i == j) + dot(rows[max(i, j)], rows[min(i, j)]) for j in range(n)] for i in range(n)]
 
 
-def least_norm(C: Sequence[list[Scalar]], multipliers: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+def least_norm_multipliers(
+    C: Sequence[list[Scalar]], multipliers: Sequence[Scalar]
+) -> tuple[list[Scalar], list[Scalar]]:
     """Multipliers of independent and of dependent rows, of least norm among those with the same effect on the links.
 
     Row d is Σ C_di of the independent rows, so z = [−Cᵀ; 1] has no effect on the links: the dependent rows have
@@ -155,7 +159,7 @@ def least_norm(C: Sequence[list[Scalar]], multipliers: Sequence[Scalar]) -> tupl
     if not C:
         return list(multipliers), []
     result = list(multipliers)
-    others = solve(_one_and_gram(C), [dot(row, result) for row in C])
+    others = solve_with_inertia_factors(_one_and_gram(C), [dot(row, result) for row in C])
     for row, share in zip(C, others):
         result = [x - entry * share for x, entry in zip(result, row)]
     return result, others

@@ -14,23 +14,23 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..dynamics.regroup import regrouped
+from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import shared
-from ..dynamics.wrenches import Applied, constant_wrenches, on_bodies
+from ..dynamics.symbols import dynamics_program_shared_by_shape
+from ..dynamics.wrenches import Applied, constant_wrenches, wrenches_on_bodies
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import Offer, Shared, in_blocks
-from ..machine.jit.parts import Part, in_order
+from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
+from ..machine.jit.parts import Part, kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.scalars import Scalar, into_columns
+from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Coupling, Three
-from .closing import margins
+from .closing import closing_margins_of_loops
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
-from .elimination import pivot_size_margin
-from .methods import MethodParameters, Problem, reduced
+from .elimination import pivot_size_margin_of_constraints
+from .methods import MethodParameters, Problem, reduced_by_closure_method
 from .partition import Partition
 from .ties import Side, Tied
 
@@ -116,13 +116,15 @@ class PartitionText(ABC):
 
     def acting(self, given: Arguments) -> tuple[Wrenches, list[Load]]:
         """The same wrenches on bodies."""
-        return on_bodies(self.loops.robot.tree, self.applied(given))
+        return wrenches_on_bodies(self.loops.robot.tree, self.applied(given))
 
     def closing(self, q: list[Scalar], qd: list[Scalar], tied: Sequence[Tied]) -> list[Scalar]:
         """Two checks that aren't negative where the loops are closed, and where they stay closed at these speeds."""
         loops = self.loops
         J, _ = loops.rates([], None, tied)
-        open_by = margins(1.0, loops.gaps(q, tied), J, qd, loops.row_scale.tolist(), loops.column_scale.tolist())
+        open_by = closing_margins_of_loops(
+            1.0, loops.gaps(q, tied), J, qd, loops.row_scale.tolist(), loops.column_scale.tolist()
+        )
         return open_by.checks(CONSISTENT**2, CONSISTENT**2 / len(qd))[1:]
 
     def problem(
@@ -137,11 +139,14 @@ class PartitionText(ABC):
         gaps = self.loops.gaps(q, tied)
         forces, gap = AppliedForces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
         problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, MethodParameters())
-        return problem, [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), *self.closing(q, qd, tied)]
+        return problem, [
+            pivot_size_margin_of_constraints(K.pivots, [NEAR * x for x in part.pivots]),
+            *self.closing(q, qd, tied),
+        ]
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias."""
-        return self._recorded(Recording("closed"), regrouped(self.loops.bodies))
+        return self._recorded(Recording("closed"), regrouped_bodies(self.loops.bodies))
 
     def _recorded(self, recording: Recording, bodies: tuple[Body, ...]) -> Program:
         given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
@@ -158,7 +163,7 @@ class PartitionText(ABC):
         def record(recording: Recording, numbers: MechanismNumbers) -> Program:
             return self.with_numbers(numbers)._recorded(recording, numbers.bodies)
 
-        return shared("closed", self.numbers(), (rest,), record)
+        return dynamics_program_shared_by_shape("closed", self.numbers(), (rest,), record)
 
     def numbers(self) -> MechanismNumbers:
         """The numbers of the text that may be symbols."""
@@ -166,7 +171,7 @@ class PartitionText(ABC):
         sides = tuple((one.first, one.second) for one in loops.ties)
         trees = loops.bodies, robot.parts.bodies
         return MechanismNumbers(
-            regrouped(loops.bodies), *trees, robot.gravity, sides, loops.couplings, self.part, self.chosen()
+            regrouped_bodies(loops.bodies), *trees, robot.gravity, sides, loops.couplings, self.part, self.chosen()
         )
 
     def with_numbers(self, numbers: MechanismNumbers) -> Self:
@@ -231,7 +236,7 @@ class PartitionText(ABC):
             return self._plain(columns, these.stop - these.start)
 
         result = np.empty((count, self.results() + CHECKS))
-        return in_blocks(result, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
+        return plain_or_compiled_in_blocks(result, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
 
     def rolled(self, samples: int) -> Rolled | None:
         """Code that loops over equal subsystems, or None where another form is to run on this number of samples."""
@@ -240,7 +245,7 @@ class PartitionText(ABC):
     def _by_rolled(self, code: Rolled, given: Sequence[np.ndarray]) -> np.ndarray | None:
         """Results and checks by a loop over subsystems; None where the plain text has to find what is wrong."""
         (rows,), finite, largest = code(*given)
-        return settle_checks(rows, self.results()) if finite and largest <= REACH else None
+        return settle_mechanism_checks(rows, self.results()) if finite and largest <= REACH else None
 
     def _plain(self, given: Sequence[list[Scalar]], count: int) -> np.ndarray:
         width = self.results() + CHECKS
@@ -249,7 +254,7 @@ class PartitionText(ABC):
             try:
                 result, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self.loops.bodies)
                 whole = np.empty((count, len(result) + len(checks)))
-                into_columns(whole, (*result, *checks))
+                scalars_into_columns(whole, (*result, *checks))
             except (ZeroDivisionError, OverflowError):
                 whole[:] = np.nan
         rows = whole[:, :width]
@@ -262,7 +267,7 @@ class PartitionText(ABC):
         return
 
 
-def settle_checks(rows: np.ndarray, results: int) -> np.ndarray:
+def settle_mechanism_checks(rows: np.ndarray, results: int) -> np.ndarray:
     """Rows of results and of checks, of which only the least of each kind are left."""
     if rows.shape[1] == results + CHECKS:
         return rows
@@ -295,12 +300,12 @@ class Reduced(PartitionText):
     def parts(self) -> tuple[Part, ...]:
         """The inertia matrix and the bias."""
         n = len(self.moved)
-        return in_order([("", (n, n)), ("", (n,))])
+        return kernel_parts_in_order([("", (n, n)), ("", (n,))])
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The inertia matrix, the bias, and checks."""
         problem, checks = self.problem(given, [0.0] * self.loops.robot.nv, bodies)
-        _, _, I, h = reduced(problem, problem.second)
+        _, _, I, h = reduced_by_closure_method(problem, problem.second)
         for i in reversed([place for place in range(len(h)) if place not in self.moved]):
             one_over = 1.0 / I[i][i]
             shares = [row[i] * one_over for row in I]

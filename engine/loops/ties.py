@@ -15,14 +15,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..dynamics.spatial import Factor, Rotation, Vector, add, cross, dot, into, outof, scale, subtract, transpose
+from ..dynamics.spatial import (
+    Factor,
+    Rotation,
+    Vector,
+    add,
+    cross,
+    dot,
+    scale,
+    subtract,
+    to_link_axes,
+    to_parent_axes,
+    transpose,
+)
 from ..dynamics.sweeps import joint_twist, rate_tensor
-from ..dynamics.transfer import placement
+from ..dynamics.transfer import placement_of_body
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Tree
 from ..robot.placement import Placement
 from .contacts import CONTACTS
-from .row_kinds import AT_REST, ON_POSITIONS, Row, TiePlace, TieRate, unit
+from .row_kinds import AT_REST, ON_POSITIONS, Row, TiePlace, TieRate, unit_row_of_tie
 
 
 @dataclass(frozen=True)
@@ -49,10 +61,12 @@ class Tie:
 KINDS = {**ON_POSITIONS, **CONTACTS}  # all kinds of rows
 
 
-def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, Placement], rows: Sequence[Row]) -> Tie:
+def tie_between_links(
+    tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, Placement], rows: Sequence[Row]
+) -> Tie:
     """A tie between frames on two links, whose chains start where their ways to the base meet."""
     seats = [tree.seats[link] for link in links]
-    ways = [way(tree.bodies, body) for body, _ in seats]
+    ways = [way_from_base_to_tie(tree.bodies, body) for body, _ in seats]
     shared = 0
     while shared < min(map(len, ways)) and ways[0][shared] == ways[1][shared]:
         shared += 1
@@ -63,7 +77,7 @@ def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, 
     return Tie(name, links, frames, first, second, tuple(rows))
 
 
-def way(bodies: Sequence[Body], body: int | None) -> list[int]:
+def way_from_base_to_tie(bodies: Sequence[Body], body: int | None) -> list[int]:
     """Bodies on the way from the base to this one."""
     way: list[int] = []
     while body is not None:
@@ -81,12 +95,12 @@ class Tied:
 
     def __init__(self, bodies: Sequence[Body], tie: Tie, q: Sequence[Scalar]):
         self._bodies, self._tie = bodies, tie
-        placed = {i: placement(bodies[i], q) for side in (tie.first, tie.second) for i in side.chain}
-        axes = [outof(tie.first.rotation, unit(k)) for k in range(3)]
+        placed = {i: placement_of_body(bodies[i], q) for side in (tie.first, tie.second) for i in side.chain}
+        axes = [to_parent_axes(tie.first.rotation, unit_row_of_tie(k)) for k in range(3)]
         self._steps: list[_Step] = []
         for i in reversed(tie.first.chain):
             rotation, origin = placed[i]
-            inner = [outof(rotation, row) for row in axes]
+            inner = [to_parent_axes(rotation, row) for row in axes]
             self._steps.append(_Step(bodies[i], True, axes, [dot(row, origin) for row in inner]))
             axes = inner
         # between two points in the axes of the meeting body: where these are close, and small numbers count, the
@@ -96,7 +110,7 @@ class Tied:
         for i in tie.second.chain:
             rotation, origin = placed[i]
             arm = [dot(row, origin) for row in axes]
-            axes = [into(rotation, row) for row in axes]
+            axes = [to_link_axes(rotation, row) for row in axes]
             self._steps.append(_Step(bodies[i], False, axes, arm))
         self._end = reach = [dot(row, list(tie.second.origin)) for row in axes]  # from the last body's origin
         for step in reversed(self._steps):
@@ -104,7 +118,7 @@ class Tied:
                 step.reach = reach = subtract(reach, step.arm)
             else:
                 step.reach, reach = reach, add(reach, step.arm)
-        self.place = TiePlace(p, transpose([into(tie.second.rotation, row) for row in axes]))
+        self.place = TiePlace(p, transpose([to_link_axes(tie.second.rotation, row) for row in axes]))
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -190,5 +204,5 @@ def _point(side: Side, placed: Mapping[int, tuple[Rotation, Vector]]) -> Vector:
     x: Vector = list(side.origin)
     for i in reversed(side.chain):
         rotation, origin = placed[i]
-        x = add(origin, outof(rotation, x))
+        x = add(origin, to_parent_axes(rotation, x))
     return x

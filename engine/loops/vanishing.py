@@ -8,25 +8,33 @@ from contextlib import suppress
 import numpy as np
 
 from ..dynamics.dense import Factors, inertia_diagonal, inertia_matrix
-from ..dynamics.stripped import unhindered
-from ..dynamics.vanishing import LITTLE, LONG, USUAL, doubtful, loss, owner, refusal
+from ..dynamics.stripped import varied_bodies_without_passive_forces
+from ..dynamics.vanishing import (
+    LITTLE,
+    LONG,
+    USUAL,
+    doubtful_joint_pivots,
+    joint_pivot_loss,
+    tree_joint_of_speed,
+    vanishing_inertia_error,
+)
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Joint, Robot
 from .constrained import ConstrainedEquations
-from .constraints import Closure, closure
-from .embedding import State, accelerations
-from .partition import Partition, partition
+from .constraints import Closure, loop_closure
+from .embedding import State, loop_accelerations
+from .partition import Partition, best_partition
 
 
-def examined(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> Partition:
+def partition_with_examined_freedoms(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> Partition:
     """The partition itself, or an error if a freedom has next to nothing to accelerate at q."""
-    joints = vanishing(loops, part, q)
+    joints = joints_of_vanishing_freedoms(loops, part, q)
     if joints:
-        raise refusal(loops.robot, joints)
+        raise vanishing_inertia_error(loops.robot, joints)
     return part
 
 
-def vanishing(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> list[Joint]:
+def joints_of_vanishing_freedoms(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> list[Joint]:
     """Joints that have the largest part in freedoms with next to nothing to accelerate.
 
     The last answer is kept, for runs that start alike.
@@ -43,14 +51,14 @@ def vanishing(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) 
 def _vanishing(loops: Closure, part: Partition, q: np.ndarray) -> list[Joint]:
     if not part.N or len(part.rows) + len(part.given) + len(part.N) != loops.robot.nv:
         return []
-    places = doubtful(q, lambda q: _shares(loops, part, q)[:2], len(loops.bodies))
+    places = doubtful_joint_pivots(q, lambda q: _shares(loops, part, q)[:2], len(loops.bodies))
     if not places:
         return []
     leading = _shares(loops, part, q)[2]
-    return list(dict.fromkeys(owner(loops.robot, int(leading[place])) for place in places))
+    return list(dict.fromkeys(tree_joint_of_speed(loops.robot, int(leading[place])) for place in places))
 
 
-def least(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> tuple[float, ...]:
+def least_freedom_pivots(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> tuple[float, ...]:
     """For each freedom the pivot below which a position has to be looked at closely; 0 where none is needed."""
     if len(part.rows) + len(part.given) + len(part.N) != loops.robot.nv:
         return (0.0,) * len(part.N)
@@ -61,15 +69,15 @@ def least(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> t
     return tuple(float(x) for x in np.where(watched, few * whole, 0.0))
 
 
-def losses(least: Sequence[float], factors: Factors) -> list[Scalar]:
+def freedom_pivot_losses(least: Sequence[float], factors: Factors) -> list[Scalar]:
     """Numbers that are enormous where a watched pivot is below its least value."""
-    return [loss(x, one_over) for x, one_over in zip(least, factors.one_over) if x]
+    return [joint_pivot_loss(x, one_over) for x, one_over in zip(least, factors.one_over) if x]
 
 
-def at_position(robot: Robot, q: Sequence[float]) -> list[Joint]:
+def vanishing_joints_at_closed_position(robot: Robot, q: Sequence[float]) -> list[Joint]:
     """Joints with next to nothing to accelerate at a closed position, in the coordinates that are best there."""
-    loops, here = closure(robot), np.array(q, dtype=float)
-    return vanishing(loops, partition(loops, here, (), robot.driven), here)
+    loops, here = loop_closure(robot), np.array(q, dtype=float)
+    return joints_of_vanishing_freedoms(loops, best_partition(loops, here, (), robot.driven), here)
 
 
 def _shares(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -93,12 +101,12 @@ def _eliminated(loops: Closure, part: Partition, here: Sequence[Scalar]) -> tupl
     nv, count = loops.robot.nv, len(part.N)
     here, still = list(here), [0.0] * nv
     tied = loops.tied(here)
-    equations = ConstrainedEquations(loops, part, unhindered(loops.bodies))
+    equations = ConstrainedEquations(loops, part, varied_bodies_without_passive_forces(loops.bodies))
     A = equations.rows(here, tied)
     K = equations.factors(A)
     held = [k in part.given for k in range(nv)]
     state = State(here, still, still, held, [0.0] * 3)
-    _, one_over = accelerations(equations.portions, K.parts, equations.bodies, state, [0.0] * len(A), {}, ())
+    _, one_over = loop_accelerations(equations.portions, K.parts, equations.bodies, state, [0.0] * len(A), {}, ())
     diagonal = inertia_diagonal(loops.bodies, here, nv)
     whole: list[Scalar] = []
     for c in range(count):
@@ -107,7 +115,7 @@ def _eliminated(loops: Closure, part: Partition, here: Sequence[Scalar]) -> tupl
     return [1.0 / one_over[len(A) + c] for c in range(count)], whole
 
 
-def sound(loops: Closure, part: Partition, q: Sequence[Scalar]) -> np.ndarray | None:
+def freedom_pivots_are_sound(loops: Closure, part: Partition, q: Sequence[Scalar]) -> np.ndarray | None:
     """For each of many positions and mechanisms that differ in numbers, whether no pivot is small at first sight.
 
     None where the pivots of many aren't known at once.
@@ -137,7 +145,7 @@ def _all_at_once(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.nda
     I = T.T @ M @ T
     carried = T**2 * M.diagonal()[:, None]
     pivots = np.empty(count)
-    for j in reversed(range(count)):  # the order of `dense.solve`
+    for j in reversed(range(count)):  # the order of `dense.solve_with_inertia_factors`
         pivots[j] = I[j, j]
         I[:j, :j] -= np.outer(I[:j, j], I[j, :j]) / I[j, j]
     independent = part.independent

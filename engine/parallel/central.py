@@ -14,20 +14,20 @@ import numpy as np
 
 from ..errors import NumericalError
 from ..loops import effort
-from ..loops.branches import singular_words
+from ..loops.branches import singular_loop_message
 from ..robot.model import Effort
 from .node import UPPER, Message
 
 Own = dict[str, Any]
 
 
-def twist(own: Own, inboxes: Sequence[Message]) -> list[Message]:
+def platform_twist(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Kinematics (ii): K t_P = Σ Φ p θ̇, K = Σ Φ (eq. 3.10)."""
     own["K"] = _total(_unpacked(one["Phi"]) for one in inboxes)
     return _to_all_legs(inboxes, twist=_solve(own, _total(one["phi"] for one in inboxes)))
 
 
-def twist_and_columns(own: Own, inboxes: Sequence[Message]) -> list[Message]:
+def platform_twist_and_columns(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Kinematics (ii) where every node needs t_P = X θ̇ for all kept joints, X = [S p]^I, [S p]^II, … (eq. 3.39)."""
     own["K"] = _total(_unpacked(one["Phi"]) for one in inboxes)
     N = len(own["rates"])
@@ -36,28 +36,28 @@ def twist_and_columns(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     return _to_all_legs(inboxes, twist=t, X=X.reshape(N, -1))
 
 
-def twist_rate(own: Own, inboxes: Sequence[Message]) -> list[Message]:
+def platform_twist_rate(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Kinematics (iv): K ṫ_P = Σ Φ (Σ p θ̈ + c), with one term from each leg (eq. 3.28)."""
     return _to_all_legs(inboxes, twist_rate=_solve(own, _total(one["bias"] for one in inboxes)))
 
 
-def total(own: Own, inboxes: Sequence[Message]) -> list[Message]:
+def total_of_legs(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Inverse (ii): K⁻¹ Σ p̄ (eq. 3.40)."""
     return _to_all_legs(inboxes, sum=_solve(own, _total(one["p"] for one in inboxes)))
 
 
-def least_effort(own: Own, inboxes: Sequence[Message]) -> list[Message]:
+def least_effort_of_legs(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Inverse (ii) with more actuators than freedoms: the τ of least weighted norm with Jᵀ τ = Σ Jᵀ τ̃."""
     f = _total(one["f"] for one in inboxes)
     k = f.shape[1]
     J = np.concatenate([one["J"].reshape(len(f), -1, k) for one in inboxes], axis=1)
     limits: Sequence[Effort] = own["efforts"]
-    tau = np.array([effort.least(J[n].T, f[n], limits) for n in range(len(f))])
+    tau = np.array([effort.least_loop_effort(J[n].T, f[n], limits) for n in range(len(f))])
     ends = np.cumsum([one["J"].shape[1] // k for one in inboxes])
     return [{"tau": tau[:, end - one["J"].shape[1] // k : end]} for one, end in zip(inboxes, ends)]
 
 
-def minimal(own: Own, inboxes: Sequence[Message]) -> list[Message]:
+def minimal_equations_of_legs(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Forward (iv): the accelerations of the kept joints from the minimal equations (eq. 3.45)."""
     f = _total(one["f"] for one in inboxes)
     k = f.shape[1]
@@ -87,7 +87,7 @@ def _solved(own: Own, A: np.ndarray, b: np.ndarray) -> np.ndarray:
     try:
         x = np.linalg.solve(A, b)
     except np.linalg.LinAlgError:
-        raise NumericalError(singular_words(own["robot"])) from None
+        raise NumericalError(singular_loop_message(own["robot"])) from None
     return x
 
 

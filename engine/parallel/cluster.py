@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any
 
 from ..errors import ClusterError, DenocError, InputError
-from ..machine.jit.choice import backend
-from .engines import Message, Work, carried_out
+from ..machine.jit.choice import chosen_backend
+from .engines import Message, Work, node_steps_carried_out
 
 PATIENCE = 60.0  # seconds for an answer
 CONNECTING = 10.0
@@ -74,7 +74,7 @@ class Cluster:
         self._kept = list(self._begun)
 
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
-        way = backend()
+        way = chosen_backend()
         for n, inbox in enumerate(inboxes):
             self._kept[n] = self._submit(n, _stepped, work, way, self._kept[n], list(inbox))
         futures = [self._submit(n, _answer, kept) for n, kept in enumerate(self._kept)]
@@ -160,7 +160,7 @@ def _begun(parts: Sequence[Any]) -> Kept:
 def _stepped(work: Work, way: str, before: Kept, inbox: Sequence[Message]) -> Kept:
     parts, kept, _ = before
     after = [dict(own) for own in kept]  # copies, so that Dask can repeat the step elsewhere
-    return parts, after, carried_out(work, way, parts, after, inbox)
+    return parts, after, node_steps_carried_out(work, way, parts, after, inbox)
 
 
 def _answer(kept: Kept) -> list[Message]:

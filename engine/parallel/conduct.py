@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.samples import Samples, no_numbers
-from ..dynamics.transfer import placement
+from ..dynamics.samples import Samples, dynamics_without_numbers_error
+from ..dynamics.transfer import placement_of_body
 from ..errors import InputError
-from ..loops.balance import Balance, enough
-from ..loops.branches import efforts
-from ..loops.constraints import closure
+from ..loops.balance import Balance, enough_actuators_for_freedoms
+from ..loops.branches import loop_actuator_efforts
+from ..loops.constraints import loop_closure
 from ..loops.partition import independent_speeds
 from ..robot.model import Robot
-from .central import least_effort
+from .central import least_effort_of_legs
 from .engines import Engine, Process
 from .legs import legs
 from .node import Message
-from .part import LegPart, euler_parameters, parts_of
+from .part import LegPart, euler_parameters_of_platform, parts_by_legs
 from .steps import TASKS
 
 BATCH = 1000  # samples of one message, at most
@@ -38,7 +38,7 @@ class Distributed:
         platform: str | None = None,
     ):
         self.robot, self.engine, self.batch = robot, engine or Process(), batch
-        self.parallel, self.loops = legs(robot, platform), closure(robot)
+        self.parallel, self.loops = legs(robot, platform), loop_closure(robot)
         count = len(self.parallel.legs)
         self.nodes = min(nodes or count, count)
         self._independent: list[int] = []
@@ -52,7 +52,7 @@ class Distributed:
         """Sends each node its legs, made for these independent speeds."""
         if list(independent) == self._independent:
             return
-        self.parts = parts_of(self.robot, self.parallel, independent)
+        self.parts = parts_by_legs(self.robot, self.parallel, independent)
         self.engine.begin(self.groups)
         self._independent = list(independent)
 
@@ -122,7 +122,7 @@ class Distributed:
 
     def _choose_independent(self, s: Samples) -> list[int]:
         q = s.rows("q")[:1]
-        enough(Balance(self.robot, q))
+        enough_actuators_for_freedoms(Balance(self.robot, q))
         return independent_speeds(self.loops, self.loops.jacobian(q[0])[0])
 
     def _run_batches(
@@ -170,7 +170,7 @@ class Distributed:
                 answers = self.engine.step(step.run, [outboxes[n :: self.nodes] for n in range(self.nodes)])
                 outboxes = [answers[n % self.nodes][n // self.nodes] for n in range(len(self.parts))]
             if task == "inverse, redundant":  # central has the last step: these messages stay here
-                outboxes = least_effort(own, outboxes)
+                outboxes = least_effort_of_legs(own, outboxes)
         return outboxes
 
     def _first(
@@ -200,11 +200,11 @@ class Distributed:
         R, p = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
         columns = [np.ascontiguousarray(q[:, k]) for k in range(q.shape[1])]
         for i in self.parallel.legs[0].bodies:
-            rotation, origin = placement(self.robot.tree.bodies[i], columns)
+            rotation, origin = placement_of_body(self.robot.tree.bodies[i], columns)
             p = p + (R @ _stacked([origin], len(q)).transpose(0, 2, 1))[..., 0]
             for factor in rotation:
                 R = R @ _factor(factor, len(q))
-        return np.concatenate([p, euler_parameters(R)], axis=1)
+        return np.concatenate([p, euler_parameters_of_platform(R)], axis=1)
 
     def _ordered(self) -> list[int]:
         """Places of the independent speeds, leg by leg."""
@@ -212,7 +212,7 @@ class Distributed:
 
     def _efforts(self) -> list[Any]:
         """Limits and weights of the actuated speeds, leg by leg."""
-        places, limits = {k: n for n, k in enumerate(self.robot.driven)}, efforts(self.robot)
+        places, limits = {k: n for n, k in enumerate(self.robot.driven)}, loop_actuator_efforts(self.robot)
         own = [leg.speeds[k] for leg, part in zip(self.parallel.legs, self.parts) for k in part.driven]
         return [limits[places[k]] for k in own]
 
@@ -224,7 +224,7 @@ class Distributed:
 
     def _finite(self, x: np.ndarray) -> np.ndarray:
         if not np.isfinite(x).all():
-            raise no_numbers(self.robot)
+            raise dynamics_without_numbers_error(self.robot)
         return x
 
 

@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.samples import Samples, computes
+from ..dynamics.samples import Samples, dynamics_call_with_checked_results
 from ..errors import InputError
-from ..loops.constraints import closure
+from ..loops.constraints import loop_closure
 from ..loops.partition import independent_speeds
 from ..loops.rank import TINY
 from ..robot.model import Robot
 from .legs import Parallel, legs
-from .moving_links import MovingLink, moving_links, propagation
+from .moving_links import MovingLink, moving_links_of_parallel_robot, parallel_propagation_matrix
 from .platform_geometry import PlatformGeometry
-from .projector import left, without
+from .projector import leg_projector_left_part, leg_projector_without_direction
 
 
 @dataclass
@@ -44,16 +44,18 @@ class Chains:
     """The moving links as legs that are eliminated, and the places of their blocks in the matrices."""
 
     def __init__(self, s: Samples, parts: Parallel, kept: list[int]):
-        robot, loops = s.robot, closure(s.robot)
+        robot, loops = s.robot, loop_closure(s.robot)
         geometry = PlatformGeometry(s, parts)
         geometry.refuse_open()
-        self.links, self.columns = moving_links(robot, s)
+        self.links, self.columns = moving_links_of_parallel_robot(robot, s)
         place = {robot.tree.seats[link.name][0]: i for i, link in enumerate(self.links)}
         self.kept, self.e = kept, place[parts.body]
         metric = np.diag([1.0] * 3 + [loops.length**-2] * 3)
         self.legs = []
         for number, leg in enumerate(parts.legs):
-            allowed = propagation(geometry.e[0] - self.links[self.e].centre) @ geometry.allowed(number)[0]
+            allowed = (
+                parallel_propagation_matrix(geometry.e[0] - self.links[self.e].centre) @ geometry.allowed(number)[0]
+            )
             chain = sorted({place[i] for i in leg.bodies if i in place})
             self.legs.append(_eliminated(self.links, self.columns, chain, self.e, allowed, set(kept), metric))
         self.order = [i for leg in self.legs for i in leg.chain if i != self.e] + [self.e]
@@ -62,7 +64,7 @@ class Chains:
         self.K = sum(leg.Phi for leg in self.legs)
 
 
-@computes
+@dynamics_call_with_checked_results
 def parallel_matrices(robot: Robot, q: Any, qd: Any = None, platform: str | None = None) -> dict[str, Any]:
     """N_l, N_c, N_d with t = N_l N_c N_d θ̇_a, M, I = Nᵀ M N, J, J_e and K of one state, base-frame axes.
 
@@ -74,7 +76,7 @@ def parallel_matrices(robot: Robot, q: Any, qd: Any = None, platform: str | None
     if s.count is not None:
         raise InputError("the matrices are made for one state at a time", found=f"{s.count} samples")
     s.arrays.setdefault("qd", np.zeros(robot.nv))
-    loops = closure(robot)
+    loops = loop_closure(robot)
     kept = independent_speeds(loops, loops.jacobian(s.arrays["q"])[0])
     chains = Chains(s, legs(robot, platform), kept)
     N_c, N_d = _platform_complement(chains)
@@ -198,12 +200,12 @@ def _eliminated(
 
 def _freed(Phi: np.ndarray, p: np.ndarray, metric: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """(Φ, p̃ᵀ, δ) after one more direction is removed; δ is 0 if it had been removed before."""
-    rest, dual, delta = left(Phi, p, metric)
+    rest, dual, delta = leg_projector_left_part(Phi, p, metric)
     if delta <= TINY**2 * float(p @ metric @ p):
         return Phi, dual, 0.0
-    return without(Phi, rest, dual, delta), dual, float(delta)  # eq. 27b
+    return leg_projector_without_direction(Phi, rest, dual, delta), dual, float(delta)  # eq. 27b
 
 
 def _to(links: list[MovingLink], i: int, j: int) -> np.ndarray:
     """A_ij: the twist of link j → that of link i if the two were rigidly connected."""
-    return propagation(links[j].centre - links[i].centre)
+    return parallel_propagation_matrix(links[j].centre - links[i].centre)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from ..machine.jit.choice import backend, using
+from ..machine.jit.choice import chosen_backend, using_backend
 
 Message = dict[str, Any]
 Work = Callable[..., Message]  # a step: (a node's part, results of its earlier steps, a message) → a message
@@ -39,11 +39,11 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-def carried_out(
+def node_steps_carried_out(
     work: Work, way: str, parts: Sequence[Any], kept: Sequence[dict[str, Any]], inbox: Sequence[Message]
 ) -> list[Message]:
     """The answers of one node: a step carried out for each of its parts."""
-    with using(way):
+    with using_backend(way):
         return [work(part, own, message) for part, own, message in zip(parts, kept, inbox)]
 
 
@@ -64,8 +64,8 @@ class Process:
         self._kept = [[{} for _ in group] for group in self._groups]
 
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
-        way = backend()
-        return [carried_out(work, way, *task) for task in zip(self._groups, self._kept, inboxes)]
+        way = chosen_backend()
+        return [node_steps_carried_out(work, way, *task) for task in zip(self._groups, self._kept, inboxes)]
 
     def close(self) -> None:
         pass
@@ -86,7 +86,7 @@ class TimedProcess(Process):
         answers = []
         for n, task in enumerate(zip(self._groups, self._kept, inboxes)):
             begun = time.thread_time()
-            answers.append(carried_out(work, backend(), *task))
+            answers.append(node_steps_carried_out(work, chosen_backend(), *task))
             self.spent[n] += time.thread_time() - begun
         return answers
 
@@ -101,9 +101,9 @@ class Threads(Process):
         self._pool = ThreadPoolExecutor(nodes, "denoc-node")
 
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
-        way = backend()
+        way = chosen_backend()
         futures = [
-            self._pool.submit(partial(copy_context().run, carried_out, work, way, parts, kept, inbox))
+            self._pool.submit(partial(copy_context().run, node_steps_carried_out, work, way, parts, kept, inbox))
             for parts, kept, inbox in zip(self._groups, self._kept, inboxes)
         ]
         return [future.result() for future in futures]
@@ -158,6 +158,6 @@ class Counting:
         self.engine.close()
 
 
-def echo(part: Any, own: dict[str, Any], inbox: Message) -> Message:
+def echo_message_of_node(part: Any, own: dict[str, Any], inbox: Message) -> Message:
     """A step that returns its message, to measure the cost of an exchange."""
     return inbox

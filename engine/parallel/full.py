@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..loops.methods import distributed
+from ..loops.methods import distributed_closure_methods
 from ..machine.jit import choice
-from ..simulate.feedforward import runner
-from ..simulate.integrate import stepper_of
+from ..simulate.feedforward import runner_with_feedforward
+from ..simulate.integrate import stepper_of_integrator
 from ..simulate.loop import Solver, Trace
 from ..simulate.runner import Runner
 from ..simulate.system import System
 from .engines import Engine, Message
-from .legs import shares
-from .rates import refuse_given_motions
+from .legs import bodies_shared_by_legs
+from .rates import refuse_given_motions_of_legs
 from .steps import Exchange
 
 FIXED = "rk4"
@@ -47,19 +47,21 @@ class NodeRun:
     @cached_property
     def run(self) -> Runner:
         """The run, which is begun on the node itself, because compiled code can't be sent."""
-        return runner(self.make(), self.start)
+        return runner_with_feedforward(self.make(), self.start)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: x for name, x in self.__dict__.items() if name != "run"}
 
 
-def advance(node: NodeRun, own: dict[str, Any], inbox: Message) -> Message:
+def advance_whole_state_on_node(node: NodeRun, own: dict[str, Any], inbox: Message) -> Message:
     """Takes one step from the whole state and returns this node's part of the new state."""
     t, end = inbox["time"][0].tolist()
     run, y = node.run, inbox["state"][0]
     measured = run.system.measured
-    stepper = stepper_of(FIXED, run.derivative, t, y, end, step=node.step, max_step=node.max_step, measured=measured)
-    with choice.using(node.backend):
+    stepper = stepper_of_integrator(
+        FIXED, run.derivative, t, y, end, step=node.step, max_step=node.max_step, measured=measured
+    )
+    with choice.using_backend(node.backend):
         failure = stepper.step()
     if failure:
         raise NumericalError(f"at t = {t:.9g} s: {failure}")
@@ -74,13 +76,13 @@ class Full:
     def __init__(self, make: Callable[[], System], solver: Solver, engine: Engine, nodes: int | None = None):
         """Checks the system and shares it out; `make` returns a new copy of it at each call."""
         system = make()
-        refuse_given_motions(system)
+        refuse_given_motions_of_legs(system)
         if not system.method.distributed:
             raise InputError(
                 "this closure method has no fully distributed form",
                 key="closure.method",
                 found=system.closure,
-                allowed=", ".join(distributed()),
+                allowed=", ".join(distributed_closure_methods()),
             )
         if solver.method != FIXED:
             raise InputError(
@@ -91,7 +93,7 @@ class Full:
                 hint="`--set solver.method=rk4 --set solver.step=1e-3`",
             )
         self.make, self.system, self.solver, self.engine = make, system, solver, engine
-        count = len(shares(system.robot)[1])
+        count = len(bodies_shared_by_legs(system.robot)[1])
         self.nodes = min(nodes or count, count)
         self.places = self._places(system)
 
@@ -99,7 +101,7 @@ class Full:
         """Places in the state, node by node; the quadratures, which belong to no leg, are the first node's."""
         bodies = system.robot.tree.bodies
         places: list[list[int]] = [[] for _ in range(self.nodes)]
-        for n, own in enumerate(shares(system.robot)[1]):
+        for n, own in enumerate(bodies_shared_by_legs(system.robot)[1]):
             coordinates = [k for i in own for k in bodies[i].coordinates]
             places[n % self.nodes] += [system.state_coordinates.index(k) for k in coordinates]
             places[n % self.nodes] += [system.place_of(k) for i in own for k in bodies[i].speeds]
@@ -107,9 +109,9 @@ class Full:
         return places
 
     def _begin(self, q: Sequence[float]) -> None:
-        self.run = runner(self.system, q)
+        self.run = runner_with_feedforward(self.system, q)
         start, solver = tuple(float(x) for x in q), self.solver
-        given = solver.step, solver.max_step, choice.backend()
+        given = solver.step, solver.max_step, choice.chosen_backend()
         self.engine.begin([[NodeRun(self.make, start, tuple(x), *given)] for x in self.places])
 
     def carried_out(
@@ -154,7 +156,7 @@ class Full:
     def _step(self, t: float, y: np.ndarray, end: float) -> tuple[float, np.ndarray]:
         message = {"time": np.array([[t, end]]), "state": y[None]}
         self.engine.restart()
-        answers = self.engine.step(advance, [[message] for _ in range(self.nodes)])
+        answers = self.engine.step(advance_whole_state_on_node, [[message] for _ in range(self.nodes)])
         after = np.empty_like(y)
         for places, (answer,) in zip(self.places, answers):
             after[places] = answer["state"][0]

@@ -54,7 +54,7 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
     return split
 
 
-def shares(robot: Robot) -> tuple[str, list[tuple[int, ...]]]:
+def bodies_shared_by_legs(robot: Robot) -> tuple[str, list[tuple[int, ...]]]:
     """Bodies that belong together, and what to call such a group: a leg, or else a part, all that one joint of the base
     carries.
 

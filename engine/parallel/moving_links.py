@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dynamics.moving import layout
-from ..dynamics.offered import offered
+from ..dynamics.moving import layout_of_moving_bodies
+from ..dynamics.offered import offered_dynamics_quantity
 from ..dynamics.samples import Samples
 from ..robot.model import Robot
 
@@ -24,12 +24,12 @@ class MovingLink:
     P: np.ndarray  # 6 × speeds
 
 
-def moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]:
+def moving_links_of_parallel_robot(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]:
     """The moving links, parents first, and the speed to which each column of the matrices belongs."""
-    at = layout(robot)
+    at = layout_of_moving_bodies(robot)
     if not at.links:
         return [], []
-    numbers = offered(robot, "moving")(s)
+    numbers = offered_dynamics_quantity(robot, "moving")(s)
     assert isinstance(numbers, np.ndarray)
     own, columns = np.split(numbers, [12 * len(at.links)])
     P, links = columns.reshape(-1, 6), []
@@ -40,7 +40,7 @@ def moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]
     return links, list(at.speeds)
 
 
-def propagation(c: np.ndarray) -> np.ndarray:
+def parallel_propagation_matrix(c: np.ndarray) -> np.ndarray:
     """The matrix B_ij = [1, 0; c_ij × 1, 1] with c_ij from C_i to C_j (eq. 13)."""
     B = _IDENTITY.copy()
     B[3, 1], B[3, 2], B[4, 2] = -c[2], c[1], -c[0]

@@ -24,11 +24,11 @@ from ..dynamics.quantities import inertia
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import quaternion_matrix
 from ..errors import InputError
-from ..loops.constraints import closure
+from ..loops.constraints import loop_closure
 from ..loops.rank import TINY
 from ..machine.program.scalars import as_samples
 from .part import LegPart
-from .projector import left, without
+from .projector import leg_projector_left_part, leg_projector_without_direction
 
 Message = dict[str, np.ndarray]
 Own = dict[str, Any]
@@ -54,7 +54,7 @@ def leg_projector_columns(part: LegPart, own: Own, inbox: Message) -> Message:
     return {"Phi": _packed(own["Phi"]), "columns": columns.reshape(len(columns), -1)}
 
 
-def rates(part: LegPart, own: Own, inbox: Message) -> Message:
+def leg_rates(part: LegPart, own: Own, inbox: Message) -> Message:
     """Kinematics (iii): θ̇ from t_P (eqs. 3.11 and 3.13), then Φ (Σ p θ̈ + c), the leg's term in ṫ_P (eq. 3.27)."""
     t, V, R = inbox["twist"], own["V"], own["R"]
     own |= {"X": inbox["X"].reshape(len(t), 6, part.independent)} if "X" in inbox else {}
@@ -70,13 +70,13 @@ def rates(part: LegPart, own: Own, inbox: Message) -> Message:
     return {"bias": _times(own["Phi"], pushed + c)}
 
 
-def accelerations(part: LegPart, own: Own, inbox: Message) -> Message:
+def leg_accelerations(part: LegPart, own: Own, inbox: Message) -> Message:
     """Kinematics (v): θ̈ from ṫ_P (eqs. 3.17 and 3.24); rates and accelerations of all the leg's joints."""
     _accelerated(own, inbox["twist_rate"])
     return {"qd": own["qd"], "qdd": own["qdd"]}
 
 
-def forces(part: LegPart, own: Own, inbox: Message) -> Message:
+def leg_forces(part: LegPart, own: Own, inbox: Message) -> Message:
     """Kinematics (v), then inverse (i): τ̃ = N_dᵀ N_lᵀ (M ṫ − w) by the recursion (eq. 3.32), and p̄ (eq. 3.40)."""
     _accelerated(own, inbox["twist_rate"])
     _forced(part, own)
@@ -84,14 +84,14 @@ def forces(part: LegPart, own: Own, inbox: Message) -> Message:
     return {"p": own["p"] + own["F"]}
 
 
-def torques(part: LegPart, own: Own, inbox: Message) -> Message:
+def leg_torques(part: LegPart, own: Own, inbox: Message) -> Message:
     """Inverse (iii): τ = τ̃ + pᵀ [Φ K⁻¹ Σ p̄ − p̄] of the kept joints (eq. 3.40)."""
     kept = list(part.kept)
     more = _times(own["Phi"], inbox["sum"]) - own["p"]
     return {"tau": own["tau_leg"][:, kept] + np.einsum("nrk,nr->nk", own["P"][:, :, kept], more)}
 
 
-def projected_forces(part: LegPart, own: Own, inbox: Message) -> Message:
+def projected_leg_forces(part: LegPart, own: Own, inbox: Message) -> Message:
     """Inverse (i) with more actuators than freedoms: Jᵀ τ̃ (eq. 3.37), and the rows of J of the leg's actuators."""
     _accelerated(own, inbox["twist_rate"])
     _forced(part, own)
@@ -100,7 +100,7 @@ def projected_forces(part: LegPart, own: Own, inbox: Message) -> Message:
     return {"f": f, "J": J[:, list(part.driven)].reshape(len(f), -1)}
 
 
-def reduced_equations(part: LegPart, own: Own, inbox: Message) -> Message:
+def reduced_leg_equations(part: LegPart, own: Own, inbox: Message) -> Message:
     """Forward (ii) and (iii): the leg's share of B̄ᵀ (Σ Tᵀ I T) B̄ and of τ̄ at θ̈_ac = 0 (eqs. 3.41 to 3.45)."""
     _accelerated(own, inbox["twist_rate"])
     _forced(part, own)
@@ -113,7 +113,7 @@ def reduced_equations(part: LegPart, own: Own, inbox: Message) -> Message:
     return {"I": shared[:, upper[0], upper[1]], "f": np.einsum("nkj,nk->nj", J, rest)}
 
 
-def all_accelerations(part: LegPart, own: Own, inbox: Message) -> Message:
+def all_leg_accelerations(part: LegPart, own: Own, inbox: Message) -> Message:
     """Forward (v): accelerations of all the leg's joints from those of the kept ones, and their rates."""
     qdd = own["qdd"] + _times(own["J"][:, : part.nv], inbox["accelerations"])
     return {"qd": own["qd"], "qdd": qdd}
@@ -125,7 +125,7 @@ def all_accelerations(part: LegPart, own: Own, inbox: Message) -> Message:
 def _eliminated(part: LegPart, own: Own, inbox: Message) -> None:
     """Φ, p, and the matrices L and E of θ̇ = E θ̇_kept + L t_P."""
     q = inbox["q"]
-    robot, loops, N = part.robot, closure(part.robot), len(q)
+    robot, loops, N = part.robot, loop_closure(part.robot), len(q)
     (tied,) = loops.tied(Samples(robot, q=_floats_if_single(q)).scalars("q"))
     _refuse_open(part, _rows(tied.values(), N) * loops.row_scale)
     columns = tied.columns()
@@ -147,10 +147,10 @@ def _eliminated(part: LegPart, own: Own, inbox: Message) -> None:
     free = [k for k in range(part.nv) if k not in part.kept]
     wide: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for k in reversed(free):
-        p, dual, delta = left(Phi, P[:, :, k])
+        p, dual, delta = leg_projector_left_part(Phi, P[:, :, k])
         if not (delta * loops.column_scale[k] ** 2 > TINY**2).all():
             _refuse(part)
-        Phi = without(Phi, p, dual, delta)  # Φ₂ = Φ₃ − p̃ p̃ᵀ / δ (eq. 3.8)
+        Phi = leg_projector_without_direction(Phi, p, dual, delta)  # Φ₂ = Φ₃ − p̃ p̃ᵀ / δ (eq. 3.8)
         wide[k] = p, delta
     L = np.zeros((N, part.nv, 6))
     for place, k in enumerate(free):  # θ̇ = p̃ᵀ (t_P − Σ p θ̇ of the joints before) / δ (eqs. 3.4 and 3.7)

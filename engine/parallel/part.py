@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..loops.constraints import closure
+from ..loops.constraints import loop_closure
 from ..robot.cuts import CUTS
 from ..robot.joints import PLACE_AND_ORIENT, TYPES
 from ..robot.model import ZERO, Body, Drive, Joint, Link, Loop, Robot, Three, Tree, Wrench
@@ -80,7 +80,7 @@ class LegNumbering:
         )
 
 
-def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> list[LegPart]:
+def parts_by_legs(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> list[LegPart]:
     """The parts of a robot, one for each leg, with even shares of the platform."""
     share = 1.0 / len(parallel.legs)
     parts: list[LegPart] = []
@@ -121,7 +121,7 @@ def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], sha
         driven=tuple(n for k, n in numbering.speeds.items() if k in robot.driven),
         independent=len(independent),
         first=first,
-        length=closure(robot).length,
+        length=loop_closure(robot).length,
         links=own,
         carried=carried,
         share=share,
@@ -204,7 +204,7 @@ def _scaled(x: Three, by: float) -> Three:
     return (x[0] * by, x[1] * by, x[2] * by)
 
 
-def euler_parameters(R: np.ndarray) -> np.ndarray:
+def euler_parameters_of_platform(R: np.ndarray) -> np.ndarray:
     """Euler parameters (N, 4), scalar first, of rotations (N, 3, 3), from the longest of the four rows of 4 e eᵀ."""
     xx, yy, zz = (R[:, k, k] for k in range(3))
     w = [R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]]

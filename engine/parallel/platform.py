@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import calls as tree
-from ..dynamics.samples import Samples, computes
-from ..dynamics.sweeps import Motion, inertia_wrench, outward
-from ..dynamics.wrenches import moved
+from ..dynamics.samples import Samples, dynamics_call_with_checked_results
+from ..dynamics.sweeps import Motion, inertia_wrench, sweep_outward
+from ..dynamics.wrenches import wrenches_moved_to_points
 from ..errors import InputError, NumericalError, did_you_mean
 from ..loops import effort
-from ..loops.balance import Balance, enough
-from ..loops.branches import efforts, singular_words
+from ..loops.balance import Balance, enough_actuators_for_freedoms
+from ..loops.branches import loop_actuator_efforts, singular_loop_message
 from ..robot.model import ZERO, Robot
 from .legs import Parallel, legs
 from .platform_geometry import LegHold, PlatformGeometry
@@ -24,7 +24,7 @@ Wrenches = Mapping[str, Any]
 SHARINGS = ("least", "even", "conditioned")
 
 
-@computes
+@dynamics_call_with_checked_results
 def platform_inverse(
     robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, platform: str | None = None
 ) -> np.ndarray:
@@ -37,8 +37,8 @@ def platform_inverse(
     return tau if s.count is not None else tau[0]
 
 
-@computes
-def inverse_by_shares(
+@dynamics_call_with_checked_results
+def inverse_by_platform_shares(
     robot: Robot,
     q: Any,
     qd: Any,
@@ -69,8 +69,8 @@ def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, s
             return tau
     except np.linalg.LinAlgError:
         if s.count is None or s.count < 2:
-            enough(Balance(s.robot, s.rows("q")))
-            raise NumericalError(singular_words(s.robot)) from None
+            enough_actuators_for_freedoms(Balance(s.robot, s.rows("q")))
+            raise NumericalError(singular_loop_message(s.robot)) from None
     rows = []
     for n in range(s.count or 1):
         one = Samples(s.robot, **{name: s.rows(name)[n] for name in s.arrays})
@@ -98,19 +98,19 @@ def _actuator_forces(s: Samples, parts: Parallel, wrenches: Wrenches | None, sha
     B = X[:, driven] @ T  # J_p⁻¹: the platform's freedoms → actuated rates
     right = np.einsum("nrf,nr->nf", T, F)
     if B.shape[1] < B.shape[2]:
-        enough(Balance(robot, s.rows("q")))
+        enough_actuators_for_freedoms(Balance(robot, s.rows("q")))
         raise InputError(
             f"{robot.name}: the platform has {B.shape[2]} freedoms for {B.shape[1]} actuators, idle spins among them",
             hint="`denoc.inverse` takes such robots",
         )
     if B.shape[1] == B.shape[2]:  # Γ = J_pᵀ F
         return np.linalg.solve(B.transpose(0, 2, 1), right[..., None])[..., 0]
-    enough(Balance(robot, s.rows("q")[:1]))
+    enough_actuators_for_freedoms(Balance(robot, s.rows("q")[:1]))
     near = np.zeros((len(F), len(driven)))
     if sharing != "least":
         near = (gamma + _carried(parts, holds, F_p, _shares(geometry, holds, sharing)))[:, driven]
-    limits = efforts(robot)
-    return np.array([effort.least(B[n].T, right[n], limits, near[n]) for n in range(len(F))])
+    limits = loop_actuator_efforts(robot)
+    return np.array([effort.least_loop_effort(B[n].T, right[n], limits, near[n]) for n in range(len(F))])
 
 
 def _carried(parts: Parallel, holds: list[LegHold], F_p: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -147,7 +147,7 @@ def platform_wrench(geometry: PlatformGeometry, wrenches: Wrenches | None) -> np
     q, qd, qdd = (s.scalars(name) for name in ("q", "qd", "qdd"))
     here: Motion | None = None
     for i in geometry.parts.legs[0].bodies:
-        here = outward(s.robot.tree.bodies[i], here, q, qd, qdd, list(s.robot.gravity))
+        here = sweep_outward(s.robot.tree.bodies[i], here, q, qd, qdd, list(s.robot.gravity))
     assert here is not None
     on, loads = s.loads(wrenches)
     six = inertia_wrench(s.robot.tree.bodies[body], here)
@@ -157,7 +157,7 @@ def platform_wrench(geometry: PlatformGeometry, wrenches: Wrenches | None) -> np
     for where, applied, point in loads:
         if where == body:
             n, f = np.split(np.atleast_2d(s.array(applied)), 2, axis=1)
-            F -= moved(n, f, R @ np.array(point, dtype=float))
+            F -= wrenches_moved_to_points(n, f, R @ np.array(point, dtype=float))
     return F
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from ..dynamics.kinematics import body_placements
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import Vector
-from ..dynamics.wrenches import moved
+from ..dynamics.wrenches import wrenches_moved_to_points
 from ..errors import InputError
-from ..loops.constraints import closure
-from ..loops.rank import independent
+from ..loops.constraints import loop_closure
+from ..loops.rank import independent_constraint_rows
 from ..loops.row_kinds import TiePlace
 from ..loops.ties import KINDS
 from ..machine.program.scalars import as_samples
@@ -45,7 +45,7 @@ class PlatformGeometry:
     def __init__(self, s: Samples, parts: Parallel):
         self.robot, self.parts, self.s = s.robot, parts, s
         self.count = s.count if s.count is not None else 1
-        self.loops = closure(s.robot)
+        self.loops = loop_closure(s.robot)
         self.length = self.loops.length
         self.unit = np.array([1.0] * 3 + [self.length] * 3)  # a twist's scale: turns, and slides by this length
         placed = body_placements(s.robot.tree.bodies, s.scalars("q"))
@@ -130,7 +130,7 @@ class PlatformGeometry:
                 sum(R1[:, :, k] * np.reshape(as_samples(x[k]), (-1, 1)) for k in range(3))
                 for x in kind.push(there, row)
             )
-            C[:, r] = moved(n, f, p2 - self.e)
+            C[:, r] = wrenches_moved_to_points(n, f, p2 - self.e)
         return gap, C
 
     def _frame(self, link: str, frame: Placement) -> tuple[np.ndarray, np.ndarray]:
@@ -150,7 +150,7 @@ class PlatformGeometry:
         if C.shape[1] == n:
             rows = list(range(n))
         else:
-            rows = sorted(independent(J[0] * scale[:, None] * unit, [range(C.shape[1])]))
+            rows = sorted(independent_constraint_rows(J[0] * scale[:, None] * unit, [range(C.shape[1])]))
         if len(rows) != n or C.shape[1] < n:
             raise InputError(
                 f"{self.robot.name}: the platform doesn't decide how its leg by `{leg.hangs}` moves",
@@ -169,8 +169,8 @@ class PlatformGeometry:
         forbids = np.concatenate([hold.forbids for hold in holds], axis=1)
         if not forbids.shape[1]:
             return np.broadcast_to(np.diag(self.unit), (self.count, 6, 6))
-        rows = sorted(independent(forbids[0], [range(forbids.shape[1])]))
-        dependent = sorted(independent(forbids[0][rows].T, [range(6)]))
+        rows = sorted(independent_constraint_rows(forbids[0], [range(forbids.shape[1])]))
+        dependent = sorted(independent_constraint_rows(forbids[0][rows].T, [range(6)]))
         free = [k for k in range(6) if k not in dependent]
         T = np.zeros((self.count, 6, len(free)))
         T[:, free, range(len(free))] = 1.0

@@ -14,15 +14,15 @@ import numpy as np
 from ..dynamics.spatial import dot
 from ..errors import InputError, NumericalError
 from ..loops.constrained import ConstrainedEquations
-from ..machine.program.scalars import Scalar, as_floats, into_columns
+from ..machine.program.scalars import Scalar, as_floats, scalars_into_columns
 from ..simulate import equations
-from ..simulate.acting import acting_wrenches
-from ..simulate.discrete import partition_of
+from ..simulate.acting import wrenches_at_instants
+from ..simulate.discrete import discrete_partition
 from ..simulate.equations import Evaluation, Moved
-from ..simulate.feedforward import runner
+from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
-from ..simulate.situation import read
-from ..simulate.system import System, constraints_of
+from ..simulate.situation import situation_of_state
+from ..simulate.system import System, constraints_of_system
 from .conduct import Distributed
 from .engines import Engine
 
@@ -31,13 +31,13 @@ class ByLegs:
     """The equations of a system whose accelerations come from the nodes of an engine."""
 
     def __init__(self, system: System, engine: Engine, nodes: int | None = None):
-        refuse_given_motions(system)
+        refuse_given_motions_of_legs(system)
         smooth = replace(system.robot, tree=replace(system.robot.tree, bodies=system.model.bodies))
         self.conductor = Distributed(smooth, engine, nodes)
 
     def begun(self, system: System, q: Sequence[float]) -> Runner:
         """A run of the system from coordinates q, with these equations."""
-        return runner(system, q, solve=self)
+        return runner_with_feedforward(system, q, solve=self)
 
     def __call__(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
         """An evaluation of one state or of many, with one exchange of messages for each step."""
@@ -46,29 +46,31 @@ class ByLegs:
         except (NumericalError, ZeroDivisionError, OverflowError):
             if t is None:
                 raise
-            return equations.lost(run.system, signals, y, run.discrete)
+            return equations.evaluation_of_lost_state(run.system, signals, y, run.discrete)
 
     def _evaluated(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
         """The evaluation of one state or of many, with accelerations that the nodes compute."""
         system, discrete = run.system, run.discrete
-        loops, part = constraints_of(system), partition_of(discrete)
-        now = read(system, signals, y, discrete)
+        loops, part = constraints_of_system(system), discrete_partition(discrete)
+        now = situation_of_state(system, signals, y, discrete)
         closing = ConstrainedEquations(loops, part, system.model.bodies)
-        q = equations.closed_positions(system, closing, now.q, now.values)
+        q = equations.closed_positions_in_run(system, closing, now.q, now.values)
         rates = now.qd
         if system.coulomb:
             K = closing.factors(closing.rows(q, loops.tied(q)))
             rates = K.solve([*([0.0] * len(part.rows)), *(dot(list(row), now.qd) for row in part.N)])
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
-        pushed = equations.pushed(system, now, rates, system.model)
+        pushed = equations.pushed_by_force_laws(system, now, rates, system.model)
         places, speeds, forces = (_stacked(x, count) for x in (q, now.qd, pushed))
-        wrenches = acting_wrenches(system.robot, system.inputs.wrenches, t, places, speeds) if t is not None else None
+        wrenches = (
+            wrenches_at_instants(system.robot, system.inputs.wrenches, t, places, speeds) if t is not None else None
+        )
         answer = self.conductor.moved(places, speeds, forces, wrenches, part.independent)
         qd, qdd = (x.tolist() if count is None else list(x.T) for x in answer)
-        return equations.concluded(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)
+        return equations.conclude_evaluation(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)
 
 
-def refuse_given_motions(system: System) -> None:
+def refuse_given_motions_of_legs(system: System) -> None:
     """Raises an error for given motions, and for joints that stick or stop: nodes find accelerations of all joints."""
     inputs = system.inputs
     given = [motion.joint.name for motion in (*inputs.prescribed, *inputs.commanded)] + [d.name for d in inputs.drives]
@@ -89,5 +91,5 @@ def _stacked(values: Sequence[Scalar], count: int | None) -> np.ndarray:
     if count is None:
         return np.array(as_floats(values))
     stacked = np.empty((count, len(values)))
-    into_columns(stacked, values)
+    scalars_into_columns(stacked, values)
     return stacked

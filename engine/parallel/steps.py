@@ -62,51 +62,57 @@ def _given(part: LegPart) -> dict[str, int]:
     return {**_state(part), "accelerations": len(part.kept)}
 
 
-_RATE = Step("kinematics iii", "nodes", node.rates, lambda part: {"bias": 6})
-_BIAS = Step("kinematics iv", "central", central.twist_rate, lambda part: {"twist_rate": 6}, True)
+_RATE = Step("kinematics iii", "nodes", node.leg_rates, lambda part: {"bias": 6})
+_BIAS = Step("kinematics iv", "central", central.platform_twist_rate, lambda part: {"twist_rate": 6}, True)
 _START = (
     Step("positions", "central", None, _given),
     Step("kinematics i", "nodes", node.leg_projector, lambda part: {"Phi": 21, "phi": 6}),
-    Step("kinematics ii", "central", central.twist, _twist, True),
+    Step("kinematics ii", "central", central.platform_twist, _twist, True),
     _RATE,
     _BIAS,
 )
 
 TASKS: dict[str, tuple[Step, ...]] = {
-    "kinematics": (*_START, Step("kinematics v", "nodes", node.accelerations, _motion)),
+    "kinematics": (*_START, Step("kinematics v", "nodes", node.leg_accelerations, _motion)),
     "inverse": (
         *_START,
-        Step("kinematics v, inverse i", "nodes", node.forces, lambda part: {"p": 6}),
-        Step("inverse ii", "central", central.total, lambda part: {"sum": 6}, True),
-        Step("inverse iii", "nodes", node.torques, lambda part: {"tau": len(part.kept)}),
+        Step("kinematics v, inverse i", "nodes", node.leg_forces, lambda part: {"p": 6}),
+        Step("inverse ii", "central", central.total_of_legs, lambda part: {"sum": 6}, True),
+        Step("inverse iii", "nodes", node.leg_torques, lambda part: {"tau": len(part.kept)}),
     ),
     "inverse, redundant": (
         Step("positions", "central", None, _given),
         Step("kinematics i", "nodes", node.leg_projector_columns, _columns),
-        Step("kinematics ii", "central", central.twist_and_columns, _twist_and_columns, True),
+        Step("kinematics ii", "central", central.platform_twist_and_columns, _twist_and_columns, True),
         _RATE,
         _BIAS,
         Step(
             "kinematics v, inverse i",
             "nodes",
-            node.projected_forces,
+            node.projected_leg_forces,
             lambda part: {"f": part.independent, "J": len(part.driven) * part.independent},
         ),
     ),
     "forward": (
         Step("forward i", "central", None, lambda part: {**_state(part), "tau": part.nv}),
         Step("kinematics i", "nodes", node.leg_projector_columns, _columns),
-        Step("kinematics ii", "central", central.twist_and_columns, _twist_and_columns, True),
+        Step("kinematics ii", "central", central.platform_twist_and_columns, _twist_and_columns, True),
         _RATE,
         _BIAS,
         Step(
             "forward ii, iii",
             "nodes",
-            node.reduced_equations,
+            node.reduced_leg_equations,
             lambda part: {"I": part.independent * (part.independent + 1) // 2, "f": part.independent},
         ),
-        Step("forward iv", "central", central.minimal, lambda part: {"accelerations": part.independent}, True),
-        Step("forward v", "nodes", node.all_accelerations, _motion),
+        Step(
+            "forward iv",
+            "central",
+            central.minimal_equations_of_legs,
+            lambda part: {"accelerations": part.independent},
+            True,
+        ),
+        Step("forward v", "nodes", node.all_leg_accelerations, _motion),
     ),
 }
 

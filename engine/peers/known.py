@@ -34,7 +34,7 @@ def _mujoco(robot: Robot) -> PeerModel:
 PEERS = {"pinocchio": Peer("Pinocchio", "pin", _pinocchio), "mujoco": Peer("MuJoCo", "mujoco", _mujoco)}
 
 
-def peer(name: str, robot: Robot) -> PeerModel:
+def peer_engine(name: str, robot: Robot) -> PeerModel:
     """The robot in another engine; engines that aren't installed, or have no model for it, are refused."""
     row = PEERS.get(name)
     if row is None:

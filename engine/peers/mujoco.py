@@ -13,7 +13,15 @@ import numpy as np
 
 from ..robot.model import Body, Robot
 from ..robot.placement import turn_matrix_of
-from .peer import NEAR_FRAME, ImpossibleError, Move, masses, moves, on_bodies, rotors
+from .peer import (
+    NEAR_FRAME,
+    ImpossibleError,
+    Move,
+    peer_body_masses,
+    peer_joint_moves,
+    peer_rotor_inertias,
+    peer_wrenches_on_bodies,
+)
 
 DIRECTIONS = np.eye(3)
 Named = tuple[str, tuple[int, ...], tuple[int, ...]]  # a joint with its coordinates and speeds
@@ -42,7 +50,7 @@ class Mujoco:
             own = self.model.joint(name)
             self.coordinates[own.qposadr[0] : own.qposadr[0] + len(coordinates)] = coordinates
             self.speeds[own.dofadr[0] : own.dofadr[0] + len(speeds)] = speeds
-        self.model.dof_armature[:] = rotors(robot)[self.speeds]
+        self.model.dof_armature[:] = peer_rotor_inertias(robot)[self.speeds]
         self.data = mujoco.MjData(self.model)
         self.numbers = [self.model.body(made[home].name).id for home in self.homes]
 
@@ -66,11 +74,11 @@ class Mujoco:
                 made[i] = above.add_body(name=names.get(i, f"body {i}"), pos=body.origin, quat=turn)
                 self.homes.append(i)
             own = made[self.homes[i]]
-            m, centre, J = masses(body)
+            m, centre, J = peer_body_masses(body)
             if m:
                 own.mass, own.ipos, own.explicitinertial = m, centre, True
                 own.fullinertia = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
-            for k, move in enumerate(moves(body)):
+            for k, move in enumerate(peer_joint_moves(body)):
                 joints += self._joints(own, move, f"{i}.{k}")
         return joints, made
 
@@ -94,7 +102,7 @@ class Mujoco:
 
     def inverse(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, wrenches: Mapping[str, np.ndarray]) -> np.ndarray:
         """The forces along all speeds that a motion needs."""
-        data, result, acting = self.data, np.empty(qd.shape), on_bodies(self.robot, wrenches)
+        data, result, acting = self.data, np.empty(qd.shape), peer_wrenches_on_bodies(self.robot, wrenches)
         own = self._in_place(q, qd, qdd)
         for n in range(len(q)):
             data.qpos[:], data.qvel[:], data.qacc[:] = (x[n] for x in own)
@@ -106,7 +114,7 @@ class Mujoco:
         self, q: np.ndarray, qd: np.ndarray, force: np.ndarray, wrenches: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """The accelerations under forces along all speeds."""
-        data, result, acting = self.data, np.empty(qd.shape), on_bodies(self.robot, wrenches)
+        data, result, acting = self.data, np.empty(qd.shape), peer_wrenches_on_bodies(self.robot, wrenches)
         places, rates, _ = self._in_place(q, qd, np.zeros(qd.shape))
         forces = self._turned(q, force)[:, self.speeds]
         for n in range(len(q)):

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..dynamics.wrenches import moved
+from ..dynamics.wrenches import wrenches_moved_to_points
 from ..robot.model import Body, Robot
 
 FREE = (3, 4, 5, 0, 1, 2)  # directions of a free joint's speeds: the origin's velocity, then the turn
@@ -47,7 +47,7 @@ class Move:
     pitch: float = 0.0
 
 
-def moves(body: Body) -> list[Move]:
+def peer_joint_moves(body: Body) -> list[Move]:
     """The moves of a body's joint, outermost first."""
     speed = dict(zip(body.directions, body.speeds))
     found: list[Move] = []
@@ -65,7 +65,7 @@ def moves(body: Body) -> list[Move]:
     return found
 
 
-def masses(body: Body) -> tuple[float, np.ndarray, np.ndarray]:
+def peer_body_masses(body: Body) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, mass centre, and inertia about it, in the body's axes."""
     E, h = np.array(body.E), np.array(body.h)
     J = np.trace(E) * np.eye(3) - E
@@ -75,7 +75,7 @@ def masses(body: Body) -> tuple[float, np.ndarray, np.ndarray]:
     return body.m, c, J - body.m * (c @ c * np.eye(3) - np.outer(c, c))
 
 
-def rotors(robot: Robot) -> np.ndarray:
+def peer_rotor_inertias(robot: Robot) -> np.ndarray:
     """The rotor inertia along each speed."""
     result = np.zeros(robot.nv)
     for body in robot.tree.bodies:
@@ -84,7 +84,7 @@ def rotors(robot: Robot) -> np.ndarray:
     return result
 
 
-def on_bodies(robot: Robot, wrenches: Mapping[str, np.ndarray]) -> dict[int, np.ndarray]:
+def peer_wrenches_on_bodies(robot: Robot, wrenches: Mapping[str, np.ndarray]) -> dict[int, np.ndarray]:
     """Wrenches on links as wrenches on bodies, at their origins in their axes; those on the ground have no effect."""
     result: dict[int, np.ndarray] = {}
     for link, six in wrenches.items():
@@ -92,6 +92,6 @@ def on_bodies(robot: Robot, wrenches: Mapping[str, np.ndarray]) -> dict[int, np.
         if body is None:
             continue
         R = seat.rotation()
-        own = moved(six[:, :3] @ R.T, six[:, 3:] @ R.T, np.array(seat.origin))
+        own = wrenches_moved_to_points(six[:, :3] @ R.T, six[:, 3:] @ R.T, np.array(seat.origin))
         result[body] = result[body] + own if body in result else own
     return result

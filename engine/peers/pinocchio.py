@@ -9,7 +9,7 @@ import numpy as np
 
 from ..robot.model import Robot
 from ..robot.placement import turn_matrix_of
-from .peer import Move, masses, moves, on_bodies, rotors
+from .peer import Move, peer_body_masses, peer_joint_moves, peer_rotor_inertias, peer_wrenches_on_bodies
 
 AXES = "XYZ"
 
@@ -31,7 +31,7 @@ class Pinocchio:
             own = self.model.joints[joint]
             self.coordinates[own.idx_q : own.idx_q + own.nq] = _scalar_last(move)
             self.speeds[own.idx_v : own.idx_v + own.nv] = move.speeds
-        self.model.armature = rotors(robot)[self.speeds]
+        self.model.armature = peer_rotor_inertias(robot)[self.speeds]
         self.data = self.model.createData()
 
     def _added(self) -> list[tuple[int, Move]]:
@@ -49,11 +49,11 @@ class Pinocchio:
             body = bodies[i]
             joint = 0 if body.parent is None else self.ends[body.parent]
             at = pin.SE3(turn_matrix_of(body.rotation), np.array(body.origin))
-            for k, move in enumerate(moves(body)):
+            for k, move in enumerate(peer_joint_moves(body)):
                 joint = self.model.addJoint(joint, _joint(pin, move), at, f"{i}.{k}")
                 at = pin.SE3.Identity()
                 made.append((joint, move))
-            self.model.appendBodyToJoint(joint, pin.Inertia(*masses(body)), at)
+            self.model.appendBodyToJoint(joint, pin.Inertia(*peer_body_masses(body)), at)
             self.ends[i] = joint
         return made
 
@@ -75,7 +75,7 @@ class Pinocchio:
         x: np.ndarray,
         wrenches: Mapping[str, np.ndarray],
     ) -> np.ndarray:
-        acting = on_bodies(self.robot, wrenches)
+        acting = peer_wrenches_on_bodies(self.robot, wrenches)
         own = [np.ascontiguousarray(y) for y in (q[:, self.coordinates], qd[:, self.speeds], x[:, self.speeds])]
         result = np.empty(qd.shape)
         forces = [self.pin.Force.Zero() for _ in range(self.model.njoints)]

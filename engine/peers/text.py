@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..dynamics import calls
-from ..machine.jit.choice import using
+from ..machine.jit.choice import using_backend
 from ..robot.model import Drive, Robot, Tree
 
 
@@ -22,14 +22,14 @@ class PlainText:
 
     def inverse(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, wrenches: Mapping[str, np.ndarray]) -> np.ndarray:
         """The forces along all speeds that a motion needs."""
-        with using("plain"):
+        with using_backend("plain"):
             return calls.inverse(self.robot, q, qd, qdd, wrenches)
 
     def forward(
         self, q: np.ndarray, qd: np.ndarray, force: np.ndarray, wrenches: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """The accelerations under forces along all speeds."""
-        with using("plain"):
+        with using_backend("plain"):
             return calls.forward(self.robot, q, qd, force, wrenches)
 
 

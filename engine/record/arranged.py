@@ -35,12 +35,12 @@ class Arranged(Figure):
     def _arrange(self) -> None:
         if self._panels is not None:
             (down, across), self._panels = self._panels, None
-            with boxes():
+            with missing_letters_as_boxes():
                 arrange_panels(self, down, across)
 
 
 @contextmanager
-def boxes() -> Iterator[None]:
+def missing_letters_as_boxes() -> Iterator[None]:
     """A context in which letters of a joint's name that the font lacks become boxes without a warning."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")

@@ -13,13 +13,13 @@ from ..errors import InputError, Place
 HINT = "run the scenario again; a file that is meant to differ belongs into a folder of its own"
 
 
-def of(path: Path) -> str:
+def checksum_of_file(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -> None:
+def check_recorded_checksums(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -> None:
     """Raises an error if files have changed since the record was written; records of old versions have no checksums."""
     sums = record.get("checksums")
     for name in names:
@@ -35,7 +35,7 @@ def check(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -> None
 def _sum_of(file: Path) -> str:
     try:
         if os.path.isfile(file):
-            return of(file)
+            return checksum_of_file(file)
         why = "it is missing" if not os.path.lexists(file) else "it is no file"
     except OSError as error:
         why = f"it can't be read: {error.strerror}"

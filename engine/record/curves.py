@@ -21,7 +21,7 @@ Pair = tuple[Column, Column]  # across and up
 PLACE = "point"  # the family of columns with equal scales
 
 
-def curves(view: View, asked: Drawing) -> Figure | None:
+def figure_of_curves(view: View, asked: Drawing) -> Figure | None:
     """The figure that is asked for, one panel for each unit; None without any of its columns."""
     known = {TIME: Column(TIME, "s", "time", "", "time"), **{column.name: column for column in view.columns}}
     pairs = [(known[x], known[y]) for x, y in asked.pairs if x in known and y in known]
@@ -33,9 +33,11 @@ def curves(view: View, asked: Drawing) -> Figure | None:
     style, equal = view.style, _equal(asked, pairs)
     width, height = style.single
     down = len(groups)
-    figure = dressing.panelled(style, asked.title or _title(view, pairs), style.width or width, height * down, down, 1)
+    figure = dressing.figure_with_panels(
+        style, asked.title or _title(view, pairs), style.width or width, height * down, down, 1
+    )
     if view.mark([column for pair in pairs for column in pair]):
-        dressing.note(figure, style, [UNDETERMINED])
+        dressing.note_below_panels(figure, style, [UNDETERMINED])
     for k, group in enumerate(groups.values()):
         axes = figure.add_subplot(down, 1, k + 1)
         _draw(view, axes, group)
@@ -66,7 +68,7 @@ def _draw(view: View, axes: Axes, group: Sequence[Pair]) -> None:
     for n, (x, y) in enumerate(group):
         across, up = (view.t if column.name == TIME else view.values(column) for column in (x, y))
         label = view.label(y) if len({x.name for x, _ in group}) == 1 else f"{view.label(y)} over {view.label(x)}"
-        dressing.line(axes, view.style, across, up, (n, len(group)), label)
+        dressing.plot_line(axes, view.style, across, up, (n, len(group)), label)
     for drawn, (x, _) in zip(list(axes.get_lines()), group):
         if x.name != TIME:
             begin = np.asarray(drawn.get_xydata())[:1]
@@ -78,7 +80,7 @@ def _draw(view: View, axes: Axes, group: Sequence[Pair]) -> None:
                 color=drawn.get_color(),
                 label=f"{dressing.UNNAMED}begin",
             )
-    dressing.labelled(axes, view.style, _axis(view, [x for x, _ in group]), _axis(view, [y for _, y in group]))
+    dressing.label_plot_axes(axes, view.style, _axis(view, [x for x, _ in group]), _axis(view, [y for _, y in group]))
     if group[0][0].name == TIME:
         axes.margins(x=0)
     axes.ticklabel_format(axis="x", useOffset=False)

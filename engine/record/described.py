@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .deviation import ComparedColumn, Difference, Table, allowance, excess, rounded, size, thinned
+from .deviation import (
+    ComparedColumn,
+    Difference,
+    Table,
+    allowed_recorded_difference,
+    recorded_column_size,
+    recorded_difference_excess,
+    rounded_column_numbers,
+    thinned_rows_to_record,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +55,7 @@ class Picture:
     panels: list[DescribedPanel]
 
 
-def picture_of(figure: Figure, table: Table, until: float | None) -> Picture:
+def description_of_figure(figure: Figure, table: Table, until: float | None) -> Picture:
     """The description of a figure, with a few points of each line up to `until`."""
     columns = _by_content(table)
     return Picture(figure.get_suptitle(), [_panel(axes, columns, until) for axes in figure.axes])
@@ -69,8 +78,8 @@ def _line(line: Any, columns: Mapping[bytes, list[str]], until: float | None) ->
     shown = columns.get(y.tobytes(), [])
     column = next((name for name in shown if name.endswith(label)), shown[0] if shown else "")
     kept = np.arange(len(x)) if until is None else np.flatnonzero(x <= until)
-    kept = kept[thinned(len(kept), MOST_POINTS)] if len(kept) else kept
-    return DescribedLine(label, column, rounded(x[kept]), rounded(y[kept]))
+    kept = kept[thinned_rows_to_record(len(kept), MOST_POINTS)] if len(kept) else kept
+    return DescribedLine(label, column, rounded_column_numbers(x[kept]), rounded_column_numbers(y[kept]))
 
 
 def _by_content(table: Table) -> dict[bytes, list[str]]:
@@ -84,7 +93,7 @@ def _by_content(table: Table) -> dict[bytes, list[str]]:
 # ---- comparing
 
 
-def picture_differences(
+def differences_of_figures(
     old: Mapping[str, Picture],
     new: Mapping[str, Picture],
     compared: Sequence[ComparedColumn],
@@ -142,18 +151,26 @@ def _words(name: str, what: str, old: str | None, new: str | None) -> Iterator[D
 
 def _numbers(old: DescribedLine, new: DescribedLine, allowed: Mapping[str, float]) -> Iterator[Difference]:
     """The worst difference between two lines."""
-    x, y, x_now, y_now = (numbers_of_line(values) for values in (old.x, old.y, new.x, new.y))
-    if len(x) != len(x_now) or (excess(x, x_now, allowance(size(x), 0.0, None, None)) > 1.0).any():
+    x, y, x_now, y_now = (numbers_of_plotted_line(values) for values in (old.x, old.y, new.x, new.y))
+    if (
+        len(x) != len(x_now)
+        or (
+            recorded_difference_excess(x, x_now, allowed_recorded_difference(recorded_column_size(x), 0.0, None, None))
+            > 1.0
+        ).any()
+    ):
         yield Difference("", f"line `{old.label}` has other instants")
         return
-    most = allowed.get(old.column) or allowance(size(y), size(y), None, None)
-    off = excess(y, y_now, most)
+    most = allowed.get(old.column) or allowed_recorded_difference(
+        recorded_column_size(y), recorded_column_size(y), None, None
+    )
+    off = recorded_difference_excess(y, y_now, most)
     if off.size and off.max() > 1.0:
         k = int(off.argmax())
         shown = f" shows {new.column or 'other numbers'} now" if new.column != old.column else ""
         yield Difference("", f"line `{old.label}`{shown}", float(x[k]), float(y[k]), float(y_now[k]), most)
 
 
-def numbers_of_line(values: Sequence[float | None]) -> np.ndarray:
+def numbers_of_plotted_line(values: Sequence[float | None]) -> np.ndarray:
     """The numbers as an array, with NaN for None."""
     return np.array([np.nan if x is None else x for x in values], dtype=float)

@@ -47,45 +47,47 @@ class Difference:
         """The ratio of the difference to the allowed one."""
         if self.old is None or self.new is None or not self.allowed:
             return math.inf
-        return float(excess(np.array([self.old]), np.array([self.new]), self.allowed)[0])
+        return float(recorded_difference_excess(np.array([self.old]), np.array([self.new]), self.allowed)[0])
 
 
-def thinned(count: int, most: int) -> np.ndarray:
+def thinned_rows_to_record(count: int, most: int) -> np.ndarray:
     """The rows to keep out of `count`: evenly spaced ones and the last."""
-    every = stride(count, most)
+    every = stride_of_recorded_rows(count, most)
     rows = list(range(0, count, every))
     return np.array(rows if (count - 1) % every == 0 else [*rows, count - 1], dtype=int)
 
 
-def stride(count: int, most: int) -> int:
+def stride_of_recorded_rows(count: int, most: int) -> int:
     """The distance between the rows that are kept."""
     return max(1, -(-(count - 1) // (most - 1)))
 
 
-def rounded(values: np.ndarray) -> list[float | None]:
+def rounded_column_numbers(values: np.ndarray) -> list[float | None]:
     """The numbers rounded to the digits that are kept; None for those that aren't finite."""
     return [float(f"{x:.{DIGITS}g}") + 0.0 if math.isfinite(x) else None for x in np.asarray(values, float).tolist()]
 
 
-def size(values: np.ndarray) -> float:
+def recorded_column_size(values: np.ndarray) -> float:
     """The largest absolute value of the finite numbers."""
     finite = values[np.isfinite(values)]
     return float(abs(finite).max(initial=0.0))
 
 
-def allowance(own: float, kind: float, rtol: float | None, atol: float | None, floor: float = FLOOR) -> float:
+def allowed_recorded_difference(
+    own: float, kind: float, rtol: float | None, atol: float | None, floor: float = FLOOR
+) -> float:
     """The allowed difference of a column of size `own` among columns of sizes up to `kind`."""
     least = max(floor * kind, SMALLEST) if atol is None else atol
     return float(f"{max((RTOL if rtol is None else rtol) * own, least, ROUNDED * own):.3g}")
 
 
-def compared_column(name: str, unit: str, values: np.ndarray, allowed: float) -> ComparedColumn:
+def compared_recorded_column(name: str, unit: str, values: np.ndarray, allowed: float) -> ComparedColumn:
     finite = values[np.isfinite(values)]
-    low, high = rounded(np.array([finite.min(), finite.max()])) if finite.size else (None, None)
+    low, high = rounded_column_numbers(np.array([finite.min(), finite.max()])) if finite.size else (None, None)
     return ComparedColumn(name, unit, low, high, allowed)
 
 
-def excess(old: np.ndarray, new: np.ndarray, allowed: float | np.ndarray) -> np.ndarray:
+def recorded_difference_excess(old: np.ndarray, new: np.ndarray, allowed: float | np.ndarray) -> np.ndarray:
     """The ratio of each difference to the allowed one; infinite if only one of the two is a number."""
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         off = abs(new - old) / allowed
@@ -93,17 +95,17 @@ def excess(old: np.ndarray, new: np.ndarray, allowed: float | np.ndarray) -> np.
     return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
 
 
-def rows_at(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
+def recorded_rows_at(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The row of `t` at each wanted instant, or −1 if there is none."""
     if not len(t):
         return np.full(len(wanted), -1)
     near = np.clip(np.searchsorted(t, wanted), 1, max(len(t) - 1, 1))
     near = np.where(abs(t[near - 1] - wanted) <= abs(t[np.minimum(near, len(t) - 1)] - wanted), near - 1, near)
     near = np.minimum(near, len(t) - 1)
-    return np.where(abs(t[near] - wanted) <= ROUNDED * max(size(wanted), np.ptp(t)), near, -1)
+    return np.where(abs(t[near] - wanted) <= ROUNDED * max(recorded_column_size(wanted), np.ptp(t)), near, -1)
 
 
-def differences(
+def column_differences(
     compared: Sequence[ComparedColumn], t: np.ndarray, old: Table, now: np.ndarray, new: Table, *, ranges: bool
 ) -> tuple[list[Difference], float]:
     """The worst difference of each column that exceeds its limit, and the largest ratio to the limit of the others.
@@ -111,7 +113,7 @@ def differences(
     `old` has its rows at the instants `t`, `new` at `now`.  With `ranges` the least and the largest number over all
     rows are compared too, which shows what happens between the rows of `old`.
     """
-    rows = rows_at(t, now)
+    rows = recorded_rows_at(t, now)
     common = rows >= 0
     result, nearest = [], 0.0
     for one in compared:
@@ -139,7 +141,7 @@ def _candidates(
     """The candidates for the worst difference, as (ratio, instant, old, new, meaning): the worst row and the range."""
     yield 0.0, 0.0, 0.0, 0.0, ""
     if len(t):
-        off = excess(old, new[rows], one.allowed)
+        off = recorded_difference_excess(old, new[rows], one.allowed)
         k = int(off.argmax())
         yield float(off[k]), float(t[k]), float(old[k]), float(new[rows[k]]), ""
     finite = np.isfinite(new)
@@ -148,20 +150,20 @@ def _candidates(
             (one.low, int(np.where(finite, new, np.inf).argmin()), "least"),
             (one.high, int(np.where(finite, new, -np.inf).argmax()), "largest"),
         ):
-            off = excess(np.array([bound]), new[[k]], one.allowed)
+            off = recorded_difference_excess(np.array([bound]), new[[k]], one.allowed)
             # a row is reported rather than a range with the same difference
             yield float(off[0]) * (1 - 1e-6), float(now[k]), bound, float(new[k]), f"{word} of all rows"
 
 
-def renamed(
+def renamed_recorded_column(
     name: str, compared: Sequence[ComparedColumn], t: np.ndarray, old: Table, now: np.ndarray, new: Table
 ) -> str:
     """The new column that holds the numbers of the old column `name`, or an empty text."""
     one = next(s for s in compared if s.name == name)
-    rows, known = rows_at(t, now), {s.name for s in compared}
-    if (rows < 0).any() or not size(old[name]):
+    rows, known = recorded_rows_at(t, now), {s.name for s in compared}
+    if (rows < 0).any() or not recorded_column_size(old[name]):
         return ""
     for other, values in new.items():
-        if other not in known and (excess(old[name], values[rows], one.allowed) <= 1.0).all():
+        if other not in known and (recorded_difference_excess(old[name], values[rows], one.allowed) <= 1.0).all():
             return other
     return ""

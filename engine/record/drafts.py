@@ -21,13 +21,13 @@ ASIDE = "aside"  # a folder that makes room for its successor
 READY = "ready"  # a draft that is whole, within the folder that takes its files one by one
 
 
-def path(kind: str, place: Path, of: str) -> Path:
+def output_draft_path(kind: str, place: Path, of: str) -> Path:
     """A unique path in the folder `place` for a draft of `of`, with the same suffix."""
     words = (kind, _host(), str(os.getpid()), secrets.token_hex(4), _short(of))
     return place / (START + "-".join(words) + Path(of).suffix)
 
 
-def dead(place: Path, kind: str, of: str | None = None) -> list[Path]:
+def dead_draft_files(place: Path, kind: str, of: str | None = None) -> list[Path]:
     """The drafts in a folder, all or those for `of`, whose processes on this machine are no longer alive."""
     if os.name != "posix":  # nobody can be asked there whether a process is alive
         return []
@@ -38,18 +38,18 @@ def dead(place: Path, kind: str, of: str | None = None) -> list[Path]:
     return [place / name for name in sorted(names) if _left(name, kind, of)]
 
 
-def ours(name: str) -> bool:
+def is_draft_file(name: str) -> bool:
     """Whether this is the name of a draft, of any process."""
     return name.startswith(START)
 
 
-def sweep(place: Path) -> None:
+def sweep_draft_files(place: Path) -> None:
     """Removes the drafts in a folder whose processes are no longer alive."""
-    for one in dead(place, DRAFT):
-        remove(one)
+    for one in dead_draft_files(place, DRAFT):
+        remove_draft_file(one)
 
 
-def remove(one: Path) -> None:
+def remove_draft_file(one: Path) -> None:
     """Removes a draft, file or folder, where that is possible."""
     if one.is_dir() and not one.is_symlink():
         shutil.rmtree(one, ignore_errors=True)
@@ -58,7 +58,7 @@ def remove(one: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(place: Path, *, shared: bool = False) -> Iterator[None]:
+def locked_output_folder(place: Path, *, shared: bool = False) -> Iterator[None]:
     """A context in which no other process writes into the folder, if the file system has locks.
 
     The lock is on the folder itself, so that no file has to be there for it, and it ends with the process.

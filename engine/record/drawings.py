@@ -43,7 +43,7 @@ class Drawing:
         return {key: x for key, x in entry.items() if x not in ("", [], None, False) or (key, x) == ("equal", False)}
 
 
-def drawing(entry: object) -> Drawing:
+def plot_drawing(entry: object) -> Drawing:
     """What an entry under `plots` of a record or a file asks for; entries that ask for nothing raise a `TypeError`."""
     if isinstance(entry, Drawing):
         return entry
@@ -65,7 +65,7 @@ def drawing(entry: object) -> Drawing:
     return made
 
 
-def plain(wanted: Sequence[Drawing]) -> list[str | dict[str, Any]]:
+def plain_plot_drawings(wanted: Sequence[Drawing]) -> list[str | dict[str, Any]]:
     """The entries of a record for what is drawn."""
     return [one.plain() for one in wanted]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plots import plain
-from .scales import ROUNDING, finite
+from .plots import plain_plot_text
+from .scales import ROUNDING, finite_plotted_values
 from .styles import Style
 
 if TYPE_CHECKING:
@@ -19,41 +19,43 @@ MOST_SEARCHED = 20_000  # rows; beyond that, searching the best place for a lege
 UNNAMED = "_"  # the beginning of labels that no legend shows
 
 
-def panelled(style: Style, title: str, width: float, height: float, down: int, across: int) -> Figure:
+def figure_with_panels(style: Style, title: str, width: float, height: float, down: int, across: int) -> Figure:
     """A figure with room for so many panels and with a title."""
     from .arranged import Arranged
 
     figure = Arranged(width, height, down, across)
     if style.titled:
-        figure.suptitle(plain(title, int(11 * width)), fontsize=style.fonts.figure)
+        figure.suptitle(plain_plot_text(title, int(11 * width)), fontsize=style.fonts.figure)
     return figure
 
 
-def note(figure: Figure, style: Style, sentences: Sequence[str]) -> None:
+def note_below_panels(figure: Figure, style: Style, sentences: Sequence[str]) -> None:
     """Writes sentences below the panels."""
     if sentences:
-        words = plain("; ".join(sentences), int(125 * figure.get_figwidth() / style.fonts.legend))
+        words = plain_plot_text("; ".join(sentences), int(125 * figure.get_figwidth() / style.fonts.legend))
         figure.text(0.01, 0.0, words, fontsize=style.fonts.legend, ha="left", va="bottom")
 
 
-def line(axes: Axes, style: Style, x: np.ndarray, y: np.ndarray, place: tuple[int, int], label: str) -> None:
+def plot_line(axes: Axes, style: Style, x: np.ndarray, y: np.ndarray, place: tuple[int, int], label: str) -> None:
     """Draws a line, which is the `place[0]`th of `place[1]`; a single point is a dot."""
     look: Mapping[str, Any] = style.look(*place)
-    axes.plot(x, y, **look, marker="o" if len(x) == 1 else "", label=plain(label))
+    axes.plot(x, y, **look, marker="o" if len(x) == 1 else "", label=plain_plot_text(label))
 
 
-def labelled(axes: Axes, style: Style, across: str, up: str) -> None:
+def label_plot_axes(axes: Axes, style: Style, across: str, up: str) -> None:
     """Adds labels, ticks and a grid."""
-    axes.set_xlabel(plain(across), fontsize=style.fonts.axis)
-    axes.set_ylabel(plain(up), fontsize=style.fonts.axis)
+    axes.set_xlabel(plain_plot_text(across), fontsize=style.fonts.axis)
+    axes.set_ylabel(plain_plot_text(up), fontsize=style.fonts.axis)
     axes.tick_params(labelsize=style.fonts.tick)
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.grid(visible=True, color="#dddddd", lw=0.6)
 
 
-def steady(axes: Axes, size: float) -> bool:
+def plot_lines_are_steady(axes: Axes, size: float) -> bool:
     """Whether the lines vary by no more than rounding beside `size`; the axis then shows them as constants."""
-    drawn = finite(np.concatenate([np.asarray(one.get_ydata(), dtype=float) for one in axes.get_lines()]))
+    drawn = finite_plotted_values(
+        np.concatenate([np.asarray(one.get_ydata(), dtype=float) for one in axes.get_lines()])
+    )
     if not drawn.size:
         return True
     low, high = float(drawn.min()), float(drawn.max())

@@ -30,7 +30,7 @@ class Extremes:
         return [self.column.name, self.column.unit, *(f"{x + 0.0:.5g}" for x in numbers)]
 
 
-def extremes(t: np.ndarray, table: Mapping[str, np.ndarray], columns: Sequence[Column]) -> Iterator[Extremes]:
+def column_extremes(t: np.ndarray, table: Mapping[str, np.ndarray], columns: Sequence[Column]) -> Iterator[Extremes]:
     """The extremes of those columns that have a finite number; the mean square is that over the rows."""
     for column in columns:
         values = np.asarray(table[column.name], dtype=float)

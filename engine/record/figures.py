@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..text.checking import in_words
+from ..text.checking import yaml_value_in_words
 from . import dressing, scales
 from .columns import Column
-from .curves import curves
-from .drawings import Drawing, drawing
-from .plots import PLOTS, Panel, Plot, axis_label, panels, plain
+from .curves import figure_of_curves
+from .drawings import Drawing, plot_drawing
+from .plots import PLOTS, Panel, Plot, axis_label, panels_of_plot, plain_plot_text
 from .styles import STYLES
 from .view import UNDETERMINED, Look, View
 
@@ -27,7 +27,7 @@ MOST_PANELS = 36  # if there are more, only the overlay is drawn
 TIME = "time (s)"
 
 
-def figures(
+def result_figures_by_stem(
     name: str,
     t: np.ndarray,
     table: Mapping[str, np.ndarray],
@@ -41,17 +41,17 @@ def figures(
     """The figures by file stem, for each wanted plot for which the result has columns."""
     whole = View(name, robot, t, table, columns, frozenset(undetermined), look.style, look.degrees)
     made: dict[str, Figure] = {}
-    for asked in map(drawing, wanted):
+    for asked in map(plot_drawing, wanted):
         view = replace(whole, degrees=True) if asked.degrees else whole
         if asked.y:
-            figure = curves(view, asked)
+            figure = figure_of_curves(view, asked)
             made |= {f"{name}-{asked.stem}": figure} if figure is not None else {}
         else:
             made |= _usual(view, PLOTS[asked.plot], f"{name}-{asked.stem}", asked.title)
     return made
 
 
-def chosen(which: Sequence[str | Drawing], own: Sequence[Drawing]) -> list[Drawing]:
+def chosen_plots(which: Sequence[str | Drawing], own: Sequence[Drawing]) -> list[Drawing]:
     """What is to be drawn, by the names of usual plots and of a result's own ones."""
     known = {one.stem: one for one in own if one.y}
     made: list[Drawing] = []
@@ -59,20 +59,23 @@ def chosen(which: Sequence[str | Drawing], own: Sequence[Drawing]) -> list[Drawi
         if isinstance(asked, str) and asked not in PLOTS and asked not in known:
             allowed = (*PLOTS, *known)
             raise InputError(
-                "unknown plot", found=in_words(asked), allowed=", ".join(allowed), hint=did_you_mean(asked, allowed)
+                "unknown plot",
+                found=yaml_value_in_words(asked),
+                allowed=", ".join(allowed),
+                hint=did_you_mean(asked, allowed),
             )
         made.append(asked if isinstance(asked, Drawing) else known.get(asked) or Drawing(plot=asked))
     return made
 
 
-def against(x: str | Sequence[str], y: str | Sequence[str], there: Sequence[str]) -> Drawing:
+def plot_columns_against(x: str | Sequence[str], y: str | Sequence[str], there: Sequence[str]) -> Drawing:
     """The drawing of columns over others, all of which are there."""
     across, up = ((one,) if isinstance(one, str) else tuple(one) for one in (x, y))
     for name in (*across, *up):
         if name not in there:
             raise InputError(
                 "the result has no such column",
-                found=in_words(name),
+                found=yaml_value_in_words(name),
                 allowed=", ".join(there),
                 hint=did_you_mean(str(name), there),
             )
@@ -82,16 +85,19 @@ def against(x: str | Sequence[str], y: str | Sequence[str], there: Sequence[str]
     return Drawing(y=up, x=across)
 
 
-def look(style: str, *, degrees: bool) -> Look:
+def plot_look(style: str, *, degrees: bool) -> Look:
     """How plots are drawn in the style of this name."""
     if style not in STYLES:
         raise InputError(
-            "unknown style of plots", found=in_words(style), allowed=", ".join(STYLES), hint=did_you_mean(style, STYLES)
+            "unknown style of plots",
+            found=yaml_value_in_words(style),
+            allowed=", ".join(STYLES),
+            hint=did_you_mean(style, STYLES),
         )
     return Look(STYLES[style], degrees)
 
 
-def of_result(
+def figures_of_result(
     name: str,
     t: np.ndarray,
     table: Mapping[str, np.ndarray],
@@ -102,7 +108,7 @@ def of_result(
 ) -> dict[str, Figure]:
     """The figures of a result with this record."""
     robot, undetermined = record.get("robot", {}).get("name", ""), record.get("undetermined", [])
-    return figures(name, t, table, columns, wanted, str(robot), undetermined=undetermined, look=look)
+    return result_figures_by_stem(name, t, table, columns, wanted, str(robot), undetermined=undetermined, look=look)
 
 
 def _usual(view: View, row: Plot, stem: str, title: str) -> dict[str, Figure]:
@@ -110,7 +116,7 @@ def _usual(view: View, row: Plot, stem: str, title: str) -> dict[str, Figure]:
     chosen = [column for column in view.columns if column.family == row.family]
     if not chosen:
         return {}
-    shown, notes = _without_zeros(view, row, chosen) if row.folds else (panels(chosen), [])
+    shown, notes = _without_zeros(view, row, chosen) if row.folds else (panels_of_plot(chosen), [])
     if view.mark(chosen):
         notes = [*notes, UNDETERMINED]
     title = title or view.titled(row.title)
@@ -126,8 +132,11 @@ def _usual(view: View, row: Plot, stem: str, title: str) -> dict[str, Figure]:
 
 def _without_zeros(view: View, row: Plot, columns: Sequence[Column]) -> tuple[list[Panel], list[str]]:
     """The panels in which something is to be seen, and a sentence about the others; all of them if nothing is."""
-    grouped, size = panels(columns), scales.sizes(view.table, columns)
-    zero = [all(scales.is_zero(view.table, column, size[unit]) for column in lines) for _, unit, lines in grouped]
+    grouped, size = panels_of_plot(columns), scales.largest_values_by_plot_unit(view.table, columns)
+    zero = [
+        all(scales.plotted_column_is_zero(view.table, column, size[unit]) for column in lines)
+        for _, unit, lines in grouped
+    ]
     shown = [panel for panel, flat in zip(grouped, zero) if not flat]
     if not shown:
         return grouped, []
@@ -151,25 +160,25 @@ def _one_each(view: View, row: Plot, title: str, grouped: list[Panel], notes: Se
         most = max(len(lines) for _, _, lines in grouped)
         above = 0.0 if style.beside or most == 1 else 0.07 * (most + 1)  # room for legends
         width, height = style.panel[0] * across + 0.4, (style.panel[1] + above) * down + 0.6 * style.titled
-    figure = dressing.panelled(style, title, style.width or width, height, down, across)
-    dressing.note(figure, style, notes)
-    size = scales.sizes(view.table, [column for _, _, lines in grouped for column in lines])
+    figure = dressing.figure_with_panels(style, title, style.width or width, height, down, across)
+    dressing.note_below_panels(figure, style, notes)
+    size = scales.largest_values_by_plot_unit(view.table, [column for _, _, lines in grouped for column in lines])
     varying: dict[str, list[Axes]] = {}
     for k, (owner, unit, lines) in enumerate(grouped):
         axes = figure.add_subplot(down, across, k + 1)
         alone = len(lines) == 1
         for n, column in enumerate(lines):
             label = view.label(column, short=not alone)
-            dressing.line(axes, style, view.t, view.values(column), (n, len(lines)), label)
+            dressing.plot_line(axes, style, view.t, view.values(column), (n, len(lines)), label)
         axes.set_title(
-            plain(owner + view.mark(lines) * alone, 44), fontsize=style.fonts.panel, y=1.0
+            plain_plot_text(owner + view.mark(lines) * alone, 44), fontsize=style.fonts.panel, y=1.0
         )  # at once where a search would put it
         if not _dressed(view, axes, row, unit, size[unit]):
             varying.setdefault(unit, []).append(axes)
         if not alone:
             dressing.legend_outside(figure, axes, style, across)
     for comparable in varying.values():
-        scales.compared(comparable)
+        scales.compare_panel_heights(comparable)
     return figure
 
 
@@ -189,17 +198,19 @@ def _overlay(view: View, row: Plot, title: str, chosen: list[Column], notes: Seq
     by_unit: dict[str, list[Column]] = {}
     for column in chosen:
         by_unit.setdefault(column.unit, []).append(column)
-    size = scales.sizes(view.table, chosen)
-    groups = [(unit, group) for unit, lines in by_unit.items() for group in scales.by_size(view.table, lines)]
+    size = scales.largest_values_by_plot_unit(view.table, chosen)
+    groups = [
+        (unit, group) for unit, lines in by_unit.items() for group in scales.plot_columns_by_size(view.table, lines)
+    ]
     style = view.style
     width, height = style.overlay
-    figure = dressing.panelled(style, title, width, 0.8 * style.titled + height * len(groups), len(groups), 1)
-    dressing.note(figure, style, notes)
+    figure = dressing.figure_with_panels(style, title, width, 0.8 * style.titled + height * len(groups), len(groups), 1)
+    dressing.note_below_panels(figure, style, notes)
     for k, (unit, lines) in enumerate(groups):
         axes = figure.add_subplot(len(groups), 1, k + 1)
         for column in lines:
             place = by_unit[unit].index(column), len(by_unit[unit])
-            dressing.line(axes, style, view.t, view.values(column), place, view.label(column))
+            dressing.plot_line(axes, style, view.t, view.values(column), place, view.label(column))
         _dressed(view, axes, row, unit, size[unit])
         dressing.legend_outside(figure, axes, style)
     return figure
@@ -207,6 +218,6 @@ def _overlay(view: View, row: Plot, title: str, chosen: list[Column], notes: Seq
 
 def _dressed(view: View, axes: Axes, row: Plot, unit: str, size: float) -> bool:
     """Adds labels to axes over time, and returns whether their lines are constants."""
-    dressing.labelled(axes, view.style, TIME, axis_label(row, unit, view.unit(unit)))
+    dressing.label_plot_axes(axes, view.style, TIME, axis_label(row, unit, view.unit(unit)))
     axes.margins(x=0)
-    return dressing.steady(axes, size * scales.measured(unit, degrees=view.degrees)[1])
+    return dressing.plot_lines_are_steady(axes, size * scales.unit_of_plotted_numbers(unit, degrees=view.degrees)[1])

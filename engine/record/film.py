@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from .scene import Poses, Scene
-from .sketch.drawing import draw, reached
+from .sketch.drawing import places_reached_in_sketch, sketch_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ DPI = 75
 Progress = Callable[[int, int], None]
 
 
-def chosen(t: np.ndarray) -> tuple[list[int], float]:
+def chosen_film_pictures(t: np.ndarray) -> tuple[list[int], float]:
     """The rows that become pictures, evenly over the time, and the duration of each (s)."""
     span = float(t[-1] - t[0])
     count = int(np.clip(round(span * RATE), 2, MOST))
@@ -32,9 +32,9 @@ def chosen(t: np.ndarray) -> tuple[list[int], float]:
     return [int(abs(t - time).argmin()) for time in wanted], max(span / (count - 1), 0.02)
 
 
-def gif(path: Path, scene: Scene, poses: Poses, t: np.ndarray, report: Progress) -> None:
+def write_gif(path: Path, scene: Scene, poses: Poses, t: np.ndarray, report: Progress) -> None:
     """Writes a GIF that repeats."""
-    rows, each = chosen(t)
+    rows, each = chosen_film_pictures(t)
     from PIL.Image import Palette
 
     pictures = [
@@ -43,10 +43,10 @@ def gif(path: Path, scene: Scene, poses: Poses, t: np.ndarray, report: Progress)
     pictures[0].save(path, format="GIF", save_all=True, append_images=pictures[1:], duration=round(1000 * each), loop=0)
 
 
-def mp4(path: Path, scene: Scene, poses: Poses, t: np.ndarray, report: Progress) -> None:
+def write_mp4(path: Path, scene: Scene, poses: Poses, t: np.ndarray, report: Progress) -> None:
     """Writes an MP4 by the program ffmpeg."""
     tool = check_ffmpeg()
-    rows, each = chosen(t)
+    rows, each = chosen_film_pictures(t)
     writing: subprocess.Popen[bytes] | None = None
     for figure in _figures(scene, poses, t, rows, report):
         image = _image(figure)
@@ -88,7 +88,7 @@ def check_ffmpeg() -> str:
     return tool
 
 
-def strip(path: Path, scene: Scene, poses: Poses, t: np.ndarray, count: int, report: Progress) -> None:
+def write_film_strip(path: Path, scene: Scene, poses: Poses, t: np.ndarray, count: int, report: Progress) -> None:
     """Writes a PNG with `count` positions side by side, evenly over the time."""
     from PIL import Image
 
@@ -105,10 +105,10 @@ def strip(path: Path, scene: Scene, poses: Poses, t: np.ndarray, count: int, rep
 def _figures(scene: Scene, poses: Poses, t: np.ndarray, rows: Sequence[int], report: Progress) -> Iterator[Figure]:
     """The sketches of these rows, all seen from the same side and at the same scale."""
     shown = Poses(poses.frames[list(rows)], poses.names)
-    room = reached(scene, shown)
+    room = places_reached_in_sketch(scene, shown)
     for k, row in enumerate(rows):
         report(k, len(rows))
-        yield draw(scene, shown, k, f"t = {t[row]:.3f} s", room=room)
+        yield sketch_figure(scene, shown, k, f"t = {t[row]:.3f} s", room=room)
 
 
 def _image(figure: Figure) -> Image:

@@ -29,50 +29,52 @@ Gone = Callable[[Path], Collection[str]]
 
 
 @contextlib.contextmanager
-def renewed(folder: Path, gone: Gone) -> Iterator[Path]:
+def renewed_output_folder(folder: Path, gone: Gone) -> Iterator[Path]:
     """An empty folder to be filled, whose files become the folder's when the block ends without an error.
 
     Files of the folder that `gone` names go, as do those of which there is a new one; all others, which are somebody
     else's, stay.  `gone` is asked when no other process is writing there.
     """
     home = Path(os.path.realpath(folder))
-    mend(home)
+    mend_output_folder(home)
     home.parent.mkdir(parents=True, exist_ok=True)
     draft = _draft(home)
     try:
         yield draft
         _flush(draft)
-        with drafts.locked(home.parent):
+        with drafts.locked_output_folder(home.parent):
             _publish(draft, home, gone(home))
     finally:
-        drafts.remove(draft)
+        drafts.remove_draft_file(draft)
 
 
-def mend(folder: Path) -> None:
+def mend_output_folder(folder: Path) -> None:
     """Completes or undoes what killed processes have begun in and beside a folder."""
     home = Path(os.path.realpath(folder))
-    if not (drafts.dead(home, drafts.READY) or drafts.dead(home.parent, drafts.ASIDE, home.name)):
+    if not (
+        drafts.dead_draft_files(home, drafts.READY) or drafts.dead_draft_files(home.parent, drafts.ASIDE, home.name)
+    ):
         _swept(home)
         return
-    with drafts.locked(home.parent), contextlib.suppress(OSError):
-        for aside in drafts.dead(home.parent, drafts.ASIDE, home.name):
+    with drafts.locked_output_folder(home.parent), contextlib.suppress(OSError):
+        for aside in drafts.dead_draft_files(home.parent, drafts.ASIDE, home.name):
             if os.path.lexists(home):
-                drafts.remove(aside)
+                drafts.remove_draft_file(aside)
             else:
                 aside.rename(home)
-        for ready in drafts.dead(home, drafts.READY):
+        for ready in drafts.dead_draft_files(home, drafts.READY):
             _move(ready, home)
     _swept(home)
 
 
 def _swept(home: Path) -> None:
     for place in (home, home.parent):
-        drafts.sweep(place)
+        drafts.sweep_draft_files(place)
 
 
 def _draft(home: Path) -> Path:
     """A new folder beside this one, or within it if nothing can be made beside it."""
-    beside = drafts.path(drafts.DRAFT, home.parent, home.name)
+    beside = drafts.output_draft_path(drafts.DRAFT, home.parent, home.name)
     try:
         beside.mkdir()
     except OSError as error:
@@ -119,13 +121,13 @@ def _free(home: Path, known: Collection[str]) -> bool:
     except OSError:  # which has been removed
         here = Path("/")
     folders = [one.name for one in os.scandir(home) if one.is_dir(follow_symlinks=False) and one.name not in known]
-    return home not in (here, *here.parents) and all(drafts.ours(name) for name in folders)
+    return home not in (here, *here.parents) and all(drafts.is_draft_file(name) for name in folders)
 
 
 def _adopt(home: Path, draft: Path, known: Collection[str]) -> None:
     """Links the folder's other files into the draft, without copying them."""
     for name in os.listdir(home):
-        if name not in known and not drafts.ours(name):
+        if name not in known and not drafts.is_draft_file(name):
             os.link(home / name, draft / name, follow_symlinks=False)
     there = home.stat()
     if hasattr(os, "chown") and (there.st_uid, there.st_gid) != (draft.stat().st_uid, draft.stat().st_gid):
@@ -143,7 +145,7 @@ def _exchange(draft: Path, home: Path) -> None:
         code = ctypes.get_errno()
         if code not in UNKNOWN:
             raise OSError(code, os.strerror(code))
-    aside = drafts.path(drafts.ASIDE, home.parent, home.name)
+    aside = drafts.output_draft_path(drafts.ASIDE, home.parent, home.name)
     try:
         home.rename(aside)
         draft.rename(home)
@@ -181,17 +183,17 @@ def _rescue(old: Path, home: Path, known: Collection[str]) -> None:
 
 def _in_place(draft: Path, own: Collection[str], home: Path, gone: Collection[str]) -> None:
     """Moves the draft's files into the folder, in a way that the next process can complete if this one is killed."""
-    within = drafts.path(drafts.DRAFT, home, home.name)
+    within = drafts.output_draft_path(drafts.DRAFT, home, home.name)
     within.mkdir()
     try:
         for name in own:
             shutil.copyfile(draft / name, within / name)
         (within / GONE).write_text(json.dumps(sorted({*gone} - {*own})), encoding="utf-8")
         _flush(within)
-        ready = drafts.path(drafts.READY, home, home.name)
+        ready = drafts.output_draft_path(drafts.READY, home, home.name)
         within.rename(ready)
     finally:
-        drafts.remove(within)
+        drafts.remove_draft_file(within)
     _sync(home)
     try:
         _move(ready, home)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .plots import save
+from .plots import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,28 +18,28 @@ DPI = 50
 ALLOWED = 0.01  # root mean square, where black and white are 1 apart
 
 
-def version() -> str:
+def matplotlib_version() -> str:
     """The version of matplotlib; other versions draw letters differently."""
     from matplotlib import __version__
 
     return str(__version__)
 
 
-def png_of(figure: Figure) -> bytes:
+def png_of_figure(figure: Figure) -> bytes:
     """The figure as the bytes of a PNG file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figure.png"
-        save(figure, file, DPI)
+        save_figure(figure, file, DPI)
         return file.read_bytes()
 
 
 def pixel_distance(old: bytes, new: bytes) -> float | None:
     """The root mean square difference of the pixels, or None for different sizes; bytes that are no image raise."""
-    a, b = pixels(old), pixels(new)
+    a, b = pixels_of_png(old), pixels_of_png(new)
     return float(np.sqrt(np.mean((a - b) ** 2))) if a.shape == b.shape else None
 
 
-def pixels(png: bytes) -> np.ndarray:
+def pixels_of_png(png: bytes) -> np.ndarray:
     """The pixels of a PNG as red, green and blue from 0 to 1."""
     from matplotlib.image import imread
 

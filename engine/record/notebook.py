@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .columns import Column
-from .extremes import HEADER, extremes
+from .extremes import HEADER, column_extremes
 from .pages import html
-from .pages.html import text
-from .plots import save_png
+from .pages.html import html_text
+from .plots import save_figure_as_png
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,24 +30,24 @@ def result_html(
     record: Mapping[str, Any],
 ) -> str:
     """The HTML of a result. Names from files are escaped, so that they are text and nothing else."""
-    words = [f"<h4>{text(name)}</h4><p>{text(summary)}</p>"]
+    words = [f"<h4>{html_text(name)}</h4><p>{html_text(summary)}</p>"]
     if record.get("reason"):
-        words.append(f"<p>{text(str(record['reason']))}</p>")
-    words += [f"<p>warning: {text(warning)}</p>" for warning in record.get("warnings", [])]
+        words.append(f"<p>{html_text(str(record['reason']))}</p>")
+    words += [f"<p>warning: {html_text(warning)}</p>" for warning in record.get("warnings", [])]
     words.append(_extremes(t, table, columns))
-    words += [picture(stem, figure) for stem, figure in figures.items()]
+    words += [html_image_of_figure(stem, figure) for stem, figure in figures.items()]
     return "\n".join(words)
 
 
 def _extremes(t: np.ndarray, table: Mapping[str, np.ndarray], columns: Sequence[Column]) -> str:
     """The extremes of each column as a table."""
-    rows = [one.cells() for one in extremes(t, table, columns[:MOST_ROWS])]
+    rows = [one.cells() for one in column_extremes(t, table, columns[:MOST_ROWS])]
     rest = len(columns) - MOST_ROWS
-    return html.table(HEADER, rows) + (f"<p>… and {rest} more columns</p>" if rest > 0 else "")
+    return html.html_table(HEADER, rows) + (f"<p>… and {rest} more columns</p>" if rest > 0 else "")
 
 
-def picture(name: str, figure: Figure) -> str:
+def html_image_of_figure(name: str, figure: Figure) -> str:
     """A figure as an image within the HTML."""
     drawn = io.BytesIO()
-    save_png(figure, drawn)
-    return html.image(name, drawn.getvalue())
+    save_figure_as_png(figure, drawn)
+    return html.html_image(name, drawn.getvalue())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import plots
-from .deviation import rows_at
+from .deviation import recorded_rows_at
 from .styles import COLOURS
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ class Pair:
     allowed: float
 
 
-def overlay(title: str, quantity: str, pairs: Sequence[Pair]) -> Figure:
+def overlay_figure(title: str, quantity: str, pairs: Sequence[Pair]) -> Figure:
     """A figure with new lines and old points above, and their differences and the allowed band below."""
     more = f", {MOST_LINES} of {len(pairs)} lines" if len(pairs) > MOST_LINES else ""
-    figure = plots.blank(title + more, 8.4, 6.4)
+    figure = plots.blank_figure(title + more, 8.4, 6.4)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     for n, pair in enumerate(pairs[:MOST_LINES]):
         look = {"color": COLOURS[n], "linewidth": 1.4}
-        rows = rows_at(pair.t, pair.now)
+        rows = recorded_rows_at(pair.t, pair.now)
         common = rows >= 0
-        above.plot(pair.now, pair.new, **look, label=plots.plain(f"{pair.label}, new"))
+        above.plot(pair.now, pair.new, **look, label=plots.plain_plot_text(f"{pair.label}, new"))
         points = {"linestyle": "none", "marker": "o", "markersize": 3.5, "markerfacecolor": "none"}
-        above.plot(pair.t, pair.old, color=COLOURS[n], **points, label=plots.plain(f"{pair.before}, old"))
+        above.plot(pair.t, pair.old, color=COLOURS[n], **points, label=plots.plain_plot_text(f"{pair.before}, old"))
         difference = pair.new[rows[common]] - pair.old[common]
-        below.plot(pair.t[common], difference, **look, marker=".", label=plots.plain(pair.label))
+        below.plot(pair.t[common], difference, **look, marker=".", label=plots.plain_plot_text(pair.label))
     most = max(pair.allowed for pair in pairs[:MOST_LINES])
     below.axhspan(-most, most, color="#999999", alpha=0.35, lw=0, label=f"allowed: {most:.2g}")
     _named(above, quantity, "")

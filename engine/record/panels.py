@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plots import blank, plain
+from .plots import blank_figure, plain_plot_text
 from .styles import COLOURS
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def panel_figure(title: str, across: str, table: Mapping[str, np.ndarray], panel
     columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = -(-len(panels) // columns)
     width = 6.4 if columns == 1 else 4.2 * columns + 0.4
-    figure = blank(title, width + (2.4 if beside else 0.0), 4.2 if rows == 1 else 2.8 * rows + 0.6)
+    figure = blank_figure(title, width + (2.4 if beside else 0.0), 4.2 if rows == 1 else 2.8 * rows + 0.6)
     for k, panel in enumerate(panels):
         axes = figure.add_subplot(rows, columns, k + 1)
         _draw(axes, across, x, table, panel)
@@ -71,11 +71,11 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
     """Draws the lines of a panel with its labels and ranges."""
     for n, line in enumerate(panel.lines):
         look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": _STYLES[(n % 7 + n // 7) % 4]}
-        axes.plot(x, table[line.column], linewidth=line.width, label=plain(line.label, 34), **look)
+        axes.plot(x, table[line.column], linewidth=line.width, label=plain_plot_text(line.label, 34), **look)
     if panel.title:
-        axes.set_title(plain(panel.title, 44), fontsize=10)
-    axes.set_xlabel(plain(across), fontsize=9)
-    axes.set_ylabel(plain(panel.shown), fontsize=9)
+        axes.set_title(plain_plot_text(panel.title, 44), fontsize=10)
+    axes.set_xlabel(plain_plot_text(across), fontsize=9)
+    axes.set_ylabel(plain_plot_text(panel.shown), fontsize=9)
     axes.tick_params(labelsize=8)
     axes.grid(visible=True, color="#dddddd", lw=0.6)
     axes.set_xlim(float(x[0]), float(x[-1]))
@@ -99,7 +99,7 @@ def _note_the_end(axes: Axes, x: np.ndarray, table: Mapping[str, np.ndarray], pa
         axes.text(0.98, 0.04, f"breaks off after {last}", transform=axes.transAxes, ha="right", fontsize=8)
 
 
-def finite(values: np.ndarray) -> np.ndarray:
+def finite_panel_values(values: np.ndarray) -> np.ndarray:
     """The finite values, without the rows that a run didn't reach."""
     known: np.ndarray = values[np.isfinite(values)]
     return known
@@ -107,8 +107,8 @@ def finite(values: np.ndarray) -> np.ndarray:
 
 def _spread(axes: Axes, table: Mapping[str, np.ndarray], panel: Panel) -> None:
     """Widens the axis of a panel whose values vary by no more than rounding, so that it shows a constant."""
-    values = finite(np.concatenate([table[line.column] for line in panel.lines]))
-    largest = max(float(abs(finite(column)).max(initial=0.0)) for column in list(table.values())[1:])
+    values = finite_panel_values(np.concatenate([table[line.column] for line in panel.lines]))
+    largest = max(float(abs(finite_panel_values(column)).max(initial=0.0)) for column in list(table.values())[1:])
     if not values.size:
         return
     low, high = float(values.min()), float(values.max())

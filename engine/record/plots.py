@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from ..errors import shown
+from ..errors import safe_to_print
 from .columns import Column
 from .styles import COLOURS
 
@@ -48,7 +48,7 @@ COMPRESSION = 3  # of PNG files: two thirds of the time of the usual 6, for a tw
 Panel = tuple[str, str, list[Column]]  # owner, unit, lines
 
 
-def panels(columns: Sequence[Column]) -> list[Panel]:
+def panels_of_plot(columns: Sequence[Column]) -> list[Panel]:
     """The panels of a plot; columns of one owner and one unit share a panel."""
     made: list[Panel] = []
     for owner, group in groupby(columns, key=lambda column: column.owner):
@@ -59,49 +59,51 @@ def panels(columns: Sequence[Column]) -> list[Panel]:
     return made
 
 
-def stems(name: str) -> list[str]:
+def plot_stems(name: str) -> list[str]:
     """The names that plots of a result can have, without their suffix."""
     return [f"{name}-{plot}{ending}" for plot in PLOTS for ending in ("", "-overlay")]
 
 
-def save(figure: Figure, path: Path, dpi: int = 110, letters: Mapping[str, Any] | None = None) -> None:
+def save_figure(figure: Figure, path: Path, dpi: int = 110, letters: Mapping[str, Any] | None = None) -> None:
     """Writes a figure in the format of the path's suffix, without dates and other things that change with each run.
 
     `letters` are settings of matplotlib for texts in the file.
     """
     from matplotlib import rc_context
 
-    from .arranged import boxes
+    from .arranged import missing_letters_as_boxes
 
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     settings: dict[Any, Any] = {"svg.hashsalt": "denoc", **(letters or {})}
-    with rc_context(settings), boxes():
+    with rc_context(settings), missing_letters_as_boxes():
         quick: dict[str, Any] = {"pil_kwargs": {"compress_level": COMPRESSION}} if path.suffix == ".png" else {}
         figure.savefig(path, dpi=dpi, metadata=no_date[path.suffix[1:]], **quick)
 
 
-def save_png(figure: Figure, file: BinaryIO, dpi: int = 80) -> None:
+def save_figure_as_png(figure: Figure, file: BinaryIO, dpi: int = 80) -> None:
     """Writes a figure as PNG into an open file."""
-    from .arranged import boxes
+    from .arranged import missing_letters_as_boxes
 
-    with boxes():
+    with missing_letters_as_boxes():
         figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
 
 
-def blank(title: str, width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
+def blank_figure(
+    title: str, width: float, height: float, layout: Literal["constrained"] | None = "constrained"
+) -> Figure:
     """A figure that has nothing but its title."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
-    figure.suptitle(plain(title, int(11 * width)), fontsize=12)
+    figure.suptitle(plain_plot_text(title, int(11 * width)), fontsize=12)
     return figure
 
 
-def plain(text: str, width: int = 60) -> str:
+def plain_plot_text(text: str, width: int = 60) -> str:
     """A user's text for matplotlib, with dollar signs and a leading underscore, which have meanings there, escaped."""
-    text = textwrap.fill(shown(text), max(width, 20), break_on_hyphens=False).replace("$", r"\$")
+    text = textwrap.fill(safe_to_print(text), max(width, 20), break_on_hyphens=False).replace("$", r"\$")
     return "\u200b" + text if text.startswith("_") else text
 
 
@@ -113,9 +115,11 @@ def axis_label(row: Plot, unit: str, shown: str | None = None) -> str:
     return f"{quantity} ({shown or unit})" if quantity else shown or unit
 
 
-def counts(own: Mapping[int, Mapping[str, Any]], times: Mapping[int, tuple[float, float]]) -> Figure:
+def figure_of_operation_counts(
+    own: Mapping[int, Mapping[str, Any]], times: Mapping[int, tuple[float, float]]
+) -> Figure:
     """A figure with the operations of the recursions over the number of joints, and measured times."""
-    figure = blank("Operations of inverse and forward dynamics", 8.4 if not times else 12.0, 4.6)
+    figure = blank_figure("Operations of inverse and forward dynamics", 8.4 if not times else 12.0, 4.6)
     axes = figure.add_subplot(1, 2 if times else 1, 1)
     for k, what in enumerate(next(iter(own.values()))):
         for kind, style in (("multiplications", "-"), ("additions", "--")):

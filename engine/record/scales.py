@@ -22,46 +22,46 @@ FLATTENED = 0.05  # of a larger line: smaller ones would be flat beside it
 _IN_DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s²": "deg/s²"}
 
 
-def measured(unit: str, *, degrees: bool) -> tuple[str, float]:
+def unit_of_plotted_numbers(unit: str, *, degrees: bool) -> tuple[str, float]:
     """The unit in which numbers are shown, and by what they are multiplied."""
     if degrees and unit in _IN_DEGREES:
         return _IN_DEGREES[unit], 180.0 / math.pi
     return unit, 1.0
 
 
-def finite(values: np.ndarray) -> np.ndarray:
+def finite_plotted_values(values: np.ndarray) -> np.ndarray:
     """The finite values, since no axis can show the NaN of a failed run."""
     known: np.ndarray = values[np.isfinite(values)]
     return known
 
 
-def largest(values: np.ndarray) -> float:
+def largest_plotted_value(values: np.ndarray) -> float:
     """The size of the largest finite number."""
-    return float(abs(finite(values)).max(initial=0.0))
+    return float(abs(finite_plotted_values(values)).max(initial=0.0))
 
 
-def sizes(table: Table, columns: Sequence[Column]) -> dict[str, float]:
+def largest_values_by_plot_unit(table: Table, columns: Sequence[Column]) -> dict[str, float]:
     """The largest number of each unit."""
     found: dict[str, float] = {}
     for column in columns:
-        found[column.unit] = max(found.get(column.unit, 0.0), largest(table[column.name]))
+        found[column.unit] = max(found.get(column.unit, 0.0), largest_plotted_value(table[column.name]))
     return found
 
 
-def is_zero(table: Table, column: Column, size: float) -> bool:
+def plotted_column_is_zero(table: Table, column: Column, size: float) -> bool:
     """Whether a column has numbers, and none beyond rounding beside `size`."""
-    values = finite(table[column.name])
-    return bool(values.size) and largest(values) <= ROUNDING * size
+    values = finite_plotted_values(table[column.name])
+    return bool(values.size) and largest_plotted_value(values) <= ROUNDING * size
 
 
-def by_size(table: Table, columns: Sequence[Column]) -> list[list[Column]]:
+def plot_columns_by_size(table: Table, columns: Sequence[Column]) -> list[list[Column]]:
     """Groups of columns, largest numbers first, in which no owner's lines are flat beside another's.
 
     Columns of one owner stay together, and owners whose columns are zero stand with the largest.
     """
     size: dict[str, float] = {}
     for column in columns:
-        size[column.owner] = max(size.get(column.owner, 0.0), largest(table[column.name]))
+        size[column.owner] = max(size.get(column.owner, 0.0), largest_plotted_value(table[column.name]))
     most = max(size.values())
     groups: list[list[str]] = [[]]
     limit = 0.0
@@ -77,7 +77,7 @@ def by_size(table: Table, columns: Sequence[Column]) -> list[list[Column]]:
     return [[column for column in columns if column.owner in group] for group in groups]
 
 
-def compared(drawn: Sequence[Axes]) -> None:
+def compare_panel_heights(drawn: Sequence[Axes]) -> None:
     """Gives panels that fill enough of a common range this range, so that their heights can be compared."""
     ranges = {k: axes.get_ylim() for k, axes in enumerate(drawn)}
     while len(ranges) > 1:

@@ -129,7 +129,7 @@ class Scene:
 Say = Callable[[str], object]
 
 
-def silent(warning: str) -> None:
+def silence_sketch_warning(warning: str) -> None:
     """Drops a warning, for callers that show none."""
 
 

@@ -35,10 +35,10 @@ class Sweep:
     def label(self, name: str) -> str:
         """The label of an axis."""
         unit = self.units.get(name, "")
-        return plots.plain(f"{name} ({unit})" if unit not in ("", "1") else name)
+        return plots.plain_plot_text(f"{name} ({unit})" if unit not in ("", "1") else name)
 
 
-def figures(sweep: Sweep) -> dict[str, Figure]:
+def figures_of_study(sweep: Sweep) -> dict[str, Figure]:
     """A figure for each output, by its name."""
     grid = _grid(sweep)
     made = {}
@@ -54,12 +54,12 @@ def figures(sweep: Sweep) -> dict[str, Figure]:
     return made
 
 
-def progress(title: str, label: str, values: np.ndarray, allowed: np.ndarray) -> Figure:
+def figure_of_search_progress(title: str, label: str, values: np.ndarray, allowed: np.ndarray) -> Figure:
     """What a search minimises, run by run, and the least of the runs that are allowed so far."""
     from .arranged import Arranged
 
     figure = Arranged(7.4, 4.4, 1, 1)
-    figure.suptitle(plots.plain(title, 80), fontsize=12)
+    figure.suptitle(plots.plain_plot_text(title, 80), fontsize=12)
     axes = figure.add_subplot(1, 1, 1)
     runs = np.arange(len(values))
     for these, colour, words in ((allowed, COLOURS[0], "within limits"), (~allowed, "#bbbbbb", "outside")):
@@ -68,7 +68,7 @@ def progress(title: str, label: str, values: np.ndarray, allowed: np.ndarray) ->
     least = np.fmin.accumulate(np.where(allowed, values, np.nan))
     axes.plot(runs, least, color=COLOURS[1], linewidth=1.4, label="least so far")
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    _dress(axes, "run", plots.plain(label))
+    _dress(axes, "run", plots.plain_plot_text(label))
     return figure
 
 
@@ -90,7 +90,7 @@ def _curves(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
 
     ((across, x),) = sweep.numbers.items()
     figure = Arranged(7.4, 4.4, 1, 1)
-    figure.suptitle(plots.plain(sweep.title, 80), fontsize=12)
+    figure.suptitle(plots.plain_plot_text(sweep.title, 80), fontsize=12)
     axes = figure.add_subplot(1, 1, 1)
     groups: dict[str, list[int]] = {}
     for k in range(len(x)):
@@ -99,7 +99,7 @@ def _curves(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
         these = np.array(places)[np.argsort(x[places], kind="stable")]
         look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": ("-", "--")[n // 7], "linewidth": 1.4}
         marked: dict[str, Any] = {"marker": "o", "markersize": 3} if len(these) <= 60 else {}
-        axes.plot(x[these], values[these], **look, **marked, label=plots.plain(label))
+        axes.plot(x[these], values[these], **look, **marked, label=plots.plain_plot_text(label))
     if sweep.words:
         axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     _dress(axes, sweep.label(across), sweep.label(name))
@@ -111,7 +111,7 @@ def _contours(sweep: Sweep, name: str, values: np.ndarray, grid: tuple[np.ndarra
     (one, x), (other, y) = sweep.numbers.items()
     height = np.full((grid[1].max() + 1, grid[0].max() + 1), np.nan)
     height[grid[1], grid[0]] = values
-    figure = plots.blank(sweep.title, 7.4, 5.2)
+    figure = plots.blank_figure(sweep.title, 7.4, 5.2)
     axes = figure.add_subplot(1, 1, 1)
     shown = np.ma.masked_invalid(height)
     if shown.min() < shown.max():
@@ -137,7 +137,7 @@ def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     columns = min(len(shown), MOST_ACROSS)
     rows = -(-len(shown) // columns)
     figure = Arranged(3.6 * columns + 0.6, 3.2 * rows + 0.6, rows, columns)
-    figure.suptitle(plots.plain(sweep.title, 40 * columns), fontsize=12)
+    figure.suptitle(plots.plain_plot_text(sweep.title, 40 * columns), fontsize=12)
     size = float(np.clip(1500 / max(len(values), 1), 2.0, 16.0))
     for k, (across, x) in enumerate(shown):
         axes = figure.add_subplot(rows, columns, k + 1)
@@ -146,7 +146,7 @@ def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     return figure
 
 
-def front(sweep: Sweep, better: Mapping[str, str], unbeaten: np.ndarray) -> Figure:
+def figure_of_pareto_front(sweep: Sweep, better: Mapping[str, str], unbeaten: np.ndarray) -> Figure:
     """Each pair of outputs against each other, a point for each run, with those marked that no other run beats."""
     from itertools import combinations
 
@@ -156,7 +156,7 @@ def front(sweep: Sweep, better: Mapping[str, str], unbeaten: np.ndarray) -> Figu
     columns = min(len(pairs), 3)
     rows = -(-len(pairs) // columns)
     figure = Arranged(max(4.2 * columns, 6.4) + 0.6, 4.0 * rows + 0.6, rows, columns)
-    figure.suptitle(plots.plain(sweep.title, 80), fontsize=12)
+    figure.suptitle(plots.plain_plot_text(sweep.title, 80), fontsize=12)
     size = float(np.clip(1500 / max(len(unbeaten), 1), 3.0, 16.0))
     for k, ((one, x), (other, y)) in enumerate(pairs):
         axes = figure.add_subplot(rows, columns, k + 1)

@@ -23,15 +23,15 @@ TIME_UNIT = "s"
 Table = Mapping[str, np.ndarray]
 
 
-def frame(name: str, t: np.ndarray, table: Table, columns: Sequence[Column]) -> pd.DataFrame:
+def dataframe_of_result(name: str, t: np.ndarray, table: Table, columns: Sequence[Column]) -> pd.DataFrame:
     """A DataFrame over the time; `attrs` has the result's name and the units of all columns."""
     made: pd.DataFrame = _library("pandas").DataFrame(dict(table), index=np.array(t))
     made.index.name = "t"
-    made.attrs = {"name": name, "units": units(columns)}
+    made.attrs = {"name": name, "units": units_of_table_columns(columns)}
     return made
 
 
-def dataset(name: str, t: np.ndarray, table: Table, columns: Sequence[Column]) -> xr.Dataset:
+def dataset_of_result(name: str, t: np.ndarray, table: Table, columns: Sequence[Column]) -> xr.Dataset:
     """A Dataset over the dimension `t`; each variable has its unit, its family and its owner as attributes."""
     variables = {
         column.name: ("t", table[column.name], {"units": column.unit, "family": column.family, "owner": column.owner})
@@ -46,14 +46,14 @@ def dataset(name: str, t: np.ndarray, table: Table, columns: Sequence[Column]) -
 def write_parquet(path: Path, t: np.ndarray, table: Table, columns: Sequence[Column]) -> None:
     """Writes a Parquet file with the columns of the CSV file; each field's metadata has its unit."""
     arrow = _library("pyarrow")
-    measured = {"t": TIME_UNIT, **units(columns)}
+    measured = {"t": TIME_UNIT, **units_of_table_columns(columns)}
     values = {"t": t, **table}
     fields = [arrow.field(key, arrow.float64(), metadata={"unit": measured[key]}) for key in values]
     made = arrow.Table.from_arrays([arrow.array(np.asarray(x)) for x in values.values()], schema=arrow.schema(fields))
     _library("pyarrow.parquet").write_table(made, path)
 
 
-def tidy_frame(columns: Mapping[str, np.ndarray | list[Any]], units: Mapping[str, str]) -> pd.DataFrame:
+def tidy_dataframe(columns: Mapping[str, np.ndarray | list[Any]], units: Mapping[str, str]) -> pd.DataFrame:
     """A DataFrame of a tidy table; `attrs` has the units of its columns."""
     made: pd.DataFrame = _library("pandas").DataFrame(dict(columns))
     made.attrs = {"units": dict(units)}
@@ -72,7 +72,7 @@ def write_tidy_parquet(path: Path, columns: Mapping[str, np.ndarray | list[Any]]
     _library("pyarrow.parquet").write_table(made, path)
 
 
-def units(columns: Sequence[Column]) -> dict[str, str]:
+def units_of_table_columns(columns: Sequence[Column]) -> dict[str, str]:
     """The unit of each column by its name."""
     return {column.name: column.unit for column in columns}
 
@@ -83,7 +83,7 @@ FORMATS: dict[str, tuple[Callable[[Path, np.ndarray, Table, Sequence[Column]], N
 }
 
 
-def check(forms: Sequence[str]) -> None:
+def check_table_formats(forms: Sequence[str]) -> None:
     """Raises an error, before a run rather than after it, if tables of these formats can't be written."""
     for form in forms:
         if form not in FORMATS:

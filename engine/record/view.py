@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .columns import Column
-from .scales import measured
+from .scales import unit_of_plotted_numbers
 from .styles import SCREEN, Style
 
 MARK = "*"  # behind what mechanics doesn't determine
@@ -42,12 +42,12 @@ class View:
 
     def unit(self, unit: str) -> str:
         """The unit in which numbers of this unit are shown."""
-        return measured(unit, degrees=self.degrees)[0]
+        return unit_of_plotted_numbers(unit, degrees=self.degrees)[0]
 
     def values(self, column: Column) -> np.ndarray:
         """The numbers of a column in the unit in which they are shown."""
         values: np.ndarray = self.table[column.name]
-        factor = measured(column.unit, degrees=self.degrees)[1]
+        factor = unit_of_plotted_numbers(column.unit, degrees=self.degrees)[1]
         return values if factor == 1.0 else values * factor
 
     def label(self, column: Column, *, short: bool = False) -> str:

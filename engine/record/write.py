@@ -16,7 +16,7 @@ from ..errors import InputError
 from . import checksums, drafts, figures, plots, tables
 from .columns import Column
 from .drawings import Drawing
-from .folders import Gone, renewed
+from .folders import Gone, renewed_output_folder
 from .view import Look
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def csv_text(t: np.ndarray, table: Mapping[str, np.ndarray]) -> str:
     return "\n".join([",".join(["t", *names]), *(line % tuple(row) for row in rows), ""])
 
 
-def check_writable(folder: Path) -> None:
+def check_output_writable(folder: Path) -> None:
     """Raises an error, before a run rather than after it, if a folder can't be made or written to."""
     place = folder.absolute()
     for one in (place, *place.parents):
@@ -45,26 +45,26 @@ def check_writable(folder: Path) -> None:
             return
 
 
-def make_folder(path: Path) -> None:
+def make_output_folder(path: Path) -> None:
     """Makes the folder if it doesn't exist."""
-    check_writable(path)
+    check_output_writable(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"can't make the folder `{path}`: {error.strerror}") from None
 
 
-def whole(path: Path, write: Callable[[Path], object]) -> None:
+def write_file_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Writes a file whole or not at all: `write` makes a draft that then replaces it. Devices are written directly."""
     if not path.name or os.path.isdir(path):
         raise InputError(f"can't write `{path}`: this is a directory", allowed="the name of a file")
     device = os.path.exists(path) and not os.path.isfile(path)
-    draft = path if device else drafts.path(drafts.DRAFT, path.parent, path.name)
+    draft = path if device else drafts.output_draft_path(drafts.DRAFT, path.parent, path.name)
     try:
         write(draft)
         if not device:
             draft.replace(path)
-            drafts.sweep(path.parent)
+            drafts.sweep_draft_files(path.parent)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(
@@ -72,20 +72,20 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
         ) from None
     finally:
         if not device:
-            drafts.remove(draft)
+            drafts.remove_draft_file(draft)
 
 
 @contextlib.contextmanager
 def files_replaced_together(folder: Path, gone: Gone) -> Iterator[Path]:
     """A folder for drafts of files; at the end they replace, all at once, the files that `gone` names."""
     try:
-        with renewed(folder, gone) as draft:
+        with renewed_output_folder(folder, gone) as draft:
             yield draft
     except OSError as error:
         raise InputError(f"can't write results to {folder}: {error.strerror}", allowed="another --out") from None
 
 
-def write_files(folder: Path, files: Mapping[str, str | Figure], stems: Sequence[str]) -> list[Path]:
+def write_output_files(folder: Path, files: Mapping[str, str | Figure], stems: Sequence[str]) -> list[Path]:
     """Writes texts and figures by file name, all or none; older tables and plots with this beginning are removed."""
     endings = tuple(f".{form}" for form in ("csv", *plots.FORMATS))
 
@@ -98,7 +98,7 @@ def write_files(folder: Path, files: Mapping[str, str | Figure], stems: Sequence
             if isinstance(content, str):
                 (draft / file).write_text(content, encoding="utf-8")
             else:
-                plots.save(content, draft / file)
+                plots.save_figure(content, draft / file)
     return [folder / file for file in files]
 
 
@@ -117,20 +117,20 @@ def write_result(
 ) -> list[Path]:
     """Writes all files of a result to `folder`, which changes only when they are complete, and returns their paths."""
     folder = folder.absolute()
-    tables.check(more_tables)
+    tables.check_table_formats(more_tables)
     with files_replaced_together(folder, partial(_earlier, name)) as draft:
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
         for kind in more_tables:
             tables.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
-        for stem, figure in figures.of_result(name, t, table, columns, wanted, record, look).items():
-            plots.save(figure, draft / f"{stem}.{form}", letters=look.style.letters)
+        for stem, figure in figures.figures_of_result(name, t, table, columns, wanted, record, look).items():
+            plots.save_figure(figure, draft / f"{stem}.{form}", letters=look.style.letters)
         for file, content in (more or {}).items():
             (draft / file).write_bytes(content)
         files = _recorded(draft, name, record)
     return [folder / file for file in files]
 
 
-def add_plots(
+def add_plots_to_result(
     folder: Path, name: str, record: dict[str, Any], drawn: Mapping[str, Figure], form: str, look: Look = Look()
 ) -> list[Path]:
     """Adds plots to a result's folder and record, so that the next run removes them with the rest."""
@@ -143,12 +143,12 @@ def add_plots(
     made = [f"{stem}.{form}" for stem in drawn]
     with files_replaced_together(folder, replaced) as draft:
         for file, figure in zip(made, drawn.values()):
-            plots.save(figure, draft / file, letters=look.style.letters)
+            plots.save_figure(figure, draft / file, letters=look.style.letters)
         _recorded(draft, name, record)
     return [folder / file for file in made]
 
 
-def other_inputs(folder: Path, name: str, record: Mapping[str, Any]) -> list[str]:
+def recorded_inputs_that_differ(folder: Path, name: str, record: Mapping[str, Any]) -> list[str]:
     """The keys of scenario and robot whose values differ from those of an earlier run of this name in the folder."""
     old = _read(folder / f"{name}.json")
     before, now = _inputs(old), _inputs(record)
@@ -179,7 +179,7 @@ def _leaves(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 def _recorded(draft: Path, name: str, record: dict[str, Any]) -> list[str]:
     """Writes the record with the names and checksums of all files, and returns the names."""
-    new = {path.name: checksums.of(path) for path in sorted(draft.iterdir())}
+    new = {path.name: checksums.checksum_of_file(path) for path in sorted(draft.iterdir())}
     sums = dict(sorted({**record.get("checksums", {}), **new}.items()))
     files = sorted({*record.get("files", []), *sums, f"{name}.json"})
     text = json.dumps({**record, "files": files, "checksums": sums}, indent=1, ensure_ascii=False, allow_nan=False)
@@ -193,7 +193,9 @@ def _earlier(name: str, folder: Path) -> list[str]:
     listed = _read(folder / f"{name}.json").get("files")
     if not isinstance(listed, list):
         return []
-    return [str(file) for file in listed] + [f"{stem}.{form}" for stem in plots.stems(name) for form in plots.FORMATS]
+    return [str(file) for file in listed] + [
+        f"{stem}.{form}" for stem in plots.plot_stems(name) for form in plots.FORMATS
+    ]
 
 
 def _read(file: Path) -> dict[str, Any]:

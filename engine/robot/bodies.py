@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .model import Body, Link, Three, Tree
-from .placement import Placement, number
+from .placement import Placement, placement_number
 
 Seat = tuple[int | None, Placement]  # of a link: its body (None for the base), and its placement there
 
@@ -24,7 +24,7 @@ class ReadLink:
     G: np.ndarray  # pseudo-inertia [∫ r rᵀ dm, m c; (m c)ᵀ, m] in link axes about the link's origin
 
 
-def tree(links: list[ReadLink], *, merge: bool) -> Tree:
+def tree_of_links(links: list[ReadLink], *, merge: bool) -> Tree:
     """The tree of bodies and the seat of every link; with `merge`, fixed joints make no bodies of their own."""
     bodies: list[Body] = []
     seats: dict[str, Seat] = {"base": (None, Placement())}
@@ -54,10 +54,12 @@ def tree(links: list[ReadLink], *, merge: bool) -> Tree:
             q, v = q + (part.coordinates if part else 0), v + len(speeds)
             parent, prefix = len(bodies) - 1, Placement()
         seats[read.link.name] = (parent, read.pointing.inverse())
-    return Tree(with_masses(bodies, seats, links), seats)
+    return Tree(bodies_with_link_masses(bodies, seats, links), seats)
 
 
-def with_masses(bodies: Sequence[Body], seats: Mapping[str, Seat], links: Iterable[ReadLink]) -> tuple[Body, ...]:
+def bodies_with_link_masses(
+    bodies: Sequence[Body], seats: Mapping[str, Seat], links: Iterable[ReadLink]
+) -> tuple[Body, ...]:
     """The bodies with the masses of the links that sit on them, which may be arrays with a number for each run."""
     masses = [np.zeros((4, 4)) for _ in bodies]
     for read in links:
@@ -78,7 +80,7 @@ def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
 
 def _with_mass(body: Body, G: np.ndarray) -> Body:
     E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
-    return replace(body, E=triples(E), h=components(h), m=scalar(G[..., 3, 3]))
+    return replace(body, E=rows_of_robot_matrix(E), h=components_of_robot_vector(h), m=robot_number(G[..., 3, 3]))
 
 
 def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
@@ -88,23 +90,27 @@ def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return np.where(abs(x) <= 4e-16 * abs(x).max(axis=axes, keepdims=True, initial=0.0), 0.0, x)
 
 
-def triple(x: Sequence[float]) -> Three:
-    return (number(x[0]), number(x[1]), number(x[2]))
+def robot_number_triple(x: Sequence[float]) -> Three:
+    return (placement_number(x[0]), placement_number(x[1]), placement_number(x[2]))
 
 
 # ---- numbers from arrays: plain ones, or, where an array has them for many runs, one array for each
 
 
-def scalar(x: float | np.ndarray) -> float:
+def robot_number(x: float | np.ndarray) -> float:
     """A plain number or symbol, or the array as it is."""
-    return number(x.item()) if isinstance(x, np.ndarray) and x.ndim == 0 else number(x)
+    return placement_number(x.item()) if isinstance(x, np.ndarray) and x.ndim == 0 else placement_number(x)
 
 
-def components(x: np.ndarray) -> Three:
+def components_of_robot_vector(x: np.ndarray) -> Three:
     """The components of a vector, along the last axis."""
-    return (scalar(x[..., 0]), scalar(x[..., 1]), scalar(x[..., 2]))
+    return (robot_number(x[..., 0]), robot_number(x[..., 1]), robot_number(x[..., 2]))
 
 
-def triples(x: np.ndarray) -> tuple[Three, Three, Three]:
+def rows_of_robot_matrix(x: np.ndarray) -> tuple[Three, Three, Three]:
     """The rows of a matrix, which has the last two axes."""
-    return (components(x[..., 0, :]), components(x[..., 1, :]), components(x[..., 2, :]))
+    return (
+        components_of_robot_vector(x[..., 0, :]),
+        components_of_robot_vector(x[..., 1, :]),
+        components_of_robot_vector(x[..., 2, :]),
+    )

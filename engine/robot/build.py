@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 
 from ..errors import did_you_mean
-from ..text.checking import checked
+from ..text.checking import checked_document_model
 from ..text.document import Document
 from ..text.units import DIMENSIONS
 from . import plausible, unused
-from .bodies import ReadLink, components, tree, triple, triples
-from .closing import Closing, effort_of
-from .conventions import frames_of, initial_of
-from .doubles import with_doubles
-from .drives import drives_of, largest_speed, limits_of
-from .graph import as_tree, with_point
-from .inertia import inertial
+from .bodies import ReadLink, components_of_robot_vector, robot_number_triple, rows_of_robot_matrix, tree_of_links
+from .closing import Closing, effort_limits_of_actuator
+from .conventions import frames_of_joint, initial_coordinates_of_joint
+from .doubles import robot_data_with_doubles
+from .drives import drives_of_joint, largest_speed_of_joint, limits_of_joint
+from .graph import frame_with_link_point, robot_graph_as_tree
+from .inertia import inertia_of_link
 from .joints import FORMS, TYPES, JointType
 from .model import ZERO, Joint, Link, Robot, Three, Wrench
-from .orientation import oriented
-from .parents import parents_first, parents_of
-from .placement import Placement, number
-from .repeat import expanded
-from .schema import GraphJoint, LinkEntry, RobotFile, with_conventions
-from .shapes import shape_of
+from .orientation import oriented_placement
+from .parents import links_parents_first, parents_of_links
+from .placement import Placement, placement_number
+from .repeat import expanded_robot_repetitions
+from .schema import GraphJoint, LinkEntry, RobotFile, joints_with_conventions
+from .shapes import shape_of_link_entry
 from .values import Complain, joint_coordinates
 
 
@@ -54,18 +54,21 @@ class Draft:
         return [self.links[k] for k in self.order]
 
 
-def build(document: Document) -> Robot:
+def build_robot(document: Document) -> Robot:
     """The robot that the document describes."""
-    draft = drafted(document)
+    draft = draft_of_robot(document)
     file, complain, links = draft.file, draft.complain, draft.links
-    length = plausible.longest(links)
+    length = plausible.longest_distance_in_robot(links)
     warnings = [*document.warnings]
     warnings += [text for k in draft.order for text in _warnings(links[k], length, complain("links", k))]
-    warnings += [*plausible.doubts(file, links, complain), *unused.doubts(file, links, complain)]
-    return made(draft, document, tuple(warnings))
+    warnings += [
+        *plausible.doubts_about_robot_numbers(file, links, complain),
+        *unused.doubts_about_unused_robot_keys(file, links, complain),
+    ]
+    return robot_of_draft(draft, document, tuple(warnings))
 
 
-def made(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Robot:
+def robot_of_draft(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Robot:
     """The robot of a draft, whose numbers may be symbols."""
     file, complain, links = draft.file, draft.complain, draft.links
     q0 = [x for r in links for x in r.link.joint.initial]
@@ -73,10 +76,10 @@ def made(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Ro
     return Robot(
         name=file.name,
         about=file.about,
-        gravity=triple(file.gravity),
+        gravity=robot_number_triple(file.gravity),
         links=tuple(r.link for r in links),
-        tree=tree(draft.ordered, merge=True),
-        parts=tree(draft.ordered, merge=False),
+        tree=tree_of_links(draft.ordered, merge=True),
+        parts=tree_of_links(draft.ordered, merge=False),
         q0=tuple(closing.assembly(q0)),
         nv=sum(r.link.joint.type.nv for r in links),
         wrenches=_wrenches(file, complain),
@@ -89,30 +92,30 @@ def made(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Ro
     )
 
 
-def drafted(document: Document) -> Draft:
+def draft_of_robot(document: Document) -> Draft:
     """The draft of the robot that the document describes."""
-    data, where = expanded(document)
+    data, where = expanded_robot_repetitions(document)
     if isinstance(data, dict) and "links" not in data and "task" in data:
         raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
-    data, where, notes = as_tree(document, data, where)
-    data, where = with_doubles(
-        data if notes is not None else with_conventions(data),
+    data, where, notes = robot_graph_as_tree(document, data, where)
+    data, where = robot_data_with_doubles(
+        data if notes is not None else joints_with_conventions(data),
         where,
-        lambda link, frame, path: with_point(document, data["links"], link, frame, where(path)),
+        lambda link, frame, path: frame_with_link_point(document, data["links"], link, frame, where(path)),
     )
-    file = checked(RobotFile, document, data, where)
+    file = checked_document_model(RobotFile, document, data, where)
 
     def complain(*path: Any) -> Complain:
         return lambda *inner, **parts: document.error(where((*path, *inner[:-1])), inner[-1], **parts)
 
-    return reread(Draft(document, file, (), (), notes or (), complain), file)
+    return robot_draft_with_links_reread(Draft(document, file, (), (), notes or (), complain), file)
 
 
-def reread(draft: Draft, file: RobotFile) -> Draft:
+def robot_draft_with_links_reread(draft: Draft, file: RobotFile) -> Draft:
     """The draft with links that are read from another file of its kind, whose numbers may be symbols."""
     complain = draft.complain
-    parents = parents_of(file.links, complain)
-    order = parents_first(file.links, parents, complain)
+    parents = parents_of_links(file.links, complain)
+    order = links_parents_first(file.links, parents, complain)
     read: dict[int, ReadLink] = {}
     places = _numbered(file.links, complain)
     by_name = {entry.name: k for k, entry in enumerate(file.links)}
@@ -185,10 +188,10 @@ def _link(
 ) -> ReadLink:
     """One link with its joint, placements and inertia, read from its entry."""
     row = _type(entry, complain)
-    before, pointing, end = frames_of(entry.joint, row, complain)
+    before, pointing, end = frames_of_joint(entry.joint, row, complain)
     offset = entry.offset
     if offset:
-        start = start.then(oriented(offset.xyz, offset, ("offset",), complain))
+        start = start.then(oriented_placement(offset.xyz, offset, ("offset",), complain))
     joint = Joint(
         name=entry.joint.name or f"joint{k + 1}",
         type=row,
@@ -196,19 +199,19 @@ def _link(
         coordinates=tuple(range(place[0], place[0] + row.nq)),
         speeds=tuple(range(place[1], place[1] + row.nv)),
         actuated=actuated,
-        drives=drives_of(entry, row, place[0], complain),
-        limits=limits_of(entry, row, complain),
-        largest_speed=largest_speed(entry, row, complain),
+        drives=drives_of_joint(entry, row, place[0], complain),
+        limits=limits_of_joint(entry, row, complain),
+        largest_speed=largest_speed_of_joint(entry, row, complain),
         initial=_initial(entry, row, complain),
         hooke=_hooke(entry, row, complain),
-        effort=effort_of(entry.joint.effort, set(row.turning), ("joint", "effort"), complain),
+        effort=effort_limits_of_actuator(entry.joint.effort, set(row.turning), ("joint", "effort"), complain),
     )
     if joint.actuated and not row.nv:
         raise complain("joint", "actuated", "a fixed joint can't be actuated", found="true", allowed="false")
     mass, com, inertia, G = _inertia(entry, row, convention, end, complain)
-    points = {name: triple(at) for name, at in entry.points.items()}
+    points = {name: robot_number_triple(at) for name, at in entry.points.items()}
     before = start.then(before)
-    shape = tuple(shape_of(one, k, complain) for k, one in enumerate(entry.shape))
+    shape = tuple(shape_of_link_entry(one, k, complain) for k, one in enumerate(entry.shape))
     link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing), shape)
     return ReadLink(link, before, pointing, _pitch(entry, complain), G)
 
@@ -234,12 +237,12 @@ def _pitch(entry: LinkEntry, complain: Complain) -> float:
         raise complain(
             "joint", "pitch", "a helical joint can't have a pitch of 0", hint="without a pitch it is a revolute joint"
         )
-    return number(pitch)
+    return placement_number(pitch)
 
 
 def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:
     """The initial coordinates of the link's joint."""
-    values, key = initial_of(entry.joint, row, complain)
+    values, key = initial_coordinates_of_joint(entry.joint, row, complain)
     return row.start if values is None else joint_coordinates(values, key, row, complain)
 
 
@@ -262,7 +265,7 @@ def _inertia(
         if row.nv or given or entry.inertia:
             raise complain("`mass` is missing", allowed="a mass in kg; 0 for a link without any")
         return 0.0, ZERO, (ZERO, ZERO, ZERO), np.zeros((4, 4))
-    m = number(entry.mass)
+    m = placement_number(entry.mass)
     if entry.com_from is not None and entry.com is None:
         raise complain("com_from", "there is no `com` that it belongs to", key=True, allowed="`com` beside it")
     ends = (("r", entry.r), ("frame", entry.frame == "end" or None), ("com_from", entry.com_from == "end" or None))
@@ -282,10 +285,10 @@ def _inertia(
         raise complain(
             "first_moments", "a link without mass has no first moments", found=str(moments), allowed="[0, 0, 0]"
         )
-    com, about_com, G = inertial(entry, end)
+    com, about_com, G = inertia_of_link(entry, end)
     if G.dtype != object and not (np.isfinite(G).all() and np.isfinite(about_com).all()):
         raise complain("mass, mass centre and inertia together are too large to compute with", found=f"mass {m:g}")
-    return m, components(com), triples(about_com), G
+    return m, components_of_robot_vector(com), rows_of_robot_matrix(about_com), G
 
 
 def _warnings(read: ReadLink, length: float, complain: Complain) -> list[str]:
@@ -319,6 +322,6 @@ def _wrenches(file: RobotFile, complain: Callable[..., Complain]) -> tuple[Wrenc
                 allowed=", ".join(links),
                 hint=did_you_mean(entry.link, links),
             )
-        six = (*triple(entry.moment), *triple(entry.force))
-        wrenches.append(Wrench(entry.link, six, triple(entry.at), entry.axes))
+        six = (*robot_number_triple(entry.moment), *robot_number_triple(entry.force))
+        wrenches.append(Wrench(entry.link, six, robot_number_triple(entry.at), entry.axes))
     return tuple(wrenches)

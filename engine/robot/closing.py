@@ -9,12 +9,12 @@ from ..errors import did_you_mean
 from ..text.document import Keys
 from ..text.units import DIMENSIONS
 from .cuts import CUT_FORMS, CUTS, CutType
-from .doubles import CAN, OWN, double_of
-from .frames import cut_frame, unit
+from .doubles import CAN, OWN, double_of_cut_link
+from .frames import frame_of_cut, unit_direction_of_frame
 from .model import Actuator, Coupling, Effort, Joint, Leader, Link, Loop, Three
-from .placement import Placement, number
+from .placement import Placement, placement_number
 from .schema import ActuatorEntry, CouplingEntry, CutFrame, EffortEntry, LoopEntry, RobotFile
-from .values import Complain, fits, joint_coordinates
+from .values import Complain, joint_coordinates, joint_number_fits_unit
 
 
 class Closing:
@@ -32,7 +32,7 @@ class Closing:
         for k, entry in enumerate(self._file.loops):
             complain = self._complain("loops", k)
             name = entry.name or f"loop{k + 1}"
-            doubled = entry.between[0] == double_of(entry.between[1], name)
+            doubled = entry.between[0] == double_of_cut_link(entry.between[1], name)
             if not doubled:  # a double's joint has the name of its cut
                 self._own(name, "a loop", complain)
             _refuse_own_coordinate(entry, complain)
@@ -64,8 +64,8 @@ class Closing:
             follows[joint.coordinates[0]] = tuple(one.coordinate for one in leaders)
             if _in_circle(joint.coordinates[0], follows):
                 raise complain("to", "these couplings go round in a circle", allowed="joints that follow others")
-            fits(entry.offset, joint.type.kinds[0], ("offset",), complain)
-            couplings.append(Coupling(joint.coordinates[0], joint.speeds[0], leaders, number(entry.offset)))
+            joint_number_fits_unit(entry.offset, joint.type.kinds[0], ("offset",), complain)
+            couplings.append(Coupling(joint.coordinates[0], joint.speeds[0], leaders, placement_number(entry.offset)))
         return tuple(couplings)
 
     def _leaders(self, entry: CouplingEntry, joint: Joint, complain: Complain) -> tuple[Leader, ...]:
@@ -83,7 +83,7 @@ class Closing:
                 raise complain(*key, f"`{joint.name}` is coupled to itself", allowed="another joint")
             if any(one.coordinate == to.coordinates[0] for one in leaders):
                 raise complain(*key, f"`{to.name}` leads twice", allowed="each joint once, with the sum of its ratios")
-            leaders.append(Leader(to.coordinates[0], to.speeds[0], number(ratio)))
+            leaders.append(Leader(to.coordinates[0], to.speeds[0], placement_number(ratio)))
         return tuple(leaders)
 
     def actuators(self) -> tuple[Actuator, ...]:
@@ -107,8 +107,8 @@ class Closing:
         assert link is not None
         assert entry.direction is not None
         at = self._point(entry.at, link.name, ("at",), complain)
-        direction = unit(entry.direction, ("direction",), complain)
-        effort = effort_of(entry.effort, {entry.kind == "moment"}, ("effort",), complain)
+        direction = unit_direction_of_frame(entry.direction, ("direction",), complain)
+        effort = effort_limits_of_actuator(entry.effort, {entry.kind == "moment"}, ("effort",), complain)
         return Actuator(name, link.name, at, direction, entry.axes, entry.kind == "moment", effort)
 
     def _on_joints(self, entry: ActuatorEntry, name: str, complain: Complain) -> Actuator | None:
@@ -118,7 +118,7 @@ class Closing:
         for key in ("link", "at", "direction", "axes"):
             if key in entry.model_fields_set:
                 raise complain(key, "this actuator acts on joints", key=True, allowed="`joints`, or keys of a link")
-        ratios = {one: number(entry.gear) * number(ratio) for one, ratio in entry.joints.items()}
+        ratios = {one: placement_number(entry.gear) * placement_number(ratio) for one, ratio in entry.joints.items()}
         if not any(ratios.values()):
             raise complain("joints", "an actuator moves something", allowed="{joint1: 1, joint2: -0.5}, not only zeros")
         moved = [self._one_freedom(one, ("joints", one), complain, is_key=True) for one in ratios]
@@ -126,7 +126,7 @@ class Closing:
             Leader(joint.coordinates[0], joint.speeds[0], x) for joint, x in zip(moved, ratios.values()) if x != 0.0
         )
         moment = all(joint.type.turning[0] for joint in moved) if entry.kind is None else entry.kind == "moment"
-        effort = effort_of(entry.effort, {moment}, ("effort",), complain)
+        effort = effort_limits_of_actuator(entry.effort, {moment}, ("effort",), complain)
         return Actuator(name, moment=moment, effort=effort, joints=leaders)
 
     def assembly(self, q0: Sequence[float]) -> list[float]:
@@ -193,12 +193,12 @@ class Closing:
 
     def _frame(self, frame: CutFrame, link: str, key: str, complain: Complain) -> Placement:
         """A cut's frame in its link's axes."""
-        return cut_frame(frame, self._point(frame.at, link, (key, "at"), complain), key, complain)
+        return frame_of_cut(frame, self._point(frame.at, link, (key, "at"), complain), key, complain)
 
     def _point(self, at: tuple[float, float, float] | str, link: str, key: Keys, complain: Complain) -> Three:
         """A point of a link from three numbers or from its name."""
         if not isinstance(at, str):
-            return (number(at[0]), number(at[1]), number(at[2]))
+            return (placement_number(at[0]), placement_number(at[1]), placement_number(at[2]))
         points = self._links[link].points if link in self._links else {}
         if at not in points:
             raise complain(
@@ -234,7 +234,7 @@ def _cut_type(entry: LoopEntry, complain: Complain) -> tuple[CutType, float]:
         raise complain("`radius` is missing: what rolls has one", allowed=DIMENSIONS["length"][1])
     if entry.radius is not None and not type_.rolls:
         raise complain("radius", f"a {entry.joint} cut has no radius", key=True, allowed="on `joint: rolling`")
-    return type_, number(entry.radius or 0.0)
+    return type_, placement_number(entry.radius or 0.0)
 
 
 def _in_circle(start: int, follows: Mapping[int, tuple[int, ...]]) -> bool:
@@ -250,7 +250,7 @@ def _in_circle(start: int, follows: Mapping[int, tuple[int, ...]]) -> bool:
     return False
 
 
-def effort_of(entry: EffortEntry | None, turning: set[bool], key: Keys, complain: Complain) -> Effort:
+def effort_limits_of_actuator(entry: EffortEntry | None, turning: set[bool], key: Keys, complain: Complain) -> Effort:
     """The limits and weight of an actuator; limits are moments if it turns, and forces if it pushes."""
     if entry is None:
         return Effort()
@@ -259,7 +259,7 @@ def effort_of(entry: EffortEntry | None, turning: set[bool], key: Keys, complain
     low, high = entry.limits or (-math.inf, math.inf)
     for k, bound in enumerate(entry.limits or ()):
         for turns in turning:
-            fits(bound, "moment" if turns else "force", (*key, "limits", k), complain)
+            joint_number_fits_unit(bound, "moment" if turns else "force", (*key, "limits", k), complain)
     if not low < high:
         raise complain(
             *key,

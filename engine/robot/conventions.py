@@ -11,18 +11,18 @@ import math
 from collections.abc import Callable
 
 from ..errors import InputError
-from .frames import cut_frame
+from .frames import frame_of_cut
 from .joints import JointType
 from .model import ZERO
-from .orientation import oriented
-from .placement import Placement, X, Z, pointing
+from .orientation import oriented_placement
+from .placement import Placement, X, Z, frame_pointing_along_axis
 from .schema import DhJoint, FramesJoint, GraphJoint, JointEntry, KhalilJoint
 
 Frames = tuple[Placement, Placement, Placement]
 Complain = Callable[..., InputError]
 
 
-def dh(joint: DhJoint, row: JointType, complain: Complain) -> Frames:
+def dh_joint_placement(joint: DhJoint, row: JointType, complain: Complain) -> Frames:
     """Rz(θ) Tz(b) Tx(a) Rx(α) (Saha 1999, appendix A); the link frame comes right after the joint's own motion."""
     if row.name == "prismatic":
         return Placement().turn(Z, joint.theta), Placement(), Placement().shift(joint.a, 0, 0).turn(X, joint.alpha)
@@ -30,7 +30,7 @@ def dh(joint: DhJoint, row: JointType, complain: Complain) -> Frames:
     return Placement().turn(Z, joint.theta if row.name == "fixed" else 0.0), Placement(), end
 
 
-def khalil(joint: KhalilJoint, row: JointType, complain: Complain) -> Frames:
+def khalil_joint_placement(joint: KhalilJoint, row: JointType, complain: Complain) -> Frames:
     """Rz(γ) Tz(b) Rx(α) Tx(d) Rz(θ) Tz(r) (Khalil and Kleinfinger)."""
     before = Placement().turn(Z, joint.gamma).shift(0, 0, joint.b).turn(X, joint.alpha).shift(joint.d, 0, 0)
     if row.name in ("prismatic", "fixed"):
@@ -40,9 +40,9 @@ def khalil(joint: KhalilJoint, row: JointType, complain: Complain) -> Frames:
     return before, Placement(), Placement()
 
 
-def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
+def frame_joint_placement(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
     """The joint by position, orientation and axis, as in URDF."""
-    before = oriented(joint.xyz, joint, ("joint",), complain)
+    before = oriented_placement(joint.xyz, joint, ("joint",), complain)
     if joint.axis is None:
         return before, Placement(), Placement()
     if not row.has_axis:
@@ -52,13 +52,13 @@ def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
         axis = str(list(map(float, joint.axis)))
         raise complain("joint", "axis", "the axis has no direction", found=axis, allowed="[0, 0, 1], say")
     x, y, z = (float(c) / length for c in joint.axis)
-    return before, pointing((x, y, z)), Placement()
+    return before, frame_pointing_along_axis((x, y, z)), Placement()
 
 
-def graph(joint: GraphJoint, row: JointType, complain: Complain) -> Frames:
+def graph_joint_placement(joint: GraphJoint, row: JointType, complain: Complain) -> Frames:
     """The joint from its first frame to its second; if the second link is the parent, its motion is reversed."""
     first, second = (
-        cut_frame(frame, frame.at if isinstance(frame.at, tuple) else ZERO, key, complain)
+        frame_of_cut(frame, frame.at if isinstance(frame.at, tuple) else ZERO, key, complain)
         for key, frame in (("first", joint.first), ("second", joint.second))
     )
     if joint.turned:
@@ -74,7 +74,7 @@ TURNED = {
 }
 
 
-def reversed_coordinates(values: tuple[float, ...], row: JointType) -> tuple[float, ...]:
+def reversed_joint_coordinates(values: tuple[float, ...], row: JointType) -> tuple[float, ...]:
     """The coordinates of the first link in the second, from those of the second in the first."""
     if row.name == "universal":
         return (-values[1], -values[0])
@@ -87,7 +87,12 @@ def reversed_coordinates(values: tuple[float, ...], row: JointType) -> tuple[flo
     return values
 
 
-_FRAMES: dict[type, Callable[..., Frames]] = {DhJoint: dh, KhalilJoint: khalil, FramesJoint: frames, GraphJoint: graph}
+_FRAMES: dict[type, Callable[..., Frames]] = {
+    DhJoint: dh_joint_placement,
+    KhalilJoint: khalil_joint_placement,
+    FramesJoint: frame_joint_placement,
+    GraphJoint: graph_joint_placement,
+}
 
 # the key of the variable of a joint with one coordinate, by convention and by whether the joint turns
 _VARIABLE: dict[type[JointEntry], dict[bool, str]] = {
@@ -96,7 +101,7 @@ _VARIABLE: dict[type[JointEntry], dict[bool, str]] = {
 }
 
 
-def frames_of(joint: JointEntry, row: JointType, complain: Complain) -> Frames:
+def frames_of_joint(joint: JointEntry, row: JointType, complain: Complain) -> Frames:
     """The joint's `before`, `pointing` and `end`."""
     if row.nv > 1 and not isinstance(joint, FramesJoint):
         for key in ("theta", "r"):
@@ -110,7 +115,7 @@ def frames_of(joint: JointEntry, row: JointType, complain: Complain) -> Frames:
     return _FRAMES[type(joint)](joint, row, complain)
 
 
-def initial_of(
+def initial_coordinates_of_joint(
     joint: JointEntry, row: JointType, complain: Complain
 ) -> tuple[tuple[float, ...] | None, tuple[str, ...]]:
     """The initial coordinates in the file, if there are any, and their key."""
@@ -119,7 +124,7 @@ def initial_of(
         if joint.initial is not None and not row.nv:
             raise complain("joint", "initial", "a fixed joint has no coordinates", key=True, allowed="no `initial`")
         if isinstance(joint, GraphJoint) and joint.turned and joint.initial and len(joint.initial) == row.nq:
-            return reversed_coordinates(joint.initial, row), ("joint", "initial")
+            return reversed_joint_coordinates(joint.initial, row), ("joint", "initial")
         return joint.initial, ("joint", "initial")
     if joint.initial is not None:
         raise complain(

@@ -20,12 +20,12 @@ OWN = tuple(OwnCoordinate.keys())
 CAN = tuple(name for name in CUTS if name in TYPES and TYPES[name].nv)  # types whose cuts can have a coordinate
 
 
-def double_of(link: str, cut: str) -> str:
+def double_of_cut_link(link: str, cut: str) -> str:
     """The name of a link's double at a cut."""
     return f"{link}@{cut}"
 
 
-def with_doubles(
+def robot_data_with_doubles(
     data: Any, where: Where, placed: Callable[[str, dict[str, Any], Keys], dict[str, Any]]
 ) -> tuple[Any, Where]:
     """The data with doubles among its links, and a function from its paths to the file's.
@@ -39,7 +39,7 @@ def with_doubles(
     links, loops = list(links), list(loops)
     own: dict[int, int] = {}
     for k, entry in enumerate(loops):
-        if not doubled(entry):
+        if not cut_entry_is_doubled(entry):
             continue
         name = entry.get("name") or f"loop{k + 1}"
         first, second = entry["between"]
@@ -49,7 +49,7 @@ def with_doubles(
         }
         moved = {key: entry[key] for key in (*OWN, "spin") if key in entry}
         joint = {**moved, "name": name, "type": entry["joint"], **sides, MARK: GRAPH}
-        double = double_of(second, name)
+        double = double_of_cut_link(second, name)
         own[len(links)] = k
         empty = {"mass": 0, "com": [0, 0, 0]}
         links.append({"name": double, "parent": first, "convention": "frames", "joint": joint, **empty})
@@ -66,7 +66,7 @@ def with_doubles(
     return ({**data, "links": links, "loops": loops}, to_file) if own else (data, where)
 
 
-def doubled(entry: Any) -> bool:
+def cut_entry_is_doubled(entry: Any) -> bool:
     """Whether an entry of `loops` is a cut with a coordinate of its own, as far as can be said before it is checked."""
     if not isinstance(entry, dict) or entry.get("joint") not in CAN:
         return False

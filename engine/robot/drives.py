@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from .bodies import scalar
+from .bodies import robot_number
 from .joints import RATE_OF, JointType
 from .model import Drive, PoseStretch
 from .schema import JointEntry, LinkEntry
-from .values import Complain, fits, joint_coordinates
+from .values import Complain, joint_coordinates, joint_number_fits_unit
 
 
-def drives_of(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tuple[Drive, ...]:
+def drives_of_joint(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tuple[Drive, ...]:
     """The drive of each speed of a joint: rotor, friction, damping and spring."""
     joint = entry.joint
     friction, spring = joint.friction, joint.spring
@@ -31,16 +31,18 @@ def drives_of(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> t
             )
     for turning in sorted(set(row.turning)):
         what = "turn" if turning else "slide"
-        fits(joint.rotor_inertia, f"{what} rotor", ("joint", "rotor_inertia"), complain)
+        joint_number_fits_unit(joint.rotor_inertia, f"{what} rotor", ("joint", "rotor_inertia"), complain)
         if friction:
-            fits(friction.coulomb, "moment" if turning else "force", ("joint", "friction", "coulomb"), complain)
-            fits(friction.viscous, f"{what} damping", ("joint", "friction", "viscous"), complain)
+            joint_number_fits_unit(
+                friction.coulomb, "moment" if turning else "force", ("joint", "friction", "coulomb"), complain
+            )
+            joint_number_fits_unit(friction.viscous, f"{what} damping", ("joint", "friction", "viscous"), complain)
         if spring:
             _rest(joint, row, complain)
-            fits(spring.rest, "angle" if turning else "length", ("joint", "spring", "rest"), complain)
-            fits(spring.stiffness, f"{what} stiffness", ("joint", "spring", "stiffness"), complain)
-            fits(spring.damping, f"{what} damping", ("joint", "spring", "damping"), complain)
-    return drives(joint, row, q)
+            joint_number_fits_unit(spring.rest, "angle" if turning else "length", ("joint", "spring", "rest"), complain)
+            joint_number_fits_unit(spring.stiffness, f"{what} stiffness", ("joint", "spring", "stiffness"), complain)
+            joint_number_fits_unit(spring.damping, f"{what} damping", ("joint", "spring", "damping"), complain)
+    return joint_drives(joint, row, q)
 
 
 def _rest(joint: JointEntry, row: JointType, complain: Complain) -> None:
@@ -70,16 +72,16 @@ def _pose(joint: JointEntry, row: JointType, q: int, k: int) -> PoseStretch | No
     return PoseStretch(k % 3, orientation, () if turns else place, e if turns else tuple(pose[:first]))
 
 
-def drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
+def joint_drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
     """The drives of a joint whose first coordinate is q; its numbers may be arrays."""
     friction, spring = joint.friction, joint.spring
     return tuple(
         Drive(
-            rotor=scalar(joint.rotor_inertia),
-            viscous=scalar((friction.viscous if friction else 0.0) + (spring.damping if spring else 0.0)),
-            coulomb=scalar(friction.coulomb) if friction else 0.0,
-            stiffness=scalar(spring.stiffness) if spring else 0.0,
-            rest=scalar(spring.rest) if spring else 0.0,
+            rotor=robot_number(joint.rotor_inertia),
+            viscous=robot_number((friction.viscous if friction else 0.0) + (spring.damping if spring else 0.0)),
+            coulomb=robot_number(friction.coulomb) if friction else 0.0,
+            stiffness=robot_number(spring.stiffness) if spring else 0.0,
+            rest=robot_number(spring.rest) if spring else 0.0,
             coordinate=q + k if row.orientation is None else -1,
             pose=_pose(joint, row, q, k),
         )
@@ -87,7 +89,7 @@ def drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
     )
 
 
-def limits_of(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, float] | None:
+def limits_of_joint(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, float] | None:
     """The limits of a joint's position, if it has any."""
     if entry.joint.limits is None:
         return None
@@ -97,7 +99,7 @@ def limits_of(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[flo
     if limits is None:
         return None
     for k in (0, 1):
-        fits(limits[k], row.kinds[0], (*key, k), complain)
+        joint_number_fits_unit(limits[k], row.kinds[0], (*key, k), complain)
     if not limits[0] < limits[1]:
         raise complain(
             *key,
@@ -111,10 +113,10 @@ def limits_of(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[flo
     return (float(limits[0]), float(limits[1]))
 
 
-def largest_speed(entry: LinkEntry, row: JointType, complain: Complain) -> float:
+def largest_speed_of_joint(entry: LinkEntry, row: JointType, complain: Complain) -> float:
     """The largest speed of a joint to either side; infinite where the file gives none."""
     speed = entry.joint.largest_speed
     if speed is None:
         return math.inf
-    fits(speed, RATE_OF[row.kinds[0]], ("joint", "limits", "velocity"), complain)
+    joint_number_fits_unit(speed, RATE_OF[row.kinds[0]], ("joint", "limits", "velocity"), complain)
     return float(speed)

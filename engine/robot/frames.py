@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from ..text.document import Keys
 from .model import Three
-from .orientation import WAYS, oriented
-from .placement import Placement, X, Z, pointing
+from .orientation import WAYS, oriented_placement
+from .placement import Placement, X, Z, frame_pointing_along_axis
 from .schema import CutFrame
 from .values import Complain
 
 KHALIL = ("gamma", "b", "alpha", "d", "theta", "r")
 
 
-def cut_frame(frame: CutFrame, at: Three, key: str, complain: Complain) -> Placement:
+def frame_of_cut(frame: CutFrame, at: Three, key: str, complain: Complain) -> Placement:
     """The placement in its link of a frame with the origin `at`."""
     given = [name for name in KHALIL if name in frame.model_fields_set]
     plain = [name for name in ("at", "axis", *WAYS) if name in frame.model_fields_set]
@@ -25,11 +25,15 @@ def cut_frame(frame: CutFrame, at: Three, key: str, complain: Complain) -> Place
     if given:  # Rz(γ) Tz(b) Rx(α) Tx(d) Rz(θ) Tz(r): the cut's frame as Khalil's R_k and R_(k+B)
         placed = Placement().turn(Z, frame.gamma).shift(0, 0, frame.b).turn(X, frame.alpha)
         return placed.shift(frame.d, 0, 0).turn(Z, frame.theta).shift(0, 0, frame.r)
-    placed = oriented(at, frame, (key,), complain, "axis")
-    return placed if frame.axis is None else placed.then(pointing(unit(frame.axis, (key, "axis"), complain)))
+    placed = oriented_placement(at, frame, (key,), complain, "axis")
+    return (
+        placed
+        if frame.axis is None
+        else placed.then(frame_pointing_along_axis(unit_direction_of_frame(frame.axis, (key, "axis"), complain)))
+    )
 
 
-def unit(direction: Sequence[float], key: Keys, complain: Complain) -> Three:
+def unit_direction_of_frame(direction: Sequence[float], key: Keys, complain: Complain) -> Three:
     """The unit vector in this direction."""
     length = math.hypot(*direction)
     if not 1e-9 < length < math.inf:

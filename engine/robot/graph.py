@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import did_you_mean
-from ..text.checking import checked
+from ..text.checking import checked_document_model
 from ..text.document import Document, Keys
 from .cuts import CUTS
-from .doubles import CAN, doubled
+from .doubles import CAN, cut_entry_is_doubled
 from .joints import TYPES
 from .schema import GRAPH, MARK, GraphFile, JointInGraph
 
@@ -24,7 +24,7 @@ OWN = ("name", "actuated", "friction", "rotor_inertia", "spring", "limits", "eff
 CUT = ("name", "joint", "between", "first", "second", "spin", "radius", "as")
 
 
-def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tuple[str, ...] | None]:
+def robot_graph_as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tuple[str, ...] | None]:
     """The data as a tree with `loops`, a function from its paths to the file's, and notes on the choice of cuts.
 
     The notes are None if the file describes a tree already.
@@ -42,7 +42,7 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
                 raise document.error(
                     where(("links", k, key)), f"with `joints` a link has no `{key}`", key=True, allowed="mass, com, …"
                 )
-    file = checked(GraphFile, document, {"joints": data["joints"]}, where)
+    file = checked_document_model(GraphFile, document, {"joints": data["joints"]}, where)
     if not isinstance(links, list):
         raise document.error((), "`links` is missing", allowed="links: [ … ]")
     names = _names(document, data, file)
@@ -54,7 +54,7 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
         own = {key: given[key] for key in OWN if key in given}
         own.setdefault("name", f"joint{j + 1}")
         sides = {
-            key: with_point(document, links, name, given.get(key, {}), ("joints", j, key))
+            key: frame_with_link_point(document, links, name, given.get(key, {}), ("joints", j, key))
             for key, name in zip(("first", "second"), entry.between)
         }
         joint = {**own, "type": entry.joint, **sides, "turned": entry.between[0] == child, MARK: GRAPH}
@@ -77,7 +77,7 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
 
     rest = {key: value for key, value in data.items() if key != "joints"}
     if isinstance(rest.get("assembly"), dict):  # a guess for a joint that was cut is no mistake
-        names_of_cuts = {loop["name"] for loop in loops if not doubled(loop)}
+        names_of_cuts = {loop["name"] for loop in loops if not cut_entry_is_doubled(loop)}
         rest["assembly"] = {name: guess for name, guess in rest["assembly"].items() if name not in names_of_cuts}
     return {**rest, "links": made, "loops": loops}, to_file, _notes(file.joints, cut, radius, farthest)
 
@@ -103,7 +103,7 @@ def _names(document: Document, data: Mapping[str, Any], file: GraphFile) -> list
     return names
 
 
-def with_point(
+def frame_with_link_point(
     document: Document, links: list[dict[str, Any]], name: str, frame: dict[str, Any], path: Keys
 ) -> dict[str, Any]:
     """The frame with its point's coordinates instead of its name."""
@@ -119,7 +119,7 @@ def with_point(
     return {**frame, "at": points[frame["at"]]}
 
 
-def freedom(entry: JointInGraph) -> int:
+def freedoms_of_joint(entry: JointInGraph) -> int:
     """The number of freedoms of a joint, be it cut or not."""
     return CUTS[entry.joint].freedoms if entry.joint in CUTS else TYPES[entry.joint].nv
 
@@ -140,7 +140,7 @@ def _tree(
             key=True,
             allowed="joints that hold every link",
         )
-    most = sum(map(freedom, joints))
+    most = sum(map(freedoms_of_joint, joints))
     for own in (False, True):  # a joint with a coordinate of its own is cut only if every joint of its loop has one
         for limit in range(max(reach.values(), default=0), most + 1):
             left = _cut_down(kept, joints, names, limit, own=own)
@@ -164,7 +164,7 @@ def _cut_down(
 
     Joints with a coordinate of their own are cut only if `own` says so, and after the others.
     """
-    for j in sorted(kept, key=lambda j: (_has_own(joints[j]), -freedom(joints[j]), -j)):
+    for j in sorted(kept, key=lambda j: (_has_own(joints[j]), -freedoms_of_joint(joints[j]), -j)):
         if len(kept) == len(names):
             break
         can = (own and joints[j].joint in CAN) or not _has_own(joints[j])
@@ -200,8 +200,12 @@ def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, in
         for k in kept:
             one, two = joints[k].between
             other = two if one == name else one if two == name else None
-            if other is not None and other not in done and length + freedom(joints[k]) < reach.get(other, math.inf):
-                reach[other] = length + freedom(joints[k])
+            if (
+                other is not None
+                and other not in done
+                and length + freedoms_of_joint(joints[k]) < reach.get(other, math.inf)
+            ):
+                reach[other] = length + freedoms_of_joint(joints[k])
                 heapq.heappush(waiting, (reach[other], k, name, other))
     return {name: reach[name] for name in done}, tree
 

@@ -13,7 +13,7 @@ PACKAGES = ("package://", "model://")  # of ROS and of Gazebo, before a package'
 HERE = "file://"
 
 
-def located(file: str, folder: Path) -> Path | None:
+def located_mesh_file(file: str, folder: Path) -> Path | None:
     """The mesh file that a robot file in this folder names, if it is there; nothing is asked from a network."""
     if "\0" in file:
         return None
@@ -36,20 +36,23 @@ def _in_packages(file: str, folder: Path) -> Iterator[Path]:
             yield above / rest
 
 
-def folder_of(document: Document | None) -> Path:
+def folder_of_robot_file(document: Document | None) -> Path:
     """The folder of a robot's file; that of the process, if the robot came from no file."""
     return Path(document.name).parent if document is not None else Path()
 
 
-def with_places(data: Any, folder: Path) -> Any:
+def robot_data_with_mesh_places(data: Any, folder: Path) -> Any:
     """A robot's data in which meshes that are there are named by their absolute paths, so that a copy finds them."""
     if isinstance(data, dict):
-        return {key: _placed(one, folder) if key == "mesh" else with_places(one, folder) for key, one in data.items()}
-    return [with_places(one, folder) for one in data] if isinstance(data, list) else data
+        return {
+            key: _placed(one, folder) if key == "mesh" else robot_data_with_mesh_places(one, folder)
+            for key, one in data.items()
+        }
+    return [robot_data_with_mesh_places(one, folder) for one in data] if isinstance(data, list) else data
 
 
 def _placed(mesh: Any, folder: Path) -> Any:
     if not isinstance(mesh, dict) or not isinstance(mesh.get("file"), str):
         return mesh
-    path = located(mesh["file"], folder)
+    path = located_mesh_file(mesh["file"], folder)
     return mesh if path is None else {**mesh, "file": str(path.absolute())}

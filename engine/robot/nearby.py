@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..text.change import ROBOT, Change, changed
+from ..text.change import ROBOT, Change, changed_document
 from ..text.document import Document, Keys
 from ..text.fields import Strict
-from .build import build, drafted
+from .build import build_robot, draft_of_robot
 from .model import Robot
 
 
@@ -23,17 +23,17 @@ class FileNumber:
 
     def robot(self, value: float) -> Robot:
         """The robot whose file has this value instead; the file's own bounds hold for it, too."""
-        return build(changed(self.document, [_change(self.key, value)]))
+        return build_robot(changed_document(self.document, [_change(self.key, value)]))
 
 
-def file_number(robot: Robot, key: object) -> FileNumber:
+def robot_file_number(robot: Robot, key: object) -> FileNumber:
     """The number that a key such as `links.upper.mass` leads to; `robot.links.upper.mass` is the same."""
     if not isinstance(key, str):
         raise InputError("a key has to be text", found=type(key).__name__, allowed=_FORM)
     if robot.document is None:
         raise InputError(f"{robot.name} has no file whose numbers could be named", found=f"`{key}`")
     key = key.removeprefix(ROBOT)
-    there = changed(robot.document, [_change(key, 0.0)])
+    there = changed_document(robot.document, [_change(key, 0.0)])
     path = next(path for path, label in reversed(there.changed.items()) if label == key)
     return FileNumber(robot.document, key, _value(robot.document, path, key))
 
@@ -55,7 +55,7 @@ def _value(document: Document, path: Keys, key: str) -> float:
         return 0.0
     if isinstance(data, int | float) and not isinstance(data, bool):
         return float(data)
-    draft = drafted(document)
+    draft = draft_of_robot(document)
     value: Any = draft.file if draft.direct else None
     for step in path if draft.direct else ():
         value = getattr(value, str(step), None) if isinstance(value, Strict) else value[step]

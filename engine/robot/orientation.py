@@ -9,13 +9,13 @@ import numpy as np
 from pydantic import Field
 
 from ..text.document import Keys
-from ..text.fields import Angles, Strict, number, several
+from ..text.fields import Angles, Strict, field_of_several, quantity_field
 from .model import Three
-from .placement import Placement, from_rpy, zxz
+from .placement import Placement, placement_from_rpy, zxz_turns
 from .values import EULER_PARAMETERS, NO_EULER_PARAMETERS, Complain
 
-Number = Annotated[float, number("number")]
-Row = Annotated[tuple[Number, Number, Number], several(3)]
+Number = Annotated[float, quantity_field("number")]
+Row = Annotated[tuple[Number, Number, Number], field_of_several(3)]
 WAYS = ("rpy", "quat", "matrix")
 ORTHOGONAL = 1e-4  # entries of R Rᵀ - 1: rows that were rounded to five digits pass
 
@@ -24,10 +24,10 @@ class Oriented(Strict):
     """The keys that turn a frame; at most one of them is given."""
 
     rpy: Angles = Field(default=(0.0, 0.0, 0.0), description="its orientation: roll, pitch, yaw")
-    quat: Annotated[tuple[Number, Number, Number, Number], several(4)] | None = Field(
+    quat: Annotated[tuple[Number, Number, Number, Number], field_of_several(4)] | None = Field(
         default=None, description="its orientation by Euler parameters, scalar first, instead of `rpy`"
     )
-    matrix: Annotated[tuple[Row, Row, Row], several(3, "rows")] | None = Field(
+    matrix: Annotated[tuple[Row, Row, Row], field_of_several(3, "rows")] | None = Field(
         default=None, description="its orientation by the rows of a rotation matrix, instead of `rpy`"
     )
 
@@ -38,21 +38,21 @@ class Oriented(Strict):
         return (*(key for key in known if key not in WAYS), *WAYS)
 
 
-def given(entry: Oriented, *others: str) -> list[str]:
+def given_orientation_keys(entry: Oriented, *others: str) -> list[str]:
     """The keys that the file gives for an orientation; `others` are further keys that give one."""
     return [name for name in (*others, *WAYS) if name in entry.model_fields_set]
 
 
-def oriented(at: Three, entry: Oriented, key: Keys, complain: Complain, *others: str) -> Placement:
+def oriented_placement(at: Three, entry: Oriented, key: Keys, complain: Complain, *others: str) -> Placement:
     """The placement at this origin with the orientation of the entry; two orientations are refused."""
-    if len(ways := given(entry, *others)) > 1:
+    if len(ways := given_orientation_keys(entry, *others)) > 1:
         message = f"the orientation is given twice: by `{ways[0]}` and by `{ways[1]}`"
         raise complain(*key, ways[1], message, key=True, allowed="one of the two")
     if entry.quat is not None:
         return Placement(_of_quaternion(entry.quat, (*key, "quat"), complain), at)
     if entry.matrix is not None:
-        return Placement(zxz(_of_rows(entry.matrix, (*key, "matrix"), complain)), at)
-    return from_rpy(at, entry.rpy)
+        return Placement(zxz_turns(_of_rows(entry.matrix, (*key, "matrix"), complain)), at)
+    return placement_from_rpy(at, entry.rpy)
 
 
 def _of_quaternion(quat: tuple[float, ...], key: Keys, complain: Complain) -> tuple[tuple[int, float], ...]:
@@ -64,7 +64,7 @@ def _of_quaternion(quat: tuple[float, ...], key: Keys, complain: Complain) -> tu
     axes = [axis for axis in range(3) if vector[axis]]
     if len(axes) <= 1:
         return tuple((axis, 2 * math.atan2(vector[axis], scalar)) for axis in axes)
-    return zxz(rotation_of((scalar, *vector)))
+    return zxz_turns(rotation_of((scalar, *vector)))
 
 
 def rotation_of(quat: tuple[float, ...]) -> np.ndarray:

@@ -9,7 +9,7 @@ from .schema import LinkEntry
 from .values import Complain
 
 
-def parents_of(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[str]:
+def parents_of_links(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[str]:
     """The name of each link's parent; names that are taken or unknown are refused."""
     names = [link.name for link in links]
     joints: dict[str, str] = {}
@@ -51,7 +51,7 @@ def parents_of(links: list[LinkEntry], complain: Callable[..., Complain]) -> lis
     return parents
 
 
-def parents_first(links: list[LinkEntry], parents: list[str], complain: Callable[..., Complain]) -> list[int]:
+def links_parents_first(links: list[LinkEntry], parents: list[str], complain: Callable[..., Complain]) -> list[int]:
     """The places of the links, every parent before its children, otherwise in the file's order."""
     children: dict[str, list[int]] = {}
     for k, parent in enumerate(parents):

@@ -20,12 +20,12 @@ Factor = tuple[int, int, float, float]  # a plane turn: axis i towards axis j, c
 _TINY = 1e-15
 
 
-def number(x: Any) -> float:
+def placement_number(x: Any) -> float:
     """A plain number; a symbol in the place of one stays as it is, for programs with such numbers as arguments."""
     return float(x) if isinstance(x, float | int) else x
 
 
-def symbolic(*arrays: np.ndarray) -> np.dtype[Any]:
+def symbolic_placement_type(*arrays: np.ndarray) -> np.dtype[Any]:
     """The type of an array that these go into: of objects if there are symbols in one of them."""
     return np.result_type(*arrays)
 
@@ -54,13 +54,16 @@ class Placement:
     def then(self, inner: Placement) -> Placement:
         """The placement of `inner`, given in this frame, in this frame's outer one."""
         shift = self.rotation() @ np.array(inner.origin) + np.array(self.origin)
-        return Placement(_joined(self.turns, inner.turns), (number(shift[0]), number(shift[1]), number(shift[2])))
+        return Placement(
+            _joined(self.turns, inner.turns),
+            (placement_number(shift[0]), placement_number(shift[1]), placement_number(shift[2])),
+        )
 
     def turn(self, axis: int, angle: float) -> Placement:
-        return self if _nothing(angle) else self.then(Placement(turns=((axis, number(angle)),)))
+        return self if _nothing(angle) else self.then(Placement(turns=((axis, placement_number(angle)),)))
 
     def shift(self, x: float, y: float, z: float) -> Placement:
-        return self.then(Placement(origin=(number(x), number(y), number(z))))
+        return self.then(Placement(origin=(placement_number(x), placement_number(y), placement_number(z))))
 
     def rotation(self) -> np.ndarray:
         """The 3 × 3 rotation matrix from inner axes to outer axes."""
@@ -72,7 +75,7 @@ class Placement:
     def matrix(self) -> np.ndarray:
         """The 4 × 4 homogeneous matrix."""
         R, p = self.rotation(), np.array(self.origin)
-        T: np.ndarray = np.eye(4, dtype=symbolic(R, p))
+        T: np.ndarray = np.eye(4, dtype=symbolic_placement_type(R, p))
         T[:3, :3], T[:3, 3] = R, p
         return T
 
@@ -83,14 +86,14 @@ class Placement:
     def factors(self) -> tuple[Factor, ...]:
         """The rotation as at most three plane turns, for the recursion."""
         plain = all(isinstance(angle, float | int) for _, angle in self.turns)
-        turns = self.turns if len(self.turns) <= 3 or not plain else zxz(self.rotation())
+        turns = self.turns if len(self.turns) <= 3 or not plain else zxz_turns(self.rotation())
         return tuple((*TURN_PLANES[axis], *exact_cosine_sine(angle)) for axis, angle in turns)
 
 
 def turn_matrix(axis: int, angle: float) -> np.ndarray:
     c, s = exact_cosine_sine(angle)
     i, j = TURN_PLANES[axis]
-    R: np.ndarray = np.eye(3, dtype=symbolic(np.array([c, s])))
+    R: np.ndarray = np.eye(3, dtype=symbolic_placement_type(np.array([c, s])))
     R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c
     return R
 
@@ -99,7 +102,7 @@ def turn_matrix_of(factors: tuple[Factor, ...]) -> np.ndarray:
     """The 3 × 3 rotation matrix of plane turns."""
     R = np.eye(3)
     for i, j, c, s in factors:
-        F: np.ndarray = np.eye(3, dtype=symbolic(np.array([c, s])))
+        F: np.ndarray = np.eye(3, dtype=symbolic_placement_type(np.array([c, s])))
         F[i, i], F[i, j], F[j, i], F[j, j] = c, -s, s, c
         R = R @ F
     return R
@@ -116,7 +119,7 @@ def _joined(first: Turns, second: Turns) -> Turns:
     return tuple(turns)
 
 
-def zxz(R: np.ndarray) -> Turns:
+def zxz_turns(R: np.ndarray) -> Turns:
     """The turns about z, x and z whose product is R."""
     s = math.hypot(R[0, 2], R[1, 2])
     if s < _TINY:
@@ -128,7 +131,7 @@ def zxz(R: np.ndarray) -> Turns:
     return _joined((), ((Z, first), (X, math.atan2(s, R[2, 2])), (Z, last)))
 
 
-def pointing(axis: tuple[float, float, float]) -> Placement:
+def frame_pointing_along_axis(axis: tuple[float, float, float]) -> Placement:
     """A frame whose z axis is `axis`; it is the outer frame itself if `axis` is that frame's z."""
     x, y, z = axis
     if x == 0.0 and y == 0.0:
@@ -140,7 +143,7 @@ def pointing(axis: tuple[float, float, float]) -> Placement:
     return Placement(((Z, math.atan2(y, x)), (Y, math.atan2(math.hypot(x, y), z))))
 
 
-def rpy_of(placement: Placement) -> tuple[float, float, float]:
+def rpy_of_placement(placement: Placement) -> tuple[float, float, float]:
     """Roll, pitch and yaw of a placement, the inverse of `from_rpy`; where the pitch is 90 degrees, the yaw is 0."""
     R = placement.rotation()
     yaw = math.atan2(R[1, 0], R[0, 0]) if math.hypot(R[0, 0], R[1, 0]) > _TINY else 0.0
@@ -150,7 +153,7 @@ def rpy_of(placement: Placement) -> tuple[float, float, float]:
     return math.atan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1]), pitch, yaw
 
 
-def from_rpy(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:
+def placement_from_rpy(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:
     """The placement Rz(yaw) Ry(pitch) Rx(roll) at xyz, in URDF's order."""
     turns = tuple((axis, angle) for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if not _nothing(angle))
-    return Placement(turns, (number(xyz[0]), number(xyz[1]), number(xyz[2])))
+    return Placement(turns, (placement_number(xyz[0]), placement_number(xyz[1]), placement_number(xyz[2])))

@@ -24,29 +24,33 @@ DEGREES = 30, 720  # whole numbers of limits in this range look like degrees
 ROUNDING = 1e-12  # of mass times the longest distance squared: moments of inertia below are rounding
 
 
-def doubts(file: RobotFile, links: Sequence[ReadLink], complain: Callable[..., Complain]) -> Iterator[str]:
+def doubts_about_robot_numbers(
+    file: RobotFile, links: Sequence[ReadLink], complain: Callable[..., Complain]
+) -> Iterator[str]:
     """Warnings about the numbers of a robot's file, each at its place."""
-    length, turning = longest(links), _turning(links)
+    length, turning = longest_distance_in_robot(links), _turning(links)
     for k, (entry, read) in enumerate(zip(file.links, links)):
         at = complain("links", k)
         yield from (str(at(*path, words)) for path, words in _angles(entry, read))
         yield from (str(at(*path, words)) for path, words in _inertias(entry, read, length, read.link.name in turning))
     yield from (str(complain("links", k)("r", words)) for k, words in _ends(file, links))
     turns = {read.link.joint.name: any(read.link.joint.type.turning) for read in links}
-    yield from (str(complain()(*path, words)) for path, words in (*_elsewhere(file, turns), *enormous(file)))
+    yield from (
+        str(complain()(*path, words)) for path, words in (*_elsewhere(file, turns), *enormous_robot_numbers(file))
+    )
     x, y, z = file.gravity
     if z > 0 and not (x or y):
         yield str(complain()("gravity", f"gravity points upwards: {z:g} m/s² along z of the base"))
 
 
-def longest(links: Sequence[ReadLink]) -> float:
+def longest_distance_in_robot(links: Sequence[ReadLink]) -> float:
     """The longest distance that placements and points of the robot's links have; 0 if all are 0."""
     of_links = (read.link for read in links)
     places = [at for link in of_links for at in (link.before.origin, link.end.origin, *link.points.values())]
     return max((math.hypot(*at) for at in places), default=0.0)
 
 
-def unbelievable(value: Any) -> str:
+def unbelievable_robot_angle(value: Any) -> str:
     """What is wrong with an angle: a bare number of more than a turn; empty if nothing is."""
     if not isinstance(value, Quantity) or value.dimension != PLAIN or abs(value) <= FULL_TURN or "pi" in value.written:
         return ""
@@ -58,26 +62,30 @@ def _angles(entry: LinkEntry, read: ReadLink) -> Iterator[tuple[Keys, str]]:
     """Bare numbers of more than a turn among the angles of a joint."""
     joint, kinds = entry.joint, read.link.joint.type.kinds
     for key in ("alpha", "theta", "gamma"):
-        if words := unbelievable(getattr(joint, key, 0.0)):
+        if words := unbelievable_robot_angle(getattr(joint, key, 0.0)):
             yield ("joint", key), words
     for owner, path in ((joint, ("joint", "rpy")), (entry.offset, ("offset", "rpy"))):
         for k, angle in enumerate(getattr(owner, "rpy", ())):
-            if words := unbelievable(angle):
+            if words := unbelievable_robot_angle(angle):
                 yield (*path, k), words
     if read.link.joint.type.kinds == ("angle",):
         yield from _of_turning(joint)
     initial = joint.initial if isinstance(joint.initial, tuple) else (joint.initial,)
     for value, kind in zip(initial, kinds):
-        if kind == "angle" and (words := unbelievable(value)):
+        if kind == "angle" and (words := unbelievable_robot_angle(value)):
             yield ("joint", "initial"), words
 
 
 def _of_turning(joint: JointEntry) -> Iterator[tuple[Keys, str]]:
     """Bare numbers of more than a turn in the spring and the limits of a joint that turns."""
-    if joint.spring is not None and (words := unbelievable(joint.spring.rest)):
+    if joint.spring is not None and (words := unbelievable_robot_angle(joint.spring.rest)):
         yield ("joint", "spring", "rest"), words
     for k, limit in enumerate(joint.range or ()):
-        if DEGREES[0] <= abs(limit) <= DEGREES[1] and limit == round(limit) and (words := unbelievable(limit)):
+        if (
+            DEGREES[0] <= abs(limit) <= DEGREES[1]
+            and limit == round(limit)
+            and (words := unbelievable_robot_angle(limit))
+        ):
             yield ("joint", *joint.range_key, k), words
 
 
@@ -88,17 +96,17 @@ def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Key
             frame = getattr(cut, side)
             angles = [((key,), getattr(frame, key)) for key in ("gamma", "alpha", "theta")]
             for path, angle in [*angles, *(((("rpy", i), x)) for i, x in enumerate(frame.rpy))]:
-                if words := unbelievable(angle):
+                if words := unbelievable_robot_angle(angle):
                     yield ("loops", k, side, *path), words
     for name, values in file.assembly.items():
-        if turns.get(name) and len(values) == 1 and (words := unbelievable(values[0])):
+        if turns.get(name) and len(values) == 1 and (words := unbelievable_robot_angle(values[0])):
             yield ("assembly", name), words
     for k, coupling in enumerate(file.couplings):
-        if turns.get(coupling.joint) and (words := unbelievable(coupling.offset)):
+        if turns.get(coupling.joint) and (words := unbelievable_robot_angle(coupling.offset)):
             yield ("couplings", k, "offset"), words
 
 
-def enormous(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:
+def enormous_robot_numbers(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:
     """Numbers that are too large for anything that is built."""
     if isinstance(entry, BaseModel):
         kept = ((field.alias or name, name) for name, field in type(entry).model_fields.items() if not field.exclude)
@@ -112,7 +120,7 @@ def enormous(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:
             yield path, f"{float(entry):g} in SI units is more than there is in anything that is built"
         return
     for key, part in parts:
-        yield from enormous(part, (*path, key))
+        yield from enormous_robot_numbers(part, (*path, key))
 
 
 def _ends(file: RobotFile, links: Sequence[ReadLink]) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..text.checking import in_words
+from ..text.checking import yaml_value_in_words
 from ..text.document import Document, Keys
 
 MOST_LINKS = 5000
@@ -18,7 +18,7 @@ GUESSES = "assembly"
 _COUNTER = re.compile(r"\{k(?:([+-])(\d{1,4}))?\}")
 
 
-def expanded(document: Document) -> tuple[Any, Callable[[Keys], Keys]]:
+def expanded_robot_repetitions(document: Document) -> tuple[Any, Callable[[Keys], Keys]]:
     """The document's data with all repetitions expanded, and a function from its paths to the file's."""
     data = document.data
     if not isinstance(data, dict) or not isinstance(data.get("links"), list):
@@ -99,14 +99,14 @@ def _repetitions(document: Document, entry: dict[str, Any], path: Keys) -> int:
         raise document.error(
             (*path, "repeat"),
             "not a number of repetitions",
-            found=in_words(times),
+            found=yaml_value_in_words(times),
             allowed=f"a whole number from 1 to {MOST_LINKS}",
         )
     if not isinstance(inner, list) or not inner:
         raise document.error(path, "what is repeated is missing", allowed="repeat: 10, links: [ … ]")
     for key, kind, words in (*((key, list, "a list") for key in LISTS), (GUESSES, dict, "a mapping")):
         if not isinstance(entry.get(key, kind()), kind):
-            raise document.error((*path, key), f"not {words}", found=in_words(entry[key]), allowed=words)
+            raise document.error((*path, key), f"not {words}", found=yaml_value_in_words(entry[key]), allowed=words)
     return times
 
 

@@ -19,9 +19,9 @@ from ..text.fields import (
     Position,
     Reader,
     Strict,
-    number,
-    one_or_more,
-    several,
+    field_of_several,
+    quantity_field,
+    quantity_list_field,
 )
 from .cuts import CUT_FORMS, CUTS
 from .foreign import OF_JOINTS, OF_LINKS
@@ -29,13 +29,13 @@ from .joints import FORMS, TYPES
 from .orientation import Number, Oriented
 from .shapes import Shapes
 
-Moment1 = Annotated[float, number("first_moment")]
-Moment2 = Annotated[float, number("inertia")]
-Acceleration = Annotated[float, number("acceleration")]
-Force = Annotated[float, number("force")]
-Moment = Annotated[float, number("moment")]
-Effort = Annotated[float, number("effort")]
-Direction = Annotated[tuple[Number, Number, Number], several(3)]
+Moment1 = Annotated[float, quantity_field("first_moment")]
+Moment2 = Annotated[float, quantity_field("inertia")]
+Acceleration = Annotated[float, quantity_field("acceleration")]
+Force = Annotated[float, quantity_field("force")]
+Moment = Annotated[float, quantity_field("moment")]
+Effort = Annotated[float, quantity_field("effort")]
+Direction = Annotated[tuple[Number, Number, Number], field_of_several(3)]
 CONVENTIONS = ("dh", "khalil", "frames")
 GRAPH: Final = "graph"  # the mark of a joint in a mechanism's list of all joints
 MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
@@ -49,19 +49,23 @@ Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
 
 
 class Friction(Strict):
-    coulomb: Annotated[float, number("effort", at_least=0.0)] = Field(default=0.0, description="dry friction")
-    viscous: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
+    coulomb: Annotated[float, quantity_field("effort", at_least=0.0)] = Field(default=0.0, description="dry friction")
+    viscous: Annotated[float, quantity_field("damping", at_least=0.0)] = Field(
+        default=0.0, description="force over rate"
+    )
 
 
 class Spring(Strict):
-    stiffness: Annotated[float, number("stiffness", at_least=0.0)] = Field(
+    stiffness: Annotated[float, quantity_field("stiffness", at_least=0.0)] = Field(
         description="of a spring beside the actuator, or of an elastic joint"
     )
     rest: Position = Field(default=0.0, description="where its force is 0")
     pose: Coordinates | None = Field(
         default=None, description="where it is relaxed, of spherical and free joints: the joint's coordinates there"
     )
-    damping: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
+    damping: Annotated[float, quantity_field("damping", at_least=0.0)] = Field(
+        default=0.0, description="force over rate"
+    )
 
 
 def _place(value: Any) -> Any:
@@ -70,7 +74,7 @@ def _place(value: Any) -> Any:
         return _NAME.validate_python(value)
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise PydanticCustomError("place", "a point is needed here", {"allowed": "[x, y, z], or the name of a point"})
-    return one_or_more("length").read(value)
+    return quantity_list_field("length").read(value)
 
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
@@ -78,7 +82,7 @@ Place = Annotated[
     tuple[float, float, float] | str,
     Reader(
         _place,
-        {"anyOf": [NAME, {"type": "array", "items": number("length").schema, "minItems": 3, "maxItems": 3}]},
+        {"anyOf": [NAME, {"type": "array", "items": quantity_field("length").schema, "minItems": 3, "maxItems": 3}]},
     ),
 ]
 
@@ -86,10 +90,10 @@ Place = Annotated[
 class EffortEntry(Strict):
     """The limits of an actuator, and its weight where it shares the work with others."""
 
-    limits: Annotated[tuple[Effort, Effort], several(2)] | None = Field(
+    limits: Annotated[tuple[Effort, Effort], field_of_several(2)] | None = Field(
         default=None, description="[low, high] of its force"
     )
-    weight: Annotated[float, number("number", above=0.0)] = Field(
+    weight: Annotated[float, quantity_field("number", above=0.0)] = Field(
         default=1.0, description="its share of the sum of squares that is kept least"
     )
 
@@ -97,10 +101,10 @@ class EffortEntry(Strict):
 class LimitsEntry(Strict):
     """Limits of a joint's position and of its speed."""
 
-    position: Annotated[tuple[Position, Position], several(2)] | None = Field(
+    position: Annotated[tuple[Position, Position], field_of_several(2)] | None = Field(
         default=None, description="[low, high]; without it the joint moves freely"
     )
-    velocity: Annotated[float, number("velocity", above=0.0)] | None = Field(
+    velocity: Annotated[float, quantity_field("velocity", above=0.0)] | None = Field(
         default=None, description="the largest speed to either side"
     )
 
@@ -110,7 +114,7 @@ def _kind_of_limits(value: Any) -> str:
 
 
 Limits = Annotated[
-    Annotated[tuple[Position, Position], several(2), Tag("(list)")] | Annotated[LimitsEntry, Tag("(mapping)")],
+    Annotated[tuple[Position, Position], field_of_several(2), Tag("(list)")] | Annotated[LimitsEntry, Tag("(mapping)")],
     Discriminator(_kind_of_limits),
 ]
 
@@ -149,7 +153,7 @@ class JointEntry(WithLimits):
         default=None, description="default: 1-DOF joints are that have no spring and no part in `actuators`"
     )
     friction: Friction | None = Field(default=None, description="in the joint")
-    rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(
+    rotor_inertia: Annotated[float, quantity_field("rotor", at_least=0.0)] = Field(
         default=0.0, description="of the drive, on the joint's side"
     )
     spring: Spring | None = Field(
@@ -159,7 +163,7 @@ class JointEntry(WithLimits):
     spin: Literal["free", "hooke"] = Field(
         default="free", description="the idle spin of a rod between two spherical joints"
     )
-    pitch: Annotated[float, number("pitch")] | None = Field(default=None, description="of a helical joint")
+    pitch: Annotated[float, quantity_field("pitch")] | None = Field(default=None, description="of a helical joint")
     initial: Coordinates | None = Field(default=None, description="initial coordinates")
 
     @classmethod
@@ -284,7 +288,7 @@ class LinkEntry(Strict):
         Discriminator(_tag),
     ] = Field(description="on which it hangs")
     offset: Offset | None = Field(default=None, description="fixed placement before the joint")
-    mass: Annotated[float, number("mass", at_least=0.0)] | None = Field(
+    mass: Annotated[float, quantity_field("mass", at_least=0.0)] | None = Field(
         default=None, description="0 for a link without any"
     )
     com: Point | None = Field(default=None, description="mass centre from the link's origin, link axes")
@@ -294,7 +298,7 @@ class LinkEntry(Strict):
     r: Point | None = Field(
         default=None, description="from the mass centre to the end frame's origin, end-frame axes; dh only"
     )
-    first_moments: Annotated[tuple[Moment1, Moment1, Moment1], several(3)] | None = Field(
+    first_moments: Annotated[tuple[Moment1, Moment1, Moment1], field_of_several(3)] | None = Field(
         default=None, description="mass times `com`"
     )
     inertia: Inertia | None = Field(default=None, description="entries of its tensor")
@@ -314,8 +318,8 @@ class WrenchEntry(Strict):
     """A constant wrench on a link."""
 
     link: Name = Field(description="on which it acts")
-    force: Annotated[tuple[Force, Force, Force], several(3)] = (0.0, 0.0, 0.0)
-    moment: Annotated[tuple[Moment, Moment, Moment], several(3)] = (0.0, 0.0, 0.0)
+    force: Annotated[tuple[Force, Force, Force], field_of_several(3)] = (0.0, 0.0, 0.0)
+    moment: Annotated[tuple[Moment, Moment, Moment], field_of_several(3)] = (0.0, 0.0, 0.0)
     at: Point = Field(default=(0.0, 0.0, 0.0), description="where the force acts, link axes")
     axes: Literal["link", "base"] = Field(default="link", description="of force and moment")
 
@@ -325,7 +329,9 @@ class OwnCoordinate(WithLimits):
 
     actuated: StrictBool | None = Field(default=None, description="default: it is not")
     friction: Friction | None = Field(default=None, description="against the motion")
-    rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(default=0.0, description="of its motor")
+    rotor_inertia: Annotated[float, quantity_field("rotor", at_least=0.0)] = Field(
+        default=0.0, description="of its motor"
+    )
     spring: Spring | None = Field(default=None, description="along the joint's coordinate")
     effort: EffortEntry | None = Field(default=None, description="what its actuator may do")
     initial: Coordinates | None = Field(default=None, description="initial coordinates")
@@ -336,10 +342,14 @@ class LoopEntry(OwnCoordinate):
 
     name: Name | None = Field(default=None, description="default: loop<k>, k its place among the loops")
     joint: Annotated[str, Choice(CUTS)] = Field(description="the type of the cut joint")
-    between: Annotated[tuple[Name, Name], several(2, "links")] = Field(description="the two links; one may be `base`")
+    between: Annotated[tuple[Name, Name], field_of_several(2, "links")] = Field(
+        description="the two links; one may be `base`"
+    )
     first: CutFrame = Field(default=CutFrame(), description="the cut's frame in the first link")
     second: CutFrame = Field(default=CutFrame(), description="the cut's frame in the second link")
-    radius: Annotated[float, number("length", above=0.0)] | None = Field(default=None, description="of what rolls")
+    radius: Annotated[float, quantity_field("length", above=0.0)] | None = Field(
+        default=None, description="of what rolls"
+    )
     as_: Annotated[str, Choice(CUT_FORMS)] | None = Field(
         default=None, alias="as", description="another form of a rolling cut; default: a disc"
     )
@@ -391,7 +401,7 @@ class JointInGraph(LoopEntry):
     """A joint of a mechanism given as a graph."""
 
     joint: Annotated[str, Choice(CUTS, TYPES)] = Field(description="the joint's type")
-    pitch: Annotated[float, number("pitch")] | None = Field(default=None, description="of a helical joint")
+    pitch: Annotated[float, quantity_field("pitch")] | None = Field(default=None, description="of a helical joint")
 
 
 class GraphFile(Strict):
@@ -402,7 +412,7 @@ class RobotFile(Strict):
     name: FileName = Field(description="results and titles carry it")
     about: str = Field(default="", description="one line")
     convention: Annotated[str, Choice(CONVENTIONS)] = Field(description="how joints are placed")
-    gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], several(3)] = Field(
+    gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], field_of_several(3)] = Field(
         default=(0.0, 0.0, -9.81), description="base frame"
     )
     links: list[LinkEntry] = Field(min_length=1, description="parents may come after their children")
@@ -420,7 +430,7 @@ class RobotFile(Strict):
     )
 
 
-def with_conventions(data: Any) -> Any:
+def joints_with_conventions(data: Any) -> Any:
     """The file's data with each joint marked by its convention, which decides which keys it may have."""
     if not isinstance(data, dict) or not isinstance(data.get("links"), list):
         return data

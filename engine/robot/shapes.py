@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..text.fields import Or, Point, Strict, number, several
+from ..text.fields import Or, Point, Strict, field_of_several, quantity_field
 from .model import Shape
-from .orientation import Number, Oriented, oriented
+from .orientation import Number, Oriented, oriented_placement
 from .values import Complain
 
-Extent = Annotated[float, number("length", at_least=0.0)]
+Extent = Annotated[float, quantity_field("length", at_least=0.0)]
 KINDS = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 
@@ -31,7 +31,7 @@ class Mesh(Strict):
     file: str = Field(
         description="STL or OBJ file: its path from the robot's file, or its address in a package", min_length=1
     )
-    scale: Annotated[tuple[Number, Number, Number], several(3)] = Field(
+    scale: Annotated[tuple[Number, Number, Number], field_of_several(3)] = Field(
         default=(1.0, 1.0, 1.0), description="along x, y and z of the mesh"
     )
 
@@ -40,7 +40,7 @@ class ShapeEntry(Oriented):
     """One body of a link's picture: exactly one of box, cylinder, sphere, capsule and mesh."""
 
     name: str = Field(default="", description="what it shows")
-    box: Annotated[tuple[Extent, Extent, Extent], several(3, "lengths")] | None = Field(
+    box: Annotated[tuple[Extent, Extent, Extent], field_of_several(3, "lengths")] | None = Field(
         default=None, description="its edges along x, y and z; the origin is in its middle"
     )
     cylinder: Rod | None = Field(default=None, description="about z")
@@ -48,7 +48,7 @@ class ShapeEntry(Oriented):
     capsule: Rod | None = Field(default=None, description="a cylinder about z with round ends")
     mesh: Mesh | None = Field(default=None, description="a file")
     xyz: Point = Field(default=(0.0, 0.0, 0.0), description="where its frame is, link axes")
-    colour: Annotated[tuple[Number, Number, Number, Number], several(4)] | None = Field(
+    colour: Annotated[tuple[Number, Number, Number, Number], field_of_several(4)] | None = Field(
         default=None, description="red, green, blue and opacity, from 0 to 1"
     )
 
@@ -71,11 +71,11 @@ def _listed(value: Any) -> Any:
 Shapes = Annotated[list[ShapeEntry], BeforeValidator(_listed), Or()]
 
 
-def shape_of(entry: ShapeEntry, place: int, complain: Complain) -> Shape:
+def shape_of_link_entry(entry: ShapeEntry, place: int, complain: Complain) -> Shape:
     """The body that an entry describes; `place` is its own in the link's list."""
     kind = entry.kinds()[0]
     body = getattr(entry, kind)
-    at = oriented(entry.xyz, entry, ("shape", place), complain)
+    at = oriented_placement(entry.xyz, entry, ("shape", place), complain)
     if isinstance(body, Mesh):
         return Shape(kind, at, body.scale, body.file, entry.name, entry.colour)
     size = (body.radius, body.length) if isinstance(body, Rod) else (body.radius,) if isinstance(body, Sphere) else body

@@ -9,7 +9,9 @@ from .schema import LinkEntry, RobotFile
 from .values import Complain
 
 
-def doubts(file: RobotFile, links: Sequence[ReadLink], complain: Callable[..., Complain]) -> Iterator[str]:
+def doubts_about_unused_robot_keys(
+    file: RobotFile, links: Sequence[ReadLink], complain: Callable[..., Complain]
+) -> Iterator[str]:
     """Warnings about keys without effect: of inertias that aren't there, and of actuators that aren't."""
     alone = not (file.loops or file.couplings or file.actuators)
     for k, (entry, read) in enumerate(zip(file.links, links)):

@@ -8,7 +8,7 @@ from functools import partial
 
 from ..errors import InputError
 from ..text.document import Keys
-from ..text.expression import misfit
+from ..text.expression import misfit_of_unit
 from ..text.units import DIMENSIONS
 from .joints import JointType
 
@@ -22,22 +22,22 @@ def joint_coordinates(values: Sequence[float], key: Keys, row: JointType, compla
     if len(values) != row.nq:
         raise complain(
             *key,
-            f"a {row.name} joint needs {counted(row.nq, 'number')} here: " + ", ".join(row.coordinates),
+            f"a {row.name} joint needs {count_with_noun(row.nq, 'number')} here: " + ", ".join(row.coordinates),
             found=str(len(values)),
             allowed=f"[{', '.join('…' * row.nq)}]" if row.nq > 1 else DIMENSIONS[row.kinds[0]][1],
         )
     for k, (value, kind) in enumerate(zip(values, row.kinds)):
-        fits(value, kind, (*key, k) if row.nq > 1 else key, complain)
+        joint_number_fits_unit(value, kind, (*key, k) if row.nq > 1 else key, complain)
     no_norm = partial(complain, *key, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
-    return unit_parameters([float(x) for x in values], row, no_norm)
+    return unit_euler_parameters([float(x) for x in values], row, no_norm)
 
 
-def counted(n: int, what: str) -> str:
+def count_with_noun(n: int, what: str) -> str:
     """A count with its noun, such as `1 number` or `2 numbers`."""
     return f"{n} {what}{'s' * (n != 1)}"
 
 
-def unit_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:
+def unit_euler_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:
     """The coordinates of a joint with its Euler parameters normalized."""
     if row.orientation is not None:
         e = values[row.orientation :]
@@ -48,7 +48,7 @@ def unit_parameters(values: list[float], row: JointType, error: Callable[[], Inp
     return tuple(values)
 
 
-def fits(value: float, kind: str, key: Keys, complain: Complain) -> None:
+def joint_number_fits_unit(value: float, kind: str, key: Keys, complain: Complain) -> None:
     """Raises an error if the number's unit is not of this kind."""
-    if message := misfit(value, kind):
+    if message := misfit_of_unit(value, kind):
         raise complain(*key, message, allowed=DIMENSIONS[kind][1])

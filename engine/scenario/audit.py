@@ -26,7 +26,7 @@ class EnergyBalance:
     @property
     def share(self) -> float:
         """The part of the energy exchanged that the run itself leaves unexplained."""
-        return float(share(max(self.residual - self.quadrature, 0.0), self.exchanged))
+        return float(residual_share_of_energy(max(self.residual - self.quadrature, 0.0), self.exchanged))
 
     @property
     def doubtful(self) -> bool:
@@ -50,7 +50,7 @@ class EnergyBalance:
         return f"energy balance is off by {self.residual:.2g} J, {_percent(self.share)} of the energy exchanged"
 
 
-def share(residual: float | np.ndarray, exchanged: float | np.ndarray) -> np.ndarray:
+def residual_share_of_energy(residual: float | np.ndarray, exchanged: float | np.ndarray) -> np.ndarray:
     """The residual's part of the energy exchanged; without a residual, 0 even of nothing."""
     with np.errstate(all="ignore"):
         return np.where(np.equal(residual, 0.0), 0.0, np.divide(residual, exchanged))
@@ -63,11 +63,11 @@ def energy_balance(
 
     `turnover` is the larger of the work done on the robot and the energy that friction took.
     """
-    residual, exchanged = amounts(robot.tree.bodies, robot.gravity, energies, turnover, tau, atol)
+    residual, exchanged = energy_residual_amounts(robot.tree.bodies, robot.gravity, energies, turnover, tau, atol)
     return EnergyBalance(float(residual), float(exchanged)) if np.isfinite(residual) else None
 
 
-def amounts(
+def energy_residual_amounts(
     bodies: Sequence[Body],
     gravity: Three,
     energies: Mapping[str, np.ndarray],

@@ -12,18 +12,18 @@ from ..simulate.called import Called, CalledForce, Caller, Held
 from ..simulate.inputs import Driven
 from ..simulate.integrate import INTEGRATORS
 from .plan import Plan
-from .read.formulas import columns, silent
+from .read.formulas import formula_column_places, no_force_of_formula
 
 When = Literal["stage", "step"]
 
 
-def with_forces(plan: Plan, forces: Mapping[str, Called], when: When) -> Plan:
+def plan_with_python_forces(plan: Plan, forces: Mapping[str, Called], when: When) -> Plan:
     """The plan with the forces of these functions, called at each stage, or once at the beginning of each step."""
     _refuse(plan, when)
     inputs, driven, sampled = plan.system.inputs, list(plan.system.inputs.driven), list(plan.system.inputs.sampled)
     for name, function in forces.items():
         places, effort = _driven(plan, name, function)
-        caller = Caller(name, function, len(places), *columns(plan.robot))
+        caller = Caller(name, function, len(places), *formula_column_places(plan.robot))
         low, high = effort.low, effort.high
         if when == "step":
             held = Held(caller, low, high, [0.0] * len(places))
@@ -31,7 +31,7 @@ def with_forces(plan: Plan, forces: Mapping[str, Called], when: When) -> Plan:
             driven += [Driven(k, None, held.along(n), None, n, timed=True) for n, k in enumerate(places)]
         else:
             driven += [
-                Driven(k, None, silent, None, n, low=low, high=high, whole=CalledForce(caller, n))
+                Driven(k, None, no_force_of_formula, None, n, low=low, high=high, whole=CalledForce(caller, n))
                 for n, k in enumerate(places)
             ]
     system = replace(plan.system, inputs=replace(inputs, driven=tuple(driven), sampled=tuple(sampled)))

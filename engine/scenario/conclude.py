@@ -12,23 +12,23 @@ import numpy as np
 
 from .._version import VERSION
 from ..errors import InputError, NumericalError
-from ..machine.jit.account import account
-from ..record.drawings import plain
-from ..robot.mesh_files import folder_of, with_places
+from ..machine.jit.account import account_of_backend
+from ..record.drawings import plain_plot_drawings
+from ..robot.mesh_files import folder_of_robot_file, robot_data_with_mesh_places
 from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
 from . import efforts, formula_columns, tabulate, wrenches
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
-from .course import Course, add_inner_forces, timed_wrenches
+from .course import Course, add_inner_forces_to_course, scenario_wrenches_over_time
 from .plan import Plan
-from .replay import Prepared, doubts
+from .replay import Prepared, doubts_about_replay
 from .result import Result
-from .rows import Rows, together
+from .rows import Rows, wrench_sums_of_rows
 
 MOST_NODES = 100_000  # rows that the quadrature of prescribed motion is tried on
 
 
-def concluded(
+def conclude_result(
     plan: Plan,
     run: Course,
     seconds: float,
@@ -40,20 +40,20 @@ def concluded(
     `table` are its columns and `code` the account of how its programs ran, if these are known already.
     """
     robot = plan.robot
-    table = table or columns(plan, run, plan.record.wants)
+    table = table or columns_of_run(plan, run, plan.record.wants)
     energy, doubts_of_energy = _audit(plan, run, table)
-    gaps = internal_forces.gaps(plan.system, run.t, run.q)
-    audit = audited(run.steps, run.rejected, run.evaluations, energy, gaps)
+    gaps = internal_forces.largest_gaps_of_run(plan.system, run.t, run.q)
+    audit = audit_of_run(run.steps, run.rejected, run.evaluations, energy, gaps)
     place = run.singular
     audit["singular"] = place and {"t": place.t, "loop": place.loop, "coordinates": list(place.coordinates)}
-    code, versions = code or account(), _versions()
+    code, versions = code or account_of_backend(), _versions()
     warnings = [
         *robot.warnings,
         *plan.warnings,
         *_beyond_limits(plan, run),
-        *efforts.excess_warnings(plan, run),
+        *efforts.effort_excess_warnings(plan, run),
         *doubts_of_energy,
-        *doubts(plan, code, versions),
+        *doubts_about_replay(plan, code, versions),
     ]
     record = {
         "scenario": plan.name,
@@ -76,16 +76,16 @@ def concluded(
     return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
 
 
-def columns(plan: Plan, run: Course, wanted: Callable[[str], bool]) -> tabulate.Table:
+def columns_of_run(plan: Plan, run: Course, wanted: Callable[[str], bool]) -> tabulate.Table:
     """The table of a run with the columns of all wanted families."""
     if run.forces is None and (plan.robot.closed or plan.system.loops is not None):
-        add_inner_forces(plan, run)
-    table = tabulate.table(_rows(plan, run), wanted)
-    formula_columns.add(table, run.t, plan.formulas)
+        add_inner_forces_to_course(plan, run)
+    table = tabulate.table_of_column_families(_rows(plan, run), wanted)
+    formula_columns.add_formula_columns(table, run.t, plan.formulas)
     return table
 
 
-def audited(
+def audit_of_run(
     steps: int, rejected: int, evaluations: int, energy: EnergyBalance | None, gaps: tuple[float, float] = (0.0, 0.0)
 ) -> dict[str, Any]:
     """The audit of a run that has met no singular position."""
@@ -107,7 +107,7 @@ def _origin(plan: Plan) -> dict[str, Any]:
     """The part of a run's record that says what was run."""
     robot = plan.robot
     return {
-        "plots": plain(plan.plots),
+        "plots": plain_plot_drawings(plan.plots),
         "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.system.free else None,
         "input": _plain(plan.file.model_dump(by_alias=True, exclude_none=True, exclude={"replay"})),
         "set": list(plan.settings) if isinstance(plan, Prepared) else [],
@@ -127,7 +127,7 @@ def _rows(plan: Plan, run: Course) -> Rows:
     on_links: dict[str, np.ndarray] = {}
     cuts: dict[str, np.ndarray] = {}
     if run.forces is not None:
-        on_links, cuts = internal_forces.cut_wrenches(plan.system, run.q, run.forces)
+        on_links, cuts = internal_forces.cut_wrenches_of_run(plan.system, run.q, run.forces)
     return Rows(
         robot=plan.robot,
         q=run.q,
@@ -139,7 +139,7 @@ def _rows(plan: Plan, run: Course) -> Rows:
         loops=plan.system.loops,
         forces=run.forces,
         cuts=cuts,
-        loads=lambda: together(timed_wrenches(plan, run.t, run.q, run.qd), on_links) or None,
+        loads=lambda: wrench_sums_of_rows(scenario_wrenches_over_time(plan, run.t, run.q, run.qd), on_links) or None,
         inner=lambda: _through_ties(plan, run),
         turned=plan.record.axes == "link",
     )
@@ -150,7 +150,7 @@ def _through_ties(plan: Plan, run: Course) -> dict[str, np.ndarray]:
     if run.forces is None:
         return {}
     idle = replace(run.forces, actuated=np.zeros_like(run.forces.actuated))
-    return internal_forces.cut_wrenches(plan.system, run.q, idle)[0]
+    return internal_forces.cut_wrenches_of_run(plan.system, run.q, idle)[0]
 
 
 def _undetermined(plan: Plan, run: Course, table: tabulate.Table) -> list[str]:
@@ -158,8 +158,8 @@ def _undetermined(plan: Plan, run: Course, table: tabulate.Table) -> list[str]:
     wants = plan.record.wants
     reactions = wants("reactions") or wants("resultants")
     turned = plan.record.axes == "link"
-    lost = internal_forces.undetermined(plan.system, run.q, reactions=reactions, turned=turned)
-    return [name for name in (*lost, *wrenches.of_sizes(lost)) if name in table.data]
+    lost = internal_forces.undetermined_forces_of_run(plan.system, run.q, reactions=reactions, turned=turned)
+    return [name for name in (*lost, *wrenches.resultant_size_columns(lost)) if name in table.data]
 
 
 def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalance | None, list[str]]:
@@ -198,7 +198,7 @@ def _quadrature(plan: Plan, run: Course, verdict: EnergyBalance) -> float:
         steps = np.linspace(0.0, 1.0, parts, endpoint=False)
         finer = np.append((grid[:-1, None] + np.outer(np.diff(grid), steps)).ravel(), grid[-1])
         try:
-            work = prescribed.work(plan.system, finer)[::parts]
+            work = prescribed.work_of_prescribed_motion(plan.system, finer)[::parts]
         except (NumericalError, InputError):
             break
         off = float(abs(work - run.balance).max(initial=0.0))
@@ -257,7 +257,7 @@ def _beyond_limits(plan: Plan, run: Course) -> list[str]:
 def _data(robot: Robot) -> Any:
     """The data of a robot's file, as a copy of it elsewhere needs them."""
     document = robot.document
-    return _plain(with_places(document.data, folder_of(document))) if document else None
+    return _plain(robot_data_with_mesh_places(document.data, folder_of_robot_file(document))) if document else None
 
 
 def _plain(value: Any) -> Any:

@@ -9,15 +9,15 @@ import numpy as np
 
 from ..dynamics import calls as tree
 from ..dynamics.energy import passive_power
-from ..dynamics.vanishing import vanishing_message
+from ..dynamics.vanishing import vanishing_inertia_message
 from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
 from ..machine.jit.block import ENORMOUS
 from ..simulate import internal_forces, prescribed
-from ..simulate.acting import acting_forces, acting_wrenches, push_forces
+from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
 from ..simulate.discrete import Discrete
-from ..simulate.follow import follow
-from ..simulate.loop import Progress, Trace, integrate
+from ..simulate.follow import follow_prescribed_motion
+from ..simulate.loop import Progress, Trace, integrate_run
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
 from .plan import Plan
@@ -46,11 +46,11 @@ class Course:
     forces: Forces | None = None  # of actuators and cuts, where there are loops
 
 
-def integrated(plan: Plan, run: Runner, report: Progress) -> Course:
-    return course_of(run, integrate(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, report))
+def integrated_course(plan: Plan, run: Runner, report: Progress) -> Course:
+    return course_of_trace(run, integrate_run(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, report))
 
 
-def course_of(run: Runner, trace: Trace) -> Course:
+def course_of_trace(run: Runner, trace: Trace) -> Course:
     """The rows of a trace with everything evaluated."""
     states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
     rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW}
@@ -82,21 +82,21 @@ def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
     n = int(np.argmax(abs(qdd).max(axis=1, initial=0.0)))
     enormous = float(abs(qdd[n]).max(initial=0.0)) >= ENORMOUS
     if enormous and (idle := run.without_inertia(trace.t[n], trace.states[n], trace.discrete[n])):
-        trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {vanishing_message(idle)}"
+        trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {vanishing_inertia_message(idle)}"
 
 
-def followed(plan: Plan, run: Runner, report: Progress) -> Course:
+def followed_course(plan: Plan, run: Runner, report: Progress) -> Course:
     """The run of a mechanism with all motion prescribed: positions by continuation, then inverse dynamics."""
-    times, each = prescribed.instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
-    path = follow(run, np.array(plan.q0), times, report)
+    times, each = prescribed.quadrature_instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
+    path = follow_prescribed_motion(run, np.array(plan.q0), times, report)
     t = times[: len(path.q)]
-    wrenches = timed_wrenches(plan, t, path.q, path.qd)
+    wrenches = scenario_wrenches_over_time(plan, t, path.q, path.qd)
     forces, tau, power = _sought(plan, t, path.q, path.qd, path.qdd, wrenches)
     rows = slice(0, len(t), each)
     balance = np.zeros(len(t[rows]))
     if plan.record.wants("energy"):
         power = power + passive_power(plan.robot, path.q, path.qd, wrenches)
-        balance = prescribed.gathered(t[rows], power)
+        balance = prescribed.run_work_gathered(t[rows], power)
     result = Course(t[rows], path.q[rows], path.qd[rows], path.qdd[rows], tau[rows], balance, evaluations=len(t))
     result.forces = Forces(forces.actuated[rows], forces.multipliers[rows])
     if path.singular is not None:
@@ -115,18 +115,20 @@ def _sought(
     resistance: np.ndarray | None = None,
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
     """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
-    acting = acting_forces(plan.system.inputs.driven, t, q, qd)
-    return internal_forces.sought_forces(plan.system, q, qd, qdd, wrenches, acting, resistance)
+    acting = forces_by_laws_at_instants(plan.system.inputs.driven, t, q, qd)
+    return internal_forces.sought_forces_of_run(plan.system, q, qd, qdd, wrenches, acting, resistance)
 
 
-def algebraic(plan: Plan, report: Progress) -> Course:
+def algebraic_course(plan: Plan, report: Progress) -> Course:
     """The run of a tree with all motion prescribed: inverse dynamics on the grid."""
-    q, qd, qdd = prescribed.motion(plan.system, plan.grid)
+    q, qd, qdd = prescribed.prescribed_motion_rows(plan.system, plan.grid)
     tau, done, reason = _forces_until_failure(plan, q, qd, qdd)
     kept = slice(0, max(done, 1))
     try:
         wanted = plan.record.wants("energy")
-        balance = prescribed.work(plan.system, plan.grid[kept]) if wanted else np.zeros(max(done, 1))
+        balance = (
+            prescribed.work_of_prescribed_motion(plan.system, plan.grid[kept]) if wanted else np.zeros(max(done, 1))
+        )
     except (NumericalError, InputError):
         balance = np.full(max(done, 1), np.nan)
     run = Course(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
@@ -163,24 +165,26 @@ def _finite_rows(*arrays: np.ndarray) -> int:
 
 def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: int) -> np.ndarray:
     """The forces of inverse dynamics at the first `count` rows."""
-    wrenches = timed_wrenches(plan, plan.grid[:count], q[:count], qd[:count])
+    wrenches = scenario_wrenches_over_time(plan, plan.grid[:count], q[:count], qd[:count])
     return tree.inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
 
 
-def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> dict[str, np.ndarray] | None:
+def scenario_wrenches_over_time(
+    plan: Plan, t: np.ndarray, q: np.ndarray, qd: np.ndarray
+) -> dict[str, np.ndarray] | None:
     """The scenario's wrenches by link, as [n; f] at its origin in its axes."""
-    return acting_wrenches(plan.robot, plan.system.inputs.wrenches, t, q, qd)
+    return wrenches_at_instants(plan.robot, plan.system.inputs.wrenches, t, q, qd)
 
 
-def add_inner_forces(plan: Plan, run: Course) -> None:
+def add_inner_forces_to_course(plan: Plan, run: Course) -> None:
     """Puts the forces of cuts, and in inverse dynamics those of actuators, into the run."""
-    robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q, run.qd)
+    robot, wrenches = plan.robot, scenario_wrenches_over_time(plan, run.t, run.q, run.qd)
     if plan.task == "inverse":
         run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)
         return
-    pushes = push_forces(plan.system, run.t, run.q, run.qd)
+    pushes = actuator_forces_at_instants(plan.system, run.t, run.q, run.qd)
     if plan.system.loops is not None:
-        run.forces = internal_forces.cut_forces(
+        run.forces = internal_forces.cut_forces_of_run(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, pushes, run.resistance, wrenches
         )
     elif plan.system.pushing:

@@ -13,7 +13,7 @@ from .plan import Plan
 SLACK = 1e-9  # relative to the limits
 
 
-def excess_warnings(plan: Plan, run: Course) -> list[str]:
+def effort_excess_warnings(plan: Plan, run: Course) -> list[str]:
     """Warnings about forces beyond their limits, with the first instant and that of the largest excess.
 
     They are forces that a motion needs: of inverse dynamics, of prescribed motion, of computed torque.  The forces of

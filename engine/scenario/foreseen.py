@@ -13,7 +13,9 @@ from .outputs import RecordEntry
 from .rows import Point, Rows
 
 
-def column_names(system: System, q0: Sequence[float], record: RecordEntry, points: Sequence[Point]) -> list[str]:
+def foreseen_column_names(
+    system: System, q0: Sequence[float], record: RecordEntry, points: Sequence[Point]
+) -> list[str]:
     """The names of the columns, those of all drives included; an inverse task may find that it needs none of these."""
     robot, loops = system.robot, system.loops
     none = np.zeros((1, robot.nv))
@@ -36,4 +38,4 @@ def column_names(system: System, q0: Sequence[float], record: RecordEntry, point
         loads=lambda: None,
         known={"kinetic": np.zeros(1), "potential": np.zeros(1), "elastic": np.zeros(1)},
     )
-    return [column.name for column, _ in tabulate.columns(rows, record.wants)]
+    return [column.name for column, _ in tabulate.columns_of_families(rows, record.wants)]

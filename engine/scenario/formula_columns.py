@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..machine.program.formulas import Curve, value
+from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import as_samples
 from ..record.columns import Column
-from ..text.formula_tree import TIME, Formula, Lookup, names
+from ..text.formula_tree import TIME, Formula, Lookup, names_in_formula
 from .tabulate import Table
 
 FAMILY = "expression"
@@ -27,12 +27,12 @@ class FormulaColumn:
     curves: tuple[tuple[Lookup, Curve], ...] = ()
 
 
-def add(table: Table, t: np.ndarray, columns: Sequence[FormulaColumn]) -> None:
+def add_formula_columns(table: Table, t: np.ndarray, columns: Sequence[FormulaColumn]) -> None:
     """Adds the columns to a table over the instants `t`; a column that names one that isn't there has no numbers."""
     for column in columns:
         shape = np.broadcast_shapes(t.shape, *(x.shape for x in table.data.values()))
-        known = {one.name: table.data.get(one.name, np.full(shape, np.nan)) for one in names(column.formula)}
+        known = {one.name: table.data.get(one.name, np.full(shape, np.nan)) for one in names_in_formula(column.formula)}
         with np.errstate(all="ignore"):
-            values = value(column.formula, {**known, TIME: t}, dict(column.curves))
+            values = formula_value_on_scalars(column.formula, {**known, TIME: t}, dict(column.curves))
         made = np.broadcast_to(as_samples(values), shape) / column.size
         table.add(Column(column.name, column.unit, FAMILY, column.name, column.name), made)

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..loops.balance import Forces
-from ..machine.jit.account import account
+from ..machine.jit.account import account_of_backend
 from ..record.columns import Column
 from ..record.drawings import Drawing
 from ..robot.model import Body
 from ..simulate.abreast import Traces
 from ..simulate.many_rows import Evaluated
 from . import formula_columns, tabulate
-from .audit import DOUBTFUL, EnergyBalance, amounts, share
-from .conclude import audited, concluded
+from .audit import DOUBTFUL, EnergyBalance, energy_residual_amounts, residual_share_of_energy
+from .conclude import audit_of_run, conclude_result
 from .course import Course
 from .plan import Plan
-from .replay import tables
+from .replay import tables_of_scenario
 from .result import Result
 from .rows import Rows
 
@@ -32,7 +32,7 @@ class Many:
     def __init__(
         self, plan: Plan, plans: Callable[[int], Plan], bodies: Sequence[Body], traces: Traces, rows: Evaluated
     ):
-        self.plan, self.plans, self.code = plan, plans, account()
+        self.plan, self.plans, self.code = plan, plans, account_of_backend()
         self.traces, self.rows = traces, rows
         work, loss = (np.ascontiguousarray(traces.states[..., k].T) for k in (-2, -1))
         self.balance = work - loss
@@ -42,9 +42,9 @@ class Many:
         self._judge(bodies, of_all)
         self.columns: list[Column] | None = None
         self.values = np.empty(0)
-        if tabulate.serves_many(of_all, plan.record.wants):
-            table = tabulate.table(of_all, plan.record.wants)
-            formula_columns.add(table, traces.t[:, None], plan.formulas)
+        if tabulate.column_families_serve_many(of_all, plan.record.wants):
+            table = tabulate.table_of_column_families(of_all, plan.record.wants)
+            formula_columns.add_formula_columns(table, traces.t[:, None], plan.formulas)
             self.columns, self.names = table.columns, list(table.data)
             # (runs, columns, rows), so that the columns of a run lie one behind the other
             self.values = np.ascontiguousarray(np.stack(list(table.data.values())).transpose(2, 0, 1))
@@ -99,8 +99,8 @@ class Many:
             return
         turnover = np.maximum(self._turnover, abs(self.balance).max(axis=0))
         gravity, atol = self.plan.robot.gravity, self.plan.solver.atol
-        self.verdicts = amounts(bodies, gravity, rows.energies, turnover, rows.tau, atol)
-        self.in_order &= share(*self.verdicts) < DOUBTFUL  # which isn't true of NaN
+        self.verdicts = energy_residual_amounts(bodies, gravity, rows.energies, turnover, rows.tau, atol)
+        self.in_order &= residual_share_of_energy(*self.verdicts) < DOUBTFUL  # which isn't true of NaN
 
     def verdict(self, k: int) -> EnergyBalance | None:
         """The verdict on the energy balance of run k."""
@@ -167,7 +167,7 @@ class OneOfMany(Result):
     def audit(self) -> dict[str, Any]:  # type: ignore[override]
         traces, k = self._many.traces, self._place
         steps, rejected, evaluations = (int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations))
-        return audited(steps, rejected, evaluations, self._many.verdict(k), self._many.gaps(k))
+        return audit_of_run(steps, rejected, evaluations, self._many.verdict(k), self._many.gaps(k))
 
     @cached_property
     def record(self) -> dict[str, Any]:  # type: ignore[override]
@@ -175,7 +175,7 @@ class OneOfMany(Result):
 
     @cached_property
     def tables(self) -> dict[str, bytes]:  # type: ignore[override]
-        return tables(self._plan)
+        return tables_of_scenario(self._plan)
 
     @cached_property
     def _plan(self) -> Plan:
@@ -189,7 +189,7 @@ class OneOfMany(Result):
             table = tabulate.Table()
             table.columns, table.data = self.columns, self.table
         with np.errstate(over="ignore", invalid="ignore"):
-            return concluded(self._plan, many.course(self._place), 0.0, table, many.code)
+            return conclude_result(self._plan, many.course(self._place), 0.0, table, many.code)
 
     def __reduce__(self) -> tuple[type[Result], tuple[Any, ...]]:
         return Result, tuple(getattr(self, field.name) for field in fields(Result))

@@ -11,15 +11,15 @@ from pydantic_core import PydanticCustomError
 from ..record.plots import PLOTS
 from ..text.fields import Choice, FileName, Generated, Name, Or, Strict
 from ..text.formula_fields import SCHEMA as FORMULA
-from ..text.formula_fields import formula_text, unit_text
+from ..text.formula_fields import formula_field, unit_field
 from .tabulate import FAMILIES
 
 
 class FormulaEntry(Strict):
     """A column that is a formula over other columns."""
 
-    formula: Annotated[str, formula_text()] = Field(description="over time `t` and the columns of the result, in SI")
-    unit: Annotated[str, unit_text()] | None = Field(
+    formula: Annotated[str, formula_field()] = Field(description="over time `t` and the columns of the result, in SI")
+    unit: Annotated[str, unit_field()] | None = Field(
         default=None, description="of the column, whose numbers are given in it; default: SI, and not said"
     )
 
@@ -86,7 +86,7 @@ class RecordEntry(Strict):
         return bool(getattr(self, family, True))
 
 
-def record_entry() -> type[RecordEntry]:
+def record_section_model() -> type[RecordEntry]:
     """The model of the section `record`, with a key for each optional family in the present table."""
     return _record_entry(
         tuple((name, row.default, row.about) for name, row in FAMILIES.items() if row.default is not None)
@@ -99,4 +99,4 @@ def _record_entry(switches: tuple[tuple[str, bool, str], ...]) -> type[RecordEnt
     return create_model(RecordEntry.__name__, __base__=RecordEntry, **fields)
 
 
-RECORD = Generated(record_entry)
+RECORD = Generated(record_section_model)

@@ -14,11 +14,11 @@ from ..robot.model import Robot
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Solver
-from ..simulate.memory import remembering
+from ..simulate.memory import laws_with_dead_time_memory
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..text.document import Document
-from .foreseen import column_names
+from .foreseen import foreseen_column_names
 from .formula_columns import FormulaColumn
 from .outputs import RecordEntry
 from .read import (
@@ -65,49 +65,49 @@ class Plan:
     asked: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())  # the start that the files give, with open loops
 
 
-def plan(document: Document, robot: Robot, name: str) -> Plan:
+def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     """The plan of a scenario for a robot; what can't be run is refused here, before anything is computed."""
     reading = Reading(document, robot)
     file, name = reading.file, _name(reading, name)
     drives = Drives(reading)
-    constraints = loops.constraints(reading, drives)
-    grid = time.grid(reading)
-    q0, qd0 = initial.coordinates(reading), initial.speeds(reading)
-    motions = motion.motions(reading)
-    given = forces.forces(reading, motions)
-    own = actuators.laws(reading)
+    constraints = loops.read_constraints_of_scenario(reading, drives)
+    grid = time.read_time_grid(reading)
+    q0, qd0 = initial.read_initial_coordinates(reading), initial.read_initial_speeds(reading)
+    motions = motion.read_motion_laws(reading)
+    given = forces.read_force_section(reading, motions)
+    own = actuators.read_actuator_laws(reading)
     laws: list[solver.Law] = [*motions.values(), *given.values(), *own.values()]
     references = {joint.name: motion.read_motion_of_joint(reading, joint, *law, q0) for joint, law in motions.items()}
     followed = {joint.name for joint, (law, _) in given.items() if law.follows_motion()}
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
     start, asked = loops.Start(q0, qd0, prescribed, []), (tuple(q0), tuple(qd0))
     if constraints is not None:
-        start = loops.closed_start(reading, constraints, drives, start, motions, given, references)
-    efforts = forces.force_laws(reading, given, references)
-    given_forces = [*efforts.driven, *actuators.driven(reading, own)]
-    driven, memory = remembering(given_forces, lambda one: one.speed >= robot.nv)
+        start = loops.read_closed_start(reading, constraints, drives, start, motions, given, references)
+    efforts = forces.read_force_laws(reading, given, references)
+    given_forces = [*efforts.driven, *actuators.actuators_driven_by_laws(reading, own)]
+    driven, memory = laws_with_dead_time_memory(given_forces, lambda one: one.speed >= robot.nv)
     inputs = Inputs(
         prescribed=tuple(start.prescribed),
         driven=driven,
         memory=memory,
         commanded=tuple(efforts.commanded),
         feedforward=tuple(efforts.feedforward),
-        wrenches=tuple(wrenches.wrenches(reading)),
+        wrenches=tuple(wrenches.read_scenario_wrenches(reading)),
         drives=tuple(start.driving),
-        breaks=tables.breaks(reading, laws),
+        breaks=tables.breaks_of_scenario_tables(reading, laws),
     )
     system = _system(reading, constraints, inputs)
     if constraints is None:  # a mechanism's start has been compared with all that is given
-        initial.refuse_contradictions(reading, inputs.prescribed)
-    initial.within_limits(reading, system, start.q0)
-    steps = solver.solver(reading, grid, laws)
-    late = dead_time.kinks(reading, laws, steps.step)
+        initial.refuse_contradictory_initial_entries(reading, inputs.prescribed)
+    initial.refuse_start_beyond_stops(reading, system, start.q0)
+    steps = solver.read_solver_section(reading, grid, laws)
+    late = dead_time.dead_time_kinks_of_scenario(reading, laws, steps.step)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
-        solver.countable(reading, laws)
-    points = record.points(reading)
+        solver.scenario_law_swings_are_countable(reading, laws)
+    points = record.read_record_points(reading)
     known: list[str] = []
     if file.record.expressions or any(not isinstance(entry, str) for entry in file.plots):
-        known = column_names(system, start.q0, file.record, points)
+        known = foreseen_column_names(system, start.q0, file.record, points)
     return Plan(
         name=name,
         about=file.about,
@@ -121,15 +121,15 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs), *late),
         record=file.record,
         points=points,
-        formulas=record.formulas(reading, known),
-        plots=record.drawings(reading, known),
+        formulas=record.read_record_formulas(reading, known),
+        plots=record.read_record_plots(reading, known),
         expect=file.expect,
         file=file,
         warnings=(
             *start.warnings,
-            *tables.doubts(reading, laws),
-            *plausible.doubts(reading, [*motions.items(), *given.items()]),
-            *unused.doubts(reading, system, start.q0, [path for _, path in laws]),
+            *tables.doubts_about_scenario_tables(reading, laws),
+            *plausible.doubts_about_scenario_angles(reading, [*motions.items(), *given.items()]),
+            *unused.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws]),
         ),
         asked=asked,
     )
@@ -148,7 +148,7 @@ def _name(reading: Reading, name: str) -> str:
 def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> System:
     """The robot with everything that acts on it and moves it."""
     entry, method = reading.file.solver, METHODS[reading.file.closure.method]
-    chosen = loops.preferred(reading)
+    chosen = loops.read_preferred_speeds(reading)
     # a method without joint speeds in its state can't notice that a joint comes to rest
     smooth = entry.friction == "smooth" or (constraints is not None and method.afresh)
     return System(

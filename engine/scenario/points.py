@@ -17,12 +17,12 @@ _KINDS = {
 }
 
 
-def named(rows: Rows) -> Sequence[Point]:
+def named_scenario_points(rows: Rows) -> Sequence[Point]:
     """The points that the scenario names."""
     return rows.points
 
 
-def columns(kind: str) -> Callable[[Rows, Point], list[Column]]:
+def point_columns(kind: str) -> Callable[[Rows, Point], list[Column]]:
     """The function that gives the three columns of a point's place, velocity or acceleration."""
     beginning, unit, family = _KINDS[kind]
 
@@ -34,7 +34,7 @@ def columns(kind: str) -> Callable[[Rows, Point], list[Column]]:
     return of_point
 
 
-def places(rows: Rows, point: Point) -> np.ndarray:
+def places_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
     """The places of a point."""
     link, name = point
     at = np.array([*rows.robot.link(link).points[name], 1.0])
@@ -42,11 +42,11 @@ def places(rows: Rows, point: Point) -> np.ndarray:
     return place[:, :3]
 
 
-def velocities(rows: Rows, point: Point) -> np.ndarray:
+def velocities_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
     """The velocities of a point."""
     return rows.point_rates[point][0]
 
 
-def accelerations(rows: Rows, point: Point) -> np.ndarray:
+def accelerations_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
     """The accelerations of a point."""
     return rows.point_rates[point][1]

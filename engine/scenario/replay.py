@@ -13,14 +13,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, Place, shown
+from ..errors import InputError, Place, safe_to_print
 from ..laws.law import Law
 from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
 from ..text.document import Document
-from ..text.formula import parsed, with_renamed_tables
-from ..text.formula_tree import lookups
+from ..text.formula import formula_with_renamed_tables, parsed_formula
+from ..text.formula_tree import lookups_in_formula
 from ..text.writing import yaml_text
 from .plan import Plan
 from .schema import ScenarioFile
@@ -37,13 +37,13 @@ class Prepared(Plan):
     settings: tuple[str, ...] = ()
 
 
-def prepared(plan: Plan, document: Document, changes: Sequence[Change] = ()) -> Prepared:
+def prepared_scenario_replay(plan: Plan, document: Document, changes: Sequence[Change] = ()) -> Prepared:
     """The plan together with its origin."""
     values = {field.name: getattr(plan, field.name) for field in fields(plan)}
     return Prepared(**values, folder=Path(document.name).parent, settings=tuple(one.text for one in changes))
 
 
-def name_of(path: Path) -> str:
+def name_of_scenario(path: Path) -> str:
     """The name of a scenario without a `name`, which is `fall` for `fall.yaml` and for `fall.scenario.yaml`."""
     return path.stem.removesuffix(ENDING)
 
@@ -60,9 +60,9 @@ def scenario_of_result(folder: Path, name: str) -> Path:
     return path
 
 
-def unchanged(path: Path) -> None:
+def replay_files_unchanged(path: Path) -> None:
     """Raises an error if a replay's scenario, robot or tables have changed since the record beside it was written."""
-    name = name_of(path)
+    name = name_of_scenario(path)
     record = path.with_name(f"{name}.json")
     if path.name != f"{name}{ENDING}.yaml" or not record.is_file():
         return
@@ -71,19 +71,19 @@ def unchanged(path: Path) -> None:
         names = {*kept["checksums"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):  # a replay needs no record
         return
-    drawn = {f"{stem}.{form}" for stem in plots.stems(name) for form in plots.FORMATS}
-    checksums.check(path.parent, kept, sorted(names - drawn - {f"{name}.csv"}))
+    drawn = {f"{stem}.{form}" for stem in plots.plot_stems(name) for form in plots.FORMATS}
+    checksums.check_recorded_checksums(path.parent, kept, sorted(names - drawn - {f"{name}.csv"}))
 
 
-def recorded(plan: Plan) -> AbstractContextManager[choice.Journal]:
+def recorded_replay_choices(plan: Plan) -> AbstractContextManager[choice.Journal]:
     """A context in which the run's programs are noted, or run as the scenario's notes say."""
     notes = plan.file.replay
     if notes is None:
-        return choice.journalled()
-    return choice.journalled(notes.backend, notes.form_, notes.lanes, tuple(notes.cached))
+        return choice.journalled_backend_choices()
+    return choice.journalled_backend_choices(notes.backend, notes.form_, notes.lanes, tuple(notes.cached))
 
 
-def doubts(plan: Plan, code: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
+def doubts_about_replay(plan: Plan, code: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
     """Warnings if the machine or the versions differ from those of the notes that are replayed."""
     notes = plan.file.replay
     if notes is None:
@@ -96,12 +96,12 @@ def doubts(plan: Plan, code: Mapping[str, Any], versions: Mapping[str, str]) -> 
     return [f"last digits may differ from those that are replayed, for so do {', '.join(others)}"] if others else []
 
 
-def notes_of(code: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, Any]:
+def replay_notes(code: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, Any]:
     """The entries under `replay` for a run."""
     return {**{key: code[key] for key in NOTES if key in code}, "versions": dict(versions)}
 
 
-def tables(plan: Plan) -> dict[str, bytes]:
+def tables_of_scenario(plan: Plan) -> dict[str, bytes]:
     """The contents of the tables that the scenario's laws read, by their names in the scenario."""
     if not isinstance(plan, Prepared):
         return {}
@@ -120,25 +120,25 @@ def _named(file: ScenarioFile) -> Iterator[str]:
     components = [x for wrench in file.wrenches for x in (*wrench.force, *wrench.moment)]
     drives = [drive.motion for drive in file.drives]
     for entry in file.record.expressions.values():
-        yield from (one.file for one in lookups(parsed(entry.formula)))
+        yield from (one.file for one in lookups_in_formula(parsed_formula(entry.formula)))
     for law in (*file.motion.values(), *file.forces.values(), *drives, *components):
         if isinstance(law, Law):
             yield from law.files()
 
 
-def files(name: str, record: Mapping[str, Any], held: Mapping[str, bytes]) -> dict[str, bytes]:
+def files_of_replay(name: str, record: Mapping[str, Any], held: Mapping[str, bytes]) -> dict[str, bytes]:
     """The contents of the files of a replay by name: the scenario and robot in full, and the scenario's tables."""
     robot, data = f"{record['robot']['name']}.robot.yaml", record["robot"]["data"]
     own = f"{name}{ENDING}.yaml"
     homes = _homes(name, held, {own, robot, f"{name}.csv", f"{name}.json"})
     scenario = {**_moved(record["input"], homes), "robot": robot if data else record["robot"]["name"]}
     if "cached" in record["code"]:
-        scenario["replay"] = notes_of(record["code"], record["versions"])
+        scenario["replay"] = replay_notes(record["code"], record["versions"])
     texts = {
         own: yaml_text(scenario, [f"What was run, in full: `denoc run` of this file, beside {robot}, does it again."])
     }
     if data:
-        texts[robot] = yaml_text(data, [f"The robot of {shown(own)}, in full."])
+        texts[robot] = yaml_text(data, [f"The robot of {safe_to_print(own)}, in full."])
     return {
         **{file: text.encode("utf-8", "backslashreplace") for file, text in texts.items()},
         **{homes[table]: content for table, content in held.items()},
@@ -174,4 +174,4 @@ def _elsewhere(formula: Any, homes: Mapping[str, str]) -> Any:
     """A formula, or a list of them, with the names of the tables' copies."""
     if isinstance(formula, list | tuple):
         return [_elsewhere(one, homes) for one in formula]
-    return with_renamed_tables(formula, homes) if isinstance(formula, str) else formula
+    return formula_with_renamed_tables(formula, homes) if isinstance(formula, str) else formula

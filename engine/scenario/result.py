@@ -14,8 +14,8 @@ from ..errors import InputError, did_you_mean
 from ..record import figures, plots, tables, write
 from ..record.columns import Column
 from ..record.drawings import TIME, Drawing
-from ..text.checking import in_words
-from .replay import files
+from ..text.checking import yaml_value_in_words
+from .replay import files_of_replay
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ class Result:
         if name not in self.table:
             raise InputError(
                 "the result has no such column",
-                found=in_words(name),
+                found=yaml_value_in_words(name),
                 allowed=", ".join(["t", *self.table]),
                 hint=did_you_mean(name, self.table),
             )
@@ -78,23 +78,25 @@ class Result:
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame over t; its `attrs["units"]` has the units of the columns."""
-        return tables.frame(self.name, self.t, self.table, self.columns)
+        return tables.dataframe_of_result(self.name, self.t, self.table, self.columns)
 
     def to_xarray(self) -> xr.Dataset:
         """An xarray Dataset over t, whose variables have their units as attributes."""
-        return tables.dataset(self.name, self.t, self.table, self.columns)
+        return tables.dataset_of_result(self.name, self.t, self.table, self.columns)
 
     def to_parquet(self, path: str | Path) -> Path:
         """Writes a Parquet file with the columns of the CSV file and their units, whole or not at all."""
         path = Path(path)
-        tables.check(["parquet"])
-        write.whole(path, lambda draft: tables.write_parquet(draft, self.t, self.table, self.columns))
+        tables.check_table_formats(["parquet"])
+        write.write_file_whole(path, lambda draft: tables.write_parquet(draft, self.t, self.table, self.columns))
         return path
 
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
         path = Path(path)
-        write.whole(path, lambda draft: draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8"))
+        write.write_file_whole(
+            path, lambda draft: draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8")
+        )
         return path
 
     def plot(
@@ -112,18 +114,20 @@ class Result:
         With `y` they are columns over `x`: one column for all, or one for each.  The `style` is `screen` or `paper`,
         and says which format files have if `form` doesn't.
         """
-        look = figures.look(style, degrees=degrees)
+        look = figures.plot_look(style, degrees=degrees)
         form = form or look.style.form
         if form not in plots.FORMATS:
-            raise InputError("unknown format of plots", found=in_words(form), allowed=", ".join(plots.FORMATS))
-        own = [figures.against(x, y, ["t", *self.table])] if y else []
-        wanted = [*figures.chosen(which, self.plots), *own] or self.plots
-        made = figures.of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
+            raise InputError(
+                "unknown format of plots", found=yaml_value_in_words(form), allowed=", ".join(plots.FORMATS)
+            )
+        own = [figures.plot_columns_against(x, y, ["t", *self.table])] if y else []
+        wanted = [*figures.chosen_plots(which, self.plots), *own] or self.plots
+        made = figures.figures_of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
         if folder is not None:
-            write.make_folder(Path(folder))
+            write.make_output_folder(Path(folder))
             for stem, figure in made.items():
-                save = partial(plots.save, figure, letters=look.style.letters)
-                write.whole(Path(folder) / f"{stem}.{form}", save)
+                save = partial(plots.save_figure, figure, letters=look.style.letters)
+                write.write_file_whole(Path(folder) / f"{stem}.{form}", save)
         return made
 
     def write(
@@ -140,7 +144,7 @@ class Result:
 
         `more_tables` names further formats of the table: `parquet`.
         """
-        look = figures.look(style, degrees=degrees)
+        look = figures.plot_look(style, degrees=degrees)
         wanted: Sequence[Drawing] = self.plots if plot else ()
         return write.write_result(
             Path(folder),
@@ -151,7 +155,7 @@ class Result:
             self.record,
             wanted,
             form or look.style.form,
-            files(self.name, self.record, self.tables),
+            files_of_replay(self.name, self.record, self.tables),
             more_tables,
             look,
         )

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics.kinematics import point_rates
+from ..dynamics.kinematics import link_point_rates
 from ..dynamics.quantities import energy, frames, reactions
 from ..dynamics.spatial import Vector
-from ..dynamics.wrenches import moved
+from ..dynamics.wrenches import wrenches_moved_to_points
 from ..errors import NumericalError
 from ..loops.balance import Forces
 from ..loops.constraints import Closure
@@ -75,11 +75,11 @@ class Rows:
         for link in self.robot.links:
             if link.parent == BASE:
                 six = self.reactions[link.joint.name]
-                total += moved(six[:, :3], six[:, 3:], self.frames[link.name][:, :3, 3])
+                total += wrenches_moved_to_points(six[:, :3], six[:, 3:], self.frames[link.name][:, :3, 3])
         for name, six in self.inner().items():
             R, p = self.frames[name][:, :3, :3], self.frames[name][:, :3, 3]
             n, f = (np.einsum("nij,nj->ni", R, part) for part in (six[:, :3], six[:, 3:]))
-            total += moved(n, f, p)
+            total += wrenches_moved_to_points(n, f, p)
         return total
 
     @cached_property
@@ -88,7 +88,7 @@ class Rows:
         rates = {}
         for link, name in self.points:
             at = self.robot.link(link).points[name]
-            v, a = point_rates(self.robot, list(self.q.T), list(self.qd.T), list(self.qdd.T), link, at)
+            v, a = link_point_rates(self.robot, list(self.q.T), list(self.qd.T), list(self.qdd.T), link, at)
             rates[link, name] = self._stacked(v), self._stacked(a)
         return rates
 
@@ -120,7 +120,7 @@ class Rows:
             return {name: np.full((len(self.q), *shape), np.nan) for name, shape in shapes.items()}
 
 
-def together(wrenches: Wrenches | None, more: Wrenches) -> dict[str, np.ndarray]:
+def wrench_sums_of_rows(wrenches: Wrenches | None, more: Wrenches) -> dict[str, np.ndarray]:
     """The sums of two sets of wrenches on links."""
     summed = dict(wrenches or {})
     for link, six in more.items():

@@ -10,25 +10,31 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..formats.load import load, shared
+from ..formats.load import load, load_shared_robot
 from ..machine.jit import choice
-from ..machine.jit.account import account
-from ..robot.build import build
+from ..machine.jit.account import account_of_backend
+from ..robot.build import build_robot
 from ..robot.model import Robot
 from ..simulate.called import Called
-from ..simulate.feedforward import runner
+from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.loop import Progress, Trace
 from ..simulate.runner import Runner
-from ..text.change import Change, changed, parted
-from ..text.checking import in_words
+from ..text.change import Change, changed_document, parted_changes
+from ..text.checking import yaml_value_in_words
 from ..text.document import Document
-from ..text.library import find
-from ..text.source import from_mapping, read
-from .callables import When, with_forces
-from .conclude import concluded
-from .course import Course, algebraic, course_of, followed, integrated
-from .plan import Plan, plan
-from .replay import name_of, prepared, recorded, tables, unchanged
+from ..text.library import find_library_file
+from ..text.source import document_from_mapping, read_yaml_document
+from .callables import When, plan_with_python_forces
+from .conclude import conclude_result
+from .course import Course, algebraic_course, course_of_trace, followed_course, integrated_course
+from .plan import Plan, plan_of_scenario
+from .replay import (
+    name_of_scenario,
+    prepared_scenario_replay,
+    recorded_replay_choices,
+    replay_files_unchanged,
+    tables_of_scenario,
+)
 from .result import Result
 
 Scenario = str | Path | Mapping[str, Any]
@@ -47,39 +53,41 @@ def run(
     `state["A0.q"]`. They are called at each stage of a step, and again for rows and events; with `when="step"` once, as
     each step begins.
     """
-    plan = prepare(scenario, robot)
-    return carry_out(plan if forces is None else with_forces(plan, forces, when))
+    plan = prepare_scenario(scenario, robot)
+    return carry_out_plan(plan if forces is None else plan_with_python_forces(plan, forces, when))
 
 
-def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes: Sequence[Change] = ()) -> Plan:
+def prepare_scenario(
+    scenario: Scenario, robot: Robot | str | Path | None = None, changes: Sequence[Change] = ()
+) -> Plan:
     """The plan of a scenario with `changes` to its files; only bad input raises errors."""
-    rest, of_robot = parted(changes)
-    document, name, beside = opened(scenario)
-    document = changed(document, rest)
+    rest, of_robot = parted_changes(changes)
+    document, name, beside = opened_scenario(scenario)
+    document = changed_document(document, rest)
     if not isinstance(robot, Robot):
-        robot = load(robot) if robot is not None else robot_of(document, beside)
-    robot = with_changes(robot, of_robot)
-    with choice.using("plain"):  # a replay reads its notes with the plan, so the plan can't depend on them
-        made = plan(document, robot, name or f"{robot.name}-{_ending(document)}")
-    return prepared(made, document, changes)
+        robot = load(robot) if robot is not None else robot_of_scenario(document, beside)
+    robot = changed_robot_of_scenario(robot, of_robot)
+    with choice.using_backend("plain"):  # a replay reads its notes with the plan, so the plan can't depend on them
+        made = plan_of_scenario(document, robot, name or f"{robot.name}-{_ending(document)}")
+    return prepared_scenario_replay(made, document, changes)
 
 
-def opened(scenario: Scenario) -> tuple[Document, str, Path | None]:
+def opened_scenario(scenario: Scenario) -> tuple[Document, str, Path | None]:
     """The document of a scenario, the name that its file gives it, and the file's folder."""
     if isinstance(scenario, Mapping):
-        return from_mapping(scenario), "", None
-    path = find(scenario, "scenarios")
-    unchanged(path)
-    return read(path), name_of(path), path.parent
+        return document_from_mapping(scenario), "", None
+    path = find_library_file(scenario, "scenarios")
+    replay_files_unchanged(path)
+    return read_yaml_document(path), name_of_scenario(path), path.parent
 
 
-def with_changes(robot: Robot, changes: Sequence[Change]) -> Robot:
+def changed_robot_of_scenario(robot: Robot, changes: Sequence[Change]) -> Robot:
     """The robot that its file describes with these changes."""
     if not changes:
         return robot
     if robot.document is None:
         raise changes[0].error("a robot without a file can't be changed")
-    return build(changed(robot.document, changes))
+    return build_robot(changed_document(robot.document, changes))
 
 
 def _ending(document: Document) -> str:
@@ -88,7 +96,7 @@ def _ending(document: Document) -> str:
     return {"inverse": "idyn", "simulate": "sim"}.get(task, "run") if isinstance(task, str) else "run"
 
 
-def robot_of(document: Document, beside: Path | None) -> Robot:
+def robot_of_scenario(document: Document, beside: Path | None) -> Robot:
     """The robot that a scenario names."""
     data = document.data
     given = data.get("robot") if isinstance(data, dict) else None
@@ -99,49 +107,57 @@ def robot_of(document: Document, beside: Path | None) -> Robot:
         raise document.error(
             ("robot",) if there else (),
             "not the name of a robot" if there else "`robot` is missing: the scenario names none",
-            found=in_words(given) if there else in_words(data) if not isinstance(data, dict) else "",
+            found=yaml_value_in_words(given)
+            if there
+            else yaml_value_in_words(data)
+            if not isinstance(data, dict)
+            else "",
             allowed="robot: a file beside this one, or a name of the library",
         )
     try:
-        path = find(given, "robots", beside)
+        path = find_library_file(given, "robots", beside)
     except InputError as error:
         message = (f"{error.place}: " if error.place else "") + error.message
         raise document.error(("robot",), message, found=error.found, allowed=error.allowed, hint=error.hint) from None
-    return shared(path)
+    return load_shared_robot(path)
 
 
 # ---- carrying out
 
 
-def carry_out(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Result:
+def carry_out_plan(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Result:
     """Carries out a plan; `report(t)` is called with its progress, and `start` replaces the usual runner."""
     begun = time.perf_counter()
     report = report or (lambda t: None)
-    contents = tables(plan)
+    contents = tables_of_scenario(plan)
     # a run whose numbers overflow ends as failed
-    with recorded(plan), np.errstate(over="ignore", invalid="ignore"):
-        under_way = start() if start is not None else runner(plan.system, plan.q0)
+    with recorded_replay_choices(plan), np.errstate(over="ignore", invalid="ignore"):
+        under_way = start() if start is not None else runner_with_feedforward(plan.system, plan.q0)
         if under_way.unknown:
-            run = integrated(plan, under_way, report)
+            run = integrated_course(plan, under_way, report)
         else:
-            run = followed(plan, under_way, report) if plan.system.loops is not None else algebraic(plan, report)
+            run = (
+                followed_course(plan, under_way, report)
+                if plan.system.loops is not None
+                else algebraic_course(plan, report)
+            )
         result = _concluded(plan, run, time.perf_counter() - begun)
     result.tables = contents
     return result
 
 
-def result_of(plan: Plan, run: Runner, trace: Trace) -> Result:
+def result_of_trace(plan: Plan, run: Runner, trace: Trace) -> Result:
     """The result of a run whose trace was integrated elsewhere."""
-    return _concluded(plan, course_of(run, trace), 0.0)
+    return _concluded(plan, course_of_trace(run, trace), 0.0)
 
 
 def _concluded(plan: Plan, run: Course, seconds: float) -> Result:
     """The result; where other runs have other numbers, columns that need the robot's own aren't worth compiling."""
     if plan.system.symbols is None:
-        return concluded(plan, run, seconds)
-    code = account()
+        return conclude_result(plan, run, seconds)
+    code = account_of_backend()
     with choice.compiled_only_where_it_pays():
-        return concluded(plan, run, seconds, code=code)
+        return conclude_result(plan, run, seconds, code=code)
 
 
-__all__ = ["Result", "Scenario", "carry_out", "prepare", "run"]
+__all__ = ["Result", "Scenario", "carry_out_plan", "prepare_scenario", "run"]

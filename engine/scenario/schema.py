@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from ..laws.forces import AnyForceLaw
 from ..laws.motions import AnyMotionLaw
-from ..loops.methods import METHODS, Parameter, parameters
+from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
 from ..record.plots import PLOTS
 from ..robot.schema import Direction, Place
 from ..simulate.integrate import INTEGRATORS
@@ -23,17 +23,17 @@ from ..text.fields import (
     Or,
     Point,
     Strict,
-    number,
-    one_or_more,
-    several,
+    field_of_several,
+    quantity_field,
+    quantity_list_field,
 )
 from .outputs import RECORD, Drawn, RecordEntry
 
 
 class Time(Strict):
-    start: Annotated[float, number("time")] = Field(default=0.0, description="of the run")
-    end: Annotated[float, number("time")] = Field(description="of the run")
-    step: Annotated[float, number("time", above=0.0)] | None = Field(
+    start: Annotated[float, quantity_field("time")] = Field(default=0.0, description="of the run")
+    end: Annotated[float, quantity_field("time")] = Field(description="of the run")
+    step: Annotated[float, quantity_field("time", above=0.0)] | None = Field(
         default=None, description="of the output; default: 200 rows"
     )
 
@@ -50,7 +50,7 @@ class Time(Strict):
 
 # a component of a wrench: a number, or a law of time
 Component = Annotated[
-    Annotated[AnyForceLaw, Tag("(law)")] | Annotated[float, number("effort"), Tag("(number)")],
+    Annotated[AnyForceLaw, Tag("(law)")] | Annotated[float, quantity_field("effort"), Tag("(number)")],
     Discriminator(lambda value: "(law)" if hasattr(value, "law") or isinstance(value, dict) else "(number)"),
 ]
 
@@ -59,8 +59,8 @@ class WrenchEntry(Strict):
     """A wrench on a link, with numbers or laws as components."""
 
     link: Name = Field(description="on which it acts")
-    force: Annotated[tuple[Component, Component, Component], several(3)] = (0.0, 0.0, 0.0)
-    moment: Annotated[tuple[Component, Component, Component], several(3)] = (0.0, 0.0, 0.0)
+    force: Annotated[tuple[Component, Component, Component], field_of_several(3)] = (0.0, 0.0, 0.0)
+    moment: Annotated[tuple[Component, Component, Component], field_of_several(3)] = (0.0, 0.0, 0.0)
     at: Point = Field(default=(0.0, 0.0, 0.0), description="where the force acts, link axes")
     axes: Literal["link", "base"] = Field(default="link", description="of force and moment")
 
@@ -71,16 +71,16 @@ def _no_bound(value: Any) -> Any:
 
 class SolverEntry(Strict):
     method: Annotated[str, Choice(INTEGRATORS)] = Field(default="rk45", description="of integration")
-    rtol: Annotated[float, number("number", at_least=1e-15, below=1.0)] = Field(
+    rtol: Annotated[float, quantity_field("number", at_least=1e-15, below=1.0)] = Field(
         default=1e-8, description="relative tolerance of a step"
     )
-    atol: Annotated[float, number("number", at_least=1e-30)] | None = Field(
+    atol: Annotated[float, quantity_field("number", at_least=1e-30)] | None = Field(
         default=None, description="default: rtol/100"
     )
     max_step: Annotated[
-        Annotated[float, number("time", above=0.0)] | None, BeforeValidator(_no_bound), Or((("const", "inf"),))
+        Annotated[float, quantity_field("time", above=0.0)] | None, BeforeValidator(_no_bound), Or((("const", "inf"),))
     ] = Field(default=None, description="default: no bound")
-    step: Annotated[float, number("time", above=0.0)] | None = Field(
+    step: Annotated[float, quantity_field("time", above=0.0)] | None = Field(
         default=None, description="of fixed-step methods; default: the output's"
     )
     max_steps: Annotated[int, Field(strict=True, ge=1, le=100_000_000)] = Field(
@@ -90,7 +90,7 @@ class SolverEntry(Strict):
     friction: Literal["stick-slip", "smooth"] = Field(
         default="stick-slip", description="dry friction: joints that stick, or a smooth law"
     )
-    friction_rate: Annotated[float, number("velocity", above=0.0)] = Field(
+    friction_rate: Annotated[float, quantity_field("velocity", above=0.0)] = Field(
         default=0.01, description="of smooth friction: rate/sqrt(rate^2 + this^2)"
     )
     limits: Literal["stop", "ignore"] = Field(default="stop", description="joint limits: inelastic stops, or none")
@@ -110,23 +110,23 @@ class ClosureEntry(Strict):
         return {name: getattr(self, name) for name in type(self).model_fields if name not in ClosureEntry.model_fields}
 
 
-def closure_entry() -> type[ClosureEntry]:
+def closure_section_model() -> type[ClosureEntry]:
     """The model of the section `closure`, with the parameters of all methods in the present table."""
-    return _closure_entry(tuple((one, tuple(methods)) for one, methods in parameters().items()))
+    return _closure_entry(tuple((one, tuple(methods)) for one, methods in parameters_of_closure_methods().items()))
 
 
 @lru_cache(maxsize=16)
 def _closure_entry(rows: tuple[tuple[Parameter, tuple[str, ...]], ...]) -> type[ClosureEntry]:
     fields: dict[str, Any] = {}
     for one, methods in rows:
-        annotation: Any = Annotated[float, number(one.kind, at_least=one.at_least, above=one.above)]
+        annotation: Any = Annotated[float, quantity_field(one.kind, at_least=one.at_least, above=one.above)]
         of = ", ".join(f"`{method}`" for method in methods)
         field = Field(default=one.default, description=f"of {of}: {one.about}")
         fields[one.name] = (annotation if one.default is not None else annotation | None, field)
     return create_model(ClosureEntry.__name__, __base__=ClosureEntry, **fields)
 
 
-CLOSURE = Generated(closure_entry)
+CLOSURE = Generated(closure_section_model)
 
 
 class PointEntry(Strict):
@@ -147,7 +147,7 @@ class DriveEntry(Strict):
     at: Place = Field(default=(0.0, 0.0, 0.0), description="the point: link axes, or the name of a point")
     to: Name = Field(default="base", description="the link from whose origin the coordinate is measured")
     along: Direction = Field(default=(0.0, 0.0, 1.0), description="the direction, in the axes of `to`")
-    distance: Annotated[tuple[PointEntry, PointEntry], several(2, "points")] | None = Field(
+    distance: Annotated[tuple[PointEntry, PointEntry], field_of_several(2, "points")] | None = Field(
         default=None, description="of two points, instead of a coordinate"
     )
     motion: AnyMotionLaw = Field(description="the law")
@@ -167,10 +167,10 @@ class DriveEntry(Strict):
 
 
 class ToleranceEntry(Strict):
-    rtol: Annotated[float, number("number", at_least=0.0, below=1.0)] | None = Field(
+    rtol: Annotated[float, quantity_field("number", at_least=0.0, below=1.0)] | None = Field(
         default=None, description="of the column's largest number"
     )
-    atol: Annotated[float, number("number", at_least=0.0)] | None = Field(
+    atol: Annotated[float, quantity_field("number", at_least=0.0)] | None = Field(
         default=None, description="in the column's unit"
     )
 
@@ -178,7 +178,9 @@ class ToleranceEntry(Strict):
 class RegressEntry(ToleranceEntry):
     """The tolerances of a comparison with a baseline, and its extent."""
 
-    until: Annotated[float, number("time")] | None = Field(default=None, description="rows after it aren't compared")
+    until: Annotated[float, quantity_field("time")] | None = Field(
+        default=None, description="rows after it aren't compared"
+    )
     columns: dict[str, ToleranceEntry] = Field(default={}, description="by column; * stands for any letters")
     pinned: list[Annotated[str, Choice(PLOTS)]] = Field(default=[], description="plots compared as images")
 
@@ -213,10 +215,10 @@ class ScenarioFile(Strict):
     wrenches: list[WrenchEntry] = Field(
         default=[], description="on links; components may be laws of time, or formulas over time and state"
     )
-    initial: dict[str, Annotated[Numbers, one_or_more("initial")]] = Field(
+    initial: dict[str, Annotated[Numbers, quantity_list_field("initial")]] = Field(
         default={}, description="joint: coordinates at the start, where they aren't the robot's"
     )
-    rates: dict[str, Annotated[Numbers, one_or_more("velocity")]] = Field(
+    rates: dict[str, Annotated[Numbers, quantity_list_field("velocity")]] = Field(
         default={}, description="joint: speeds at the start, where they aren't 0"
     )
     solver: SolverEntry = Field(default=SolverEntry(), description="of simulations")

@@ -15,13 +15,13 @@ import numpy as np
 from ..errors import InputError, Place
 from ..record import checksums, figures, plots
 from ..record.columns import Column
-from ..record.drafts import locked
-from ..record.drawings import Drawing, drawing
-from ..record.folders import mend
+from ..record.drafts import locked_output_folder
+from ..record.drawings import Drawing, plot_drawing
+from ..record.folders import mend_output_folder
 from ..record.view import Look
-from ..record.write import add_plots, check_writable, whole
-from ..record.write import make_folder as make
-from ..text.files import bytes_of
+from ..record.write import add_plots_to_result, check_output_writable, write_file_whole
+from ..record.write import make_output_folder as make
+from ..text.files import bytes_of_text_file
 
 
 @dataclass
@@ -38,33 +38,33 @@ class Stored:
     @property
     def plots(self) -> list[Drawing]:
         """What the scenario wanted to be drawn."""
-        return [one for one in map(drawing, self.record["plots"]) if one.y or one.plot in plots.PLOTS]
+        return [one for one in map(plot_drawing, self.record["plots"]) if one.y or one.plot in plots.PLOTS]
 
     def draw(
         self, which: Sequence[str | Drawing], folder: Path, form: str | None = None, look: Look = Look()
     ) -> list[Path]:
         """Draws plots, by default those of the scenario, into the folder, and returns their paths."""
-        wanted, form = figures.chosen(which, self.plots) or self.plots, form or look.style.form
-        check_writable(folder)
-        made = figures.of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
+        wanted, form = figures.chosen_plots(which, self.plots) or self.plots, form or look.style.form
+        check_output_writable(folder)
+        made = figures.figures_of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
         if os.path.realpath(folder) == os.path.realpath(self.folder):
-            return add_plots(folder, self.name, self.record, made, form, look)
+            return add_plots_to_result(folder, self.name, self.record, made, form, look)
         make(folder)
         files = [folder / f"{stem}.{form}" for stem in made]
         for file, figure in zip(files, made.values()):
-            whole(file, partial(plots.save, figure, letters=look.style.letters))
+            write_file_whole(file, partial(plots.save_figure, figure, letters=look.style.letters))
         return files
 
 
-def stored(path: Path, *, unchanged: bool = True) -> Stored:
+def stored_scenario_result(path: Path, *, unchanged: bool = True) -> Stored:
     """The result in a folder, given by the folder or by a file in it; incomplete results are refused.
 
     So are tables that aren't those that were written with the record, unless `unchanged` is false.
     """
     path = Path(path)
     home = Path(os.path.realpath(path if os.path.isdir(path) else path.parent))
-    mend(home)
-    with locked(home.parent, shared=True):  # while no run replaces it
+    mend_output_folder(home)
+    with locked_output_folder(home.parent, shared=True):  # while no run replaces it
         return _stored(path, unchanged)
 
 
@@ -88,8 +88,8 @@ def _stored(path: Path, unchanged: bool) -> Stored:
             )
     record, columns = _record(record_file)
     if unchanged:
-        checksums.check(csv.parent, record, [csv.name])
-    table = table_of(csv)
+        checksums.check_recorded_checksums(csv.parent, record, [csv.name])
+    table = table_of_stored_scenario_result(csv)
     columns = [column for column in columns if column.name in table]
     return Stored(path.parent, path.stem, table.pop("t"), table, columns, record)
 
@@ -97,11 +97,11 @@ def _stored(path: Path, unchanged: bool) -> Stored:
 def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
     """A record and its columns, checked as far as plots need them."""
     try:
-        record = json.loads(bytes_of(file))
+        record = json.loads(bytes_of_text_file(file))
         columns = [Column(**column) for column in record["columns"]]
         words = [word for column in columns for word in column.as_dict().values()]
         words.append(record["robot"]["name"])
-        [drawing(entry) for entry in record["plots"]]
+        [plot_drawing(entry) for entry in record["plots"]]
         if not all(isinstance(word, str) for word in words):
             raise TypeError
     except OSError as error:
@@ -113,10 +113,10 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
     return record, columns
 
 
-def table_of(file: Path, data: bytes | None = None) -> dict[str, np.ndarray]:
+def table_of_stored_scenario_result(file: Path, data: bytes | None = None) -> dict[str, np.ndarray]:
     """The columns of a CSV file by name, including `t`."""
     try:
-        lines = (bytes_of(file) if data is None else data).decode("utf-8").splitlines()
+        lines = (bytes_of_text_file(file) if data is None else data).decode("utf-8").splitlines()
         header = lines[0].split(",") if lines else []
     except OSError as error:
         raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(file))) from None

@@ -55,7 +55,7 @@ class Family:
     many: bool = False  # whether the values follow from the rows and known energies alone, for many runs at once
 
 
-def serves_many(rows: Rows, wanted: Callable[[str], bool]) -> bool:
+def column_families_serve_many(rows: Rows, wanted: Callable[[str], bool]) -> bool:
     """Whether the table of all wanted families can be made for many runs at once."""
     if rows.turned and rows.cuts:  # which takes the frames of links
         return False
@@ -63,15 +63,15 @@ def serves_many(rows: Rows, wanted: Callable[[str], bool]) -> bool:
     return all(row.default is None and not list(row.owners(rows)) for row in others)
 
 
-def table(rows: Rows, wanted: Callable[[str], bool]) -> Table:
+def table_of_column_families(rows: Rows, wanted: Callable[[str], bool]) -> Table:
     """The table with the columns of all wanted families."""
     made = Table()
-    for column, values in columns(rows, wanted):
+    for column, values in columns_of_families(rows, wanted):
         made.add(column, values())
     return made
 
 
-def columns(rows: Rows, wanted: Callable[[str], bool]) -> Iterator[tuple[Column, Callable[[], np.ndarray]]]:
+def columns_of_families(rows: Rows, wanted: Callable[[str], bool]) -> Iterator[tuple[Column, Callable[[], np.ndarray]]]:
     """The columns of all wanted families, and functions that compute their values."""
     families = [row for name, row in FAMILIES.items() if wanted(name)]
     for owners, group in groupby(families, key=lambda family: family.owners):
@@ -203,27 +203,42 @@ FAMILIES = {
         "forces of actuators that are no joint's", _actuators, _actuator_columns, _actuator_forces, many=True
     ),
     "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces, many=True),
-    "cuts": Family("wrenches in the cuts", wrenches.cuts, wrenches.cut_columns, wrenches.cut_wrenches, many=True),
+    "cuts": Family(
+        "wrenches in the cuts", wrenches.cuts_with_columns, wrenches.cut_columns, wrenches.cut_column_values, many=True
+    ),
     "reactions": Family(
         "reactions in the joints",
-        wrenches.joints,
+        wrenches.joints_with_columns,
         wrenches.reaction_columns,
-        wrenches.reaction_wrenches,
+        wrenches.reaction_column_values,
         default=False,
     ),
     "resultants": Family(
         "force and moment of the reaction in each joint and cut, and what the ground does to the whole machine",
-        wrenches.resultant_owners,
+        wrenches.owners_of_resultant_columns,
         wrenches.resultant_columns,
-        wrenches.resultants,
+        wrenches.resultant_column_values,
         default=False,
     ),
-    "points": Family("places of the points that are named", points.named, points.columns("place"), points.places),
+    "points": Family(
+        "places of the points that are named",
+        points.named_scenario_points,
+        points.point_columns("place"),
+        points.places_of_scenario_point,
+    ),
     "point_velocities": Family(
-        "their velocities", points.named, points.columns("velocity"), points.velocities, default=False
+        "their velocities",
+        points.named_scenario_points,
+        points.point_columns("velocity"),
+        points.velocities_of_scenario_point,
+        default=False,
     ),
     "point_accelerations": Family(
-        "their accelerations", points.named, points.columns("acceleration"), points.accelerations, default=False
+        "their accelerations",
+        points.named_scenario_points,
+        points.point_columns("acceleration"),
+        points.accelerations_of_scenario_point,
+        default=False,
     ),
     "energy": Family(
         "energies and their balance",

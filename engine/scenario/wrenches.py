@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..dynamics.wrenches import on_link
+from ..dynamics.wrenches import wrenches_on_link
 from ..record.columns import WRENCH, Column
 from ..robot.model import ZERO
 from .rows import BASE, Rows
@@ -16,7 +16,7 @@ _SIZES = ("f", "n")
 CUT, REACTION, RESULTANT = "lambda", "reaction", "resultant"
 
 
-def cuts(rows: Rows) -> Iterable[str]:
+def cuts_with_columns(rows: Rows) -> Iterable[str]:
     """The names of the cuts."""
     return rows.cuts
 
@@ -26,13 +26,13 @@ def cut_columns(rows: Rows, name: str) -> list[Column]:
     return _wrench_columns(name, CUT)
 
 
-def cut_wrenches(rows: Rows, name: str) -> np.ndarray:
+def cut_column_values(rows: Rows, name: str) -> np.ndarray:
     """The wrench of a cut's first link on the second, force first."""
     second = next(loop.between[1] for loop in rows.robot.loops if loop.name == name)
     return _shown(rows, rows.cuts[name], second)
 
 
-def joints(rows: Rows) -> Iterable[str]:
+def joints_with_columns(rows: Rows) -> Iterable[str]:
     """The names of all joints, fixed ones included."""
     return [link.joint.name for link in rows.robot.links]
 
@@ -42,15 +42,19 @@ def reaction_columns(rows: Rows, name: str) -> list[Column]:
     return _wrench_columns(name, REACTION)
 
 
-def reaction_wrenches(rows: Rows, name: str) -> np.ndarray:
+def reaction_column_values(rows: Rows, name: str) -> np.ndarray:
     """The wrench of a joint's parent on its link, force first."""
     link = next(link.name for link in rows.robot.links if link.joint.name == name)
     return _shown(rows, rows.reactions[name], link)
 
 
-def resultant_owners(rows: Rows) -> list[tuple[str, str]]:
+def owners_of_resultant_columns(rows: Rows) -> list[tuple[str, str]]:
     """What has a resultant: each joint's reaction, each cut, and the ground; with the suffix of its columns."""
-    return [*((name, REACTION) for name in joints(rows)), *((name, CUT) for name in rows.cuts), (BASE, RESULTANT)]
+    return [
+        *((name, REACTION) for name in joints_with_columns(rows)),
+        *((name, CUT) for name in rows.cuts),
+        (BASE, RESULTANT),
+    ]
 
 
 def resultant_columns(rows: Rows, owner: tuple[str, str]) -> list[Column]:
@@ -64,7 +68,7 @@ def resultant_columns(rows: Rows, owner: tuple[str, str]) -> list[Column]:
     ]
 
 
-def resultants(rows: Rows, owner: tuple[str, str]) -> np.ndarray:
+def resultant_column_values(rows: Rows, owner: tuple[str, str]) -> np.ndarray:
     """The values of these columns."""
     name, suffix = owner
     if name == BASE:
@@ -86,11 +90,11 @@ def _wrench_columns(owner: str, suffix: str, family: str = "reaction") -> list[C
 def _shown(rows: Rows, six: np.ndarray, link: str) -> np.ndarray:
     """A wrench, force first, in base axes or in those of the link on which it acts."""
     if rows.turned and link != BASE:
-        six = on_link(six, ZERO, rows.frames[link][:, :3, :3])
+        six = wrenches_on_link(six, ZERO, rows.frames[link][:, :3, :3])
     shown: np.ndarray = six[:, _FORCES_FIRST]
     return shown
 
 
-def of_sizes(components: Sequence[str]) -> list[str]:
+def resultant_size_columns(components: Sequence[str]) -> list[str]:
     """The columns of sizes that depend on these components, such as `A.reaction.f` on `A.reaction.fx`."""
     return list(dict.fromkeys(name[:-1] for name in components))

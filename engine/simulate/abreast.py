@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine.jit.curves import EMPTY, SignalPieces, fitted
+from ..machine.jit.curves import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from . import blows, modes, reasons, saturation
 from .contacts import Contacts, Patterns, alike
-from .crossings import Quantities, Steps, first_crossings
+from .crossings import Quantities, Steps, first_event_crossings
 from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .loop import ATTEMPTS, Solver
 from .reasons import CHATTER
-from .runge_kutta import first_step
-from .settling import Found, loosened, settled, struck
+from .runge_kutta import first_step_length
+from .settling import Found, loosened, settled_modes_of_runs, states_after_blows_of_runs
 from .shut import rested, shut_states
 from .signals import signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
@@ -71,9 +71,9 @@ class Traces:
             earlier = patterns.mode(before, k) if before >= 0 else patterns.blank
             later = patterns.mode(after, k)
             if slot < 0:
-                events += saturation.limit_events(patterns.run.system, earlier, later, t)
+                events += saturation.saturation_events(patterns.run.system, earlier, later, t)
             else:
-                events += reasons.described(patterns.run, patterns.watches[before][slot], t, earlier, later)
+                events += reasons.describe_event(patterns.run, patterns.watches[before][slot], t, earlier, later)
         return events
 
     def _of(self, k: int) -> Iterator[tuple[float, int, int, int]]:
@@ -84,7 +84,9 @@ class Traces:
                 yield tuple(column[at].item() for column in columns)
 
 
-def integrated(starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()) -> Traces | None:
+def integrate_runs_abreast(
+    starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()
+) -> Traces | None:
     """The runs over the grid, by the compiled loop; None where there is none that could carry them."""
     march = starts.march(solver)
     code = starts.code(cached=False) if starts.modal else None
@@ -132,7 +134,7 @@ class _Abreast:
                 return None
             self._leg(t, stop, pieces)
             if stop < end:
-                if blows.rates_jump(self.system, stop):
+                if blows.prescribed_rates_jump(self.system, stop):
                     return None
                 self._settle(np.flatnonzero(self.alive))
             t = stop
@@ -167,7 +169,9 @@ class _Abreast:
             return EMPTY
         longest = float(self._longest(np.array([begin]), end)[0]) * (1.0 + 1e-9)
         numbers = len(self.starts.symbols)
-        return fitted(lambda t: np.pad(self._signals(t), ((0, 0), (0, numbers))), begin, end, inputs.breaks, longest)
+        return fitted_signal_pieces(
+            lambda t: np.pad(self._signals(t), ((0, 0), (0, numbers))), begin, end, inputs.breaks, longest
+        )
 
     def _leg(self, begin: float, end: float, pieces: SignalPieces) -> None:
         """Carry all runs to the end of a leg."""
@@ -208,7 +212,7 @@ class _Abreast:
         f = self.march.rates(t, inputs, y, pieces)
         scale, rest = self.atol + abs(y[:, :n]) * self.rtol, end - t
         longest = np.minimum(rest, self._longest(t, end))
-        self.h[new] = first_step(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
+        self.h[new] = first_step_length(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
         self.slope[new], self.fresh[new] = f, False
         self.evaluations[new] += 2
 
@@ -243,7 +247,7 @@ class _Abreast:
         steps = Steps(
             before[0], control[T], before[1], many.y, stages, self.P, places, rules, self._quantities(these, inputs)
         )
-        at, watches = first_crossings(steps)
+        at, watches = first_event_crossings(steps)
         states = steps.between(np.arange(len(these)), np.where(watches < 0, control[T], at))
         self._take(these, many, control)
         self.alive[these] &= accepted
@@ -321,11 +325,13 @@ class _Abreast:
         t, y = self.t[these], self.y[these]
         if blows and self.system.stopped and self.system.loops is None:
             q, qd = self._expanded(t, y)
-            y = struck(self.patterns, self.starts.limits.some(these), self.starts.bodies(these), y, q, qd)
+            y = states_after_blows_of_runs(
+                self.patterns, self.starts.limits.some(these), self.starts.bodies(these), y, q, qd
+            )
         q, _ = self._expanded(t, y)
         loose, direction = none if loose is None else loose, none if direction is None else direction
         if self.system.loops is None:
-            now = settled(self.patterns, self._ask, these, t, y, q, loose, direction)
+            now = settled_modes_of_runs(self.patterns, self._ask, these, t, y, q, loose, direction)
         else:
             now = loosened(self.patterns, self._ask, these, t, y, q)
         self.alive[these] &= now.sure

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.quantities import frames
-from ..dynamics.wrenches import on_link
+from ..dynamics.wrenches import wrenches_on_link
 from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Robot
 from .inputs import Driven, TimedWrench
 from .system import System
 
 
-def acting_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def forces_by_laws_at_instants(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Forces by the laws along each speed, within their limits, with a row for each instant; 0 where no law acts.
 
     Behind the speeds are as many of the actuators that are no joint's as a law reaches.
@@ -42,16 +42,16 @@ def acting_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np
     return forces
 
 
-def push_forces(system: System, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def actuator_forces_at_instants(system: System, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """The forces of all actuators that are no joint's, with a row for each instant; 0 where none has a law."""
     nv = system.robot.nv
-    laws = acting_forces([one for one in system.inputs.driven if one.speed >= nv], t, q, qd)[:, nv:]
+    laws = forces_by_laws_at_instants([one for one in system.inputs.driven if one.speed >= nv], t, q, qd)[:, nv:]
     forces = np.zeros((len(t), len(system.robot.actuators)))
     forces[:, : laws.shape[1]] = laws
     return forces
 
 
-def acting_wrenches(
+def wrenches_at_instants(
     robot: Robot, wrenches: Sequence[TimedWrench], t: Any, q: np.ndarray, qd: np.ndarray
 ) -> dict[str, np.ndarray] | None:
     """Wrenches link → [n; f] at the link's origin in its axes, at one instant or at many; None where there are none."""
@@ -62,6 +62,6 @@ def acting_wrenches(
     for one in wrenches:
         parts = one.with_state([component(t) for component in one.components], list(q.T), list(qd.T))
         six = np.stack([np.broadcast_to(as_samples(x), np.shape(t)) for x in parts], axis=-1)
-        own = on_link(six, one.at, placed[one.link][..., :3, :3] if one.axes == "base" else None)
+        own = wrenches_on_link(six, one.at, placed[one.link][..., :3, :3] if one.axes == "base" else None)
         total[one.link] = total[one.link] + own if one.link in total else own
     return total

@@ -13,42 +13,42 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..loops.elimination import Elimination, pivot_order
+from ..loops.elimination import Elimination, pivot_order_of_constraints
 from ..loops.partition import Partition
 from ..machine.program.scalars import Scalar, as_floats
-from .discrete import Discrete, partition_of
+from .discrete import Discrete, discrete_partition
 from .situation import Situation
-from .system import System, constraints_of
+from .system import System, constraints_of_system
 
 
-def null_basis(A: np.ndarray, freedoms: int) -> np.ndarray:
+def null_basis_at_state(A: np.ndarray, freedoms: int) -> np.ndarray:
     """The null space S of A, the first columns of U in H = 1 − A⁺ A = U Δ Vᵀ (Khan 2002, section 4.2, i to iii)."""
     H = np.eye(A.shape[1]) - np.linalg.pinv(A) @ A
     return np.linalg.svd(H)[0][:, :freedoms]
 
 
-def with_null_space(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
+def discrete_state_with_null_space(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
     """The discrete state with N = Sᵀ at this position in its partition."""
-    part, q = partition_of(discrete), np.array(at, dtype=float)
+    part, q = discrete_partition(discrete), np.array(at, dtype=float)
     A = np.concatenate([_jacobian(system, q)[list(part.rows)], np.eye(system.robot.nv)[list(part.given)]])
     if not np.isfinite(A).all():
         raise OverflowError
-    N = null_basis(A, len(part.N)).T
-    order = pivot_order(np.concatenate([A, N]))
+    N = null_basis_at_state(A, len(part.N)).T
+    order = pivot_order_of_constraints(np.concatenate([A, N]))
     return replace(discrete, partition=replace(part, N=tuple(tuple(row) for row in N.tolist()), order=order))
 
 
-def folded(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
+def state_with_folded_speeds(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
     """Values for the state's places of speeds, with v = N q̇ (or its rates) in the first places that aren't given."""
     v = iter((part.basis(system.robot.nv) @ np.array(qd, dtype=float)).tolist())
     return [qd[k] if k in part.given else next(v, 0.0) for k in system.state_speeds]
 
 
-def unfolded(system: System, discrete: Discrete, now: Situation, y: Sequence[Scalar]) -> list[Scalar]:
+def state_with_unfolded_speeds(system: System, discrete: Discrete, now: Situation, y: Sequence[Scalar]) -> list[Scalar]:
     """The state with joint speeds S v + η in place of v; speeds that are given stay as they are."""
-    part, q = partition_of(discrete), np.array(now.q, dtype=float)
+    part, q = discrete_partition(discrete), np.array(now.q, dtype=float)
     v = [now.qd[k] for k in system.state_speeds if k not in part.given][: len(part.N)]
-    gaps = constraints_of(system).gaps(now.q)
+    gaps = constraints_of_system(system).gaps(now.q)
     pull = system.method.pull(system.values)
     wanted = [now.rates.get(r, 0.0) - pull * (gaps[r] - now.values.get(r, 0.0)) for r in part.rows]
     K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order)
@@ -59,4 +59,4 @@ def unfolded(system: System, discrete: Discrete, now: Situation, y: Sequence[Sca
 
 
 def _jacobian(system: System, q: np.ndarray) -> np.ndarray:
-    return constraints_of(system).jacobian(q)[0]
+    return constraints_of_system(system).jacobian(q)[0]

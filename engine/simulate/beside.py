@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..dynamics.energy import energies
-from ..dynamics.sweeps import dynamics
-from ..loops.reactions import exerted, multipliers
+from ..dynamics.sweeps import sweep_tree
+from ..loops.reactions import multipliers_of_constraints, wrenches_exerted_by_ties
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
-from .compiled import closed, closes, watched_quantities
-from .discrete import Discrete, partition_of
+from .compiled import closed_state_of_row, quantities_of_watches, run_equations_close_state
+from .discrete import Discrete, discrete_partition
 from .equations import Evaluation
-from .situation import read
+from .situation import situation_of_state
 from .system import Model, System
 
 
-def beside(
+def quantities_beside_state(
     system: System,
     discrete: Discrete,
     signals: Sequence[Scalar],
@@ -35,7 +35,7 @@ def beside(
     groups = {"energy": list(energies(robot, now.q, now.qd))}
     if system.loops is not None:
         groups |= _of_loops(system, discrete, signals, y, now, model, length)
-    return {**groups, "quantities": watched_quantities(system, discrete, signals, y, now.support, model)}
+    return {**groups, "quantities": quantities_of_watches(system, discrete, signals, y, now.support, model)}
 
 
 def _of_loops(
@@ -48,29 +48,31 @@ def _of_loops(
     length: Scalar,
 ) -> dict[str, list[Scalar]]:
     """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
-    here = read(system, signals, [*y, 0.0, 0.0], discrete)
+    here = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete)
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=model.bodies))
     loops = system.constraints(model).with_numbers(*model[:3])
     loops.robot = robot
     loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]
     tied, everything = loops.tied(now.q), [True] * robot.nv
     motion = now.q, now.qd, now.qdd
-    needed, _ = dynamics(model.bodies, robot.gravity, *motion, everything, here.wrenches, here.loads)
+    needed, _ = sweep_tree(model.bodies, robot.gravity, *motion, everything, here.wrenches, here.loads)
     left = [x - force - held for x, force, held in zip(needed, now.tau, now.resistance)]
-    sizes, _ = multipliers(loops, partition_of(discrete), now.q, left)
-    _, across = exerted(loops, now.q, tied, [], sizes)
+    sizes, _ = multipliers_of_constraints(loops, discrete_partition(discrete), now.q, left)
+    _, across = wrenches_exerted_by_ties(loops, now.q, tied, [], sizes)
     return {
-        "settled": closed(system, [*now.q, *now.qd], here.values, loops) if closes(system) else [],
+        "settled": closed_state_of_row(system, [*now.q, *now.qd], here.values, loops)
+        if run_equations_close_state(system)
+        else [],
         "gaps": [x - here.values.get(r, 0.0) for r, x in enumerate(loops.gaps(now.q, tied))],
         "multipliers": sizes,
         "cuts": [x for six in across[: len(robot.loops)] for x in six],
     }
 
 
-def widths(system: System) -> dict[str, int]:
+def widths_beside_state(system: System) -> dict[str, int]:
     """The widths of these groups, in their order."""
     if system.loops is None:
         return {"energy": 3, "quantities": len(system.switching) + len(system.bounded)}
-    m, state = system.loops.m, system.measured + 1 if closes(system) else 0
+    m, state = system.loops.m, system.measured + 1 if run_equations_close_state(system) else 0
     of_loops = {"settled": state, "gaps": m, "multipliers": m, "cuts": 6 * len(system.robot.loops)}
     return {"energy": 3, **of_loops, "quantities": len(system.bounded)}

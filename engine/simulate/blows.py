@@ -10,20 +10,20 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..loops.assembly import newton
+from ..loops.assembly import close_loops_by_newton
 from ..loops.search import CLOSED
 from ..machine.program.scalars import as_float
-from .complementarity import balanced
+from .complementarity import balance_contacts
 from .response import Response
 from .runner import Runner
-from .signals import motion, wanted
+from .signals import prescribed_motion_at, wanted_row_signals
 from .system import System
 
 NEAR = 1e-9  # relative: a joint this close to its stop touches it
 NEARLY = 1e-4  # a joint that is farther from its stop than this isn't moved there
 
 
-def touching(system: System, q: list[float], k: int) -> tuple[bool, bool]:
+def joint_touches_stops(system: System, q: list[float], k: int) -> tuple[bool, bool]:
     """Whether the joint is at or beyond its lower stop, and whether it is at or beyond its upper one."""
     stop = system.stopped.get(k)
     if stop is None:
@@ -32,7 +32,7 @@ def touching(system: System, q: list[float], k: int) -> tuple[bool, bool]:
     return q[stop.coordinate] <= stop.low + near, q[stop.coordinate] >= stop.high - near
 
 
-def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+def state_after_blows(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
     """The state after the blows of all joints that are at their stops and move outwards, without rebound.
 
     Blows follow the equations of contact with impulses for forces and jumps of speeds for accelerations; gravity,
@@ -41,7 +41,7 @@ def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = Non
     """
     system = run.system
     q, now = run.complete(t, y)
-    sides = {k: touching(system, q, k) for k in system.stopped}
+    sides = {k: joint_touches_stops(system, q, k) for k in system.stopped}
     stops = [k for k, side in sides.items() if any(side)]
     outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]
     if not outwards and before is None:
@@ -50,7 +50,7 @@ def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = Non
     led = start if before is None else response.dragged(start, _rates(system, t, response, np.array(now)))
     pushes = [(-math.inf if upper else 0.0, math.inf if lower else 0.0) for lower, upper in (sides[k] for k in stops)]
     low, high = np.array(pushes).reshape(-1, 2).T
-    impulses, _ = balanced(response.compliance(stops), led[stops], low, high)
+    impulses, _ = balance_contacts(response.compliance(stops), led[stops], low, high)
     qd = led + response.after(stops, impulses)
     hit = [k for k, impulse in zip(stops, impulses) if impulse]
     qd[hit] = 0.0
@@ -75,7 +75,9 @@ def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.n
         stop = system.stopped[k]
         moved[stop.coordinate] = (stop.low, stop.high)[side]
     if system.loops is not None and at:
-        moved, left = newton(system.loops.at(wanted(system, t)[0]), moved, [*system.prescribed, *at], near=True)
+        moved, left = close_loops_by_newton(
+            system.loops.at(wanted_row_signals(system, t)[0]), moved, [*system.prescribed, *at], near=True
+        )
         if left > CLOSED or abs(moved - q).max() > NEARLY * max(system.loops.length, 1.0):
             return y  # with more stops than freedoms, their places don't fit together to the last digit
     y = y.copy()
@@ -85,11 +87,11 @@ def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.n
 
 def _rates(system: System, t: float, response: Response, qd: np.ndarray) -> np.ndarray:
     """The rates of constraints at t, followed by the fixed speeds."""
-    rows = wanted(system, t)[1] if system.loops is not None else np.zeros(0)
+    rows = wanted_row_signals(system, t)[1] if system.loops is not None else np.zeros(0)
     return np.concatenate([rows, qd[response.fixed]])
 
 
-def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, list[str]]:
+def state_after_rate_jump(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, list[str]]:
     """The instant just behind t, the state there, and the names of joints and drives whose prescribed rates jump at t.
 
     A rate that jumps is a blow, by the same equations as at a stop; the drive exerts the impulse.
@@ -100,14 +102,14 @@ def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, lis
     if not names:
         return t, y, []
     before = run.complete(t, y)[1]
-    ahead = system.expanded(motion(system, earlier), y.tolist())[1]
+    ahead = system.expanded(prescribed_motion_at(system, earlier), y.tolist())[1]
     for k in system.prescribed:
         before[k] = as_float(ahead[k])
-    y = struck(run, later, y, np.array(before))
+    y = state_after_blows(run, later, y, np.array(before))
     return later, y, names
 
 
-def rates_jump(system: System, t: float) -> bool:
+def prescribed_rates_jump(system: System, t: float) -> bool:
     """Whether a prescribed rate jumps at t."""
     return bool(_jumping(system, math.nextafter(t, -math.inf), math.nextafter(t, math.inf)))
 

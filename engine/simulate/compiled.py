@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.spatial import dot
-from ..dynamics.symbols import INERTIAL, planted, shared
+from ..dynamics.symbols import INERTIAL, dynamics_program_shared_by_shape, planted_bodies
 from ..loops.constraints import Closure
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
@@ -19,15 +19,15 @@ from ..machine.jit.march import Collocation, March, Method
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer, Shared, Text
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.dual import Dual, part_of
+from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..machine.program.trace import Node, Program, Recording
 from .discrete import Discrete
-from .equations import Evaluation, Recursion, evaluate, rates
+from .equations import Evaluation, Recursion, evaluate_equations, state_rates
 from .events import Source
-from .large import recursion
-from .situation import read
-from .system import Model, System, constraints_of
+from .large import recursion_in_discrete_state
+from .situation import situation_of_state
+from .system import Model, System, constraints_of_system
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
 Record = Callable[[Recording, Model, System, Discrete, int], Program]
@@ -35,30 +35,39 @@ Record = Callable[[Recording, Model, System, Discrete, int], Program]
 PRICE = 0.01  # seconds, to compile one body of a large tree; beside a loop over bodies the plain text is no measure
 
 
-def program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
+def run_equations_program(
+    recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int
+) -> Program:
     """The recorded equations, with outputs `rate` (y'), `row` (the rest of an evaluation) and perhaps a `guard`."""
     u, y, model = _inputs(recording, numbers, system, signals)
-    return recording.program(**outputs(system, discrete, u, y, model)[1])
+    return recording.program(**run_equations_outputs(system, discrete, u, y, model)[1])
 
 
 def _inputs(recording: Recording, numbers: Model, system: System, signals: int) -> tuple[list[Node], list[Node], Model]:
     """Symbols for signals and for the state, and the model with those of the signals that are numbers of it."""
     u, y = recording.input("u", signals), recording.input("y", system.measured)
     symbols = system.symbols or ()
-    return u, y, planted(numbers, dict(zip(symbols, u[signals - len(symbols) :])))
+    return u, y, planted_bodies(numbers, dict(zip(symbols, u[signals - len(symbols) :])))
 
 
-def outputs(
+def run_equations_outputs(
     system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], model: Model
 ) -> tuple[Evaluation, dict[str, list[Scalar]]]:
     """An evaluation of the equations, and its numbers in the groups of a program's outputs."""
-    now = evaluate(system, signals, [*y, 0.0, 0.0], discrete, model)
+    now = evaluate_equations(system, signals, [*y, 0.0, 0.0], discrete, model)
     guard = {} if now.guard is None else {"guard": [now.guard]}
-    row = [*now.q, *now.qd, *now.qdd, *now.tau, *now.resistance, *(now.support[k] for k in bearing(system, discrete))]
-    return now, {"rate": rates(system, now), "row": row, **guard}
+    row = [
+        *now.q,
+        *now.qd,
+        *now.qdd,
+        *now.tau,
+        *now.resistance,
+        *(now.support[k] for k in held_speeds_with_supports(system, discrete)),
+    ]
+    return now, {"rate": state_rates(system, now), "row": row, **guard}
 
 
-def tangents(
+def state_rate_tangents(
     system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], model: Model
 ) -> list[Scalar]:
     """The derivatives of the state's rate along the components of the state, row by row.
@@ -66,33 +75,37 @@ def tangents(
     A mechanism's are those of its closed motions, for its equations close positions and speeds themselves.
     """
     moved = [Dual(x, {k: 1.0}) for k, x in enumerate(y)]
-    rate = rates(system, evaluate(system, signals, [*moved, 0.0, 0.0], discrete, model))
-    return [part_of(x, k) for x in rate for k in range(len(y))]
+    rate = state_rates(system, evaluate_equations(system, signals, [*moved, 0.0, 0.0], discrete, model))
+    return [dual_derivative(x, k) for x in rate for k in range(len(y))]
 
 
-def tangents_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
+def state_rate_tangents_program(
+    recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int
+) -> Program:
     """The recorded derivatives of the state's rate."""
     u, y, model = _inputs(recording, numbers, system, signals)
-    return recording.program(slopes=tangents(system, discrete, u, y, model))
+    return recording.program(slopes=state_rate_tangents(system, discrete, u, y, model))
 
 
-def march_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
+def time_loop_program(
+    recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int
+) -> Program:
     """The recorded equations as the time loop needs them.
 
     Outputs are `rate`, `guard`, the `quantities` watched for events, and for rows the `closed` states.
     """
-    whole = program(recording, numbers, system, discrete, signals)
+    whole = run_equations_program(recording, numbers, system, discrete, signals)
     outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
-    bearers, row, node = bearing(system, discrete), whole.outputs["row"], whole.graph.node
+    bearers, row, node = held_speeds_with_supports(system, discrete), whole.outputs["row"], whole.graph.node
     u, y = whole.inputs["u"], whole.inputs["y"]
-    quantities = watched_quantities(system, discrete, u, y, dict(zip(bearers, row[len(row) - len(bearers) :])))
-    if closes(system):
-        values = read(system, u, [*y, 0.0, 0.0], discrete).values
-        outputs["closed"] = [node(x) for x in closed(system, row, values, constraints_of(system))]
+    quantities = quantities_of_watches(system, discrete, u, y, dict(zip(bearers, row[len(row) - len(bearers) :])))
+    if run_equations_close_state(system):
+        values = situation_of_state(system, u, [*y, 0.0, 0.0], discrete).values
+        outputs["closed"] = [node(x) for x in closed_state_of_row(system, row, values, constraints_of_system(system))]
     return replace(whole, outputs={**outputs, "quantities": [node(x) for x in quantities]})
 
 
-def watched_quantities(
+def quantities_of_watches(
     system: System,
     discrete: Discrete,
     signals: Sequence[Scalar],
@@ -101,16 +114,18 @@ def watched_quantities(
     model: Model | None = None,
 ) -> list[Any]:
     """What watches read besides the state: the supports of held speeds, and what bounded actuators are asked for."""
-    demanded = read(system, signals, [*y, 0.0, 0.0], discrete, model).demanded
-    return [*(supports[k] for k in bearing(system, discrete)), *(demanded[k] for k in system.bounded)]
+    demanded = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model).demanded
+    return [*(supports[k] for k in held_speeds_with_supports(system, discrete)), *(demanded[k] for k in system.bounded)]
 
 
-def closes(system: System) -> bool:
+def run_equations_close_state(system: System) -> bool:
     """Whether the equations close a state in positions and speeds before they use it."""
     return system.loops is not None and system.method.closes and system.method.speeds == "independent"
 
 
-def closed(system: System, row: Sequence[Scalar], values: Mapping[int, Scalar], loops: Closure) -> list[Scalar]:
+def closed_state_of_row(
+    system: System, row: Sequence[Scalar], values: Mapping[int, Scalar], loops: Closure
+) -> list[Scalar]:
     """The closed state of an output `row`, and the sum of squares of the gaps that are left."""
     nq = system.robot.nq
     left = [x - values.get(r, 0.0) for r, x in enumerate(loops.gaps(row[:nq]))]
@@ -119,37 +134,37 @@ def closed(system: System, row: Sequence[Scalar], values: Mapping[int, Scalar], 
     return [*(row[k] for k in places), dot(scaled, scaled)]
 
 
-def place_of(system: System, discrete: Discrete, source: Source) -> int:
+def place_of_watched_quantity(system: System, discrete: Discrete, source: Source) -> int:
     """The place of what a watch's rule reads, among the components of the state and the outputs `watched`."""
     what, which = source
     if what == "state":
         return which
-    bearers, first = bearing(system, discrete), system.measured + 2
+    bearers, first = held_speeds_with_supports(system, discrete), system.measured + 2
     return first + (bearers.index(which) if what == "support" else len(bearers) + [*system.bounded].index(which))
 
 
-def rows_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
+def run_rows_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
     """The recorded equations with the output `row` alone, for many rows at once."""
-    whole = program(recording, numbers, system, discrete, signals)
+    whole = run_equations_program(recording, numbers, system, discrete, signals)
     return replace(whole, outputs={"row": whole.outputs["row"]})
 
 
-def bearing(system: System, discrete: Discrete) -> list[int]:
+def held_speeds_with_supports(system: System, discrete: Discrete) -> list[int]:
     """Held speeds whose supports the equations find; in a mechanism, those that are independent of each other."""
     part = discrete.partition
     return [k for k in discrete.supported if part is None or k in part.given]
 
 
-def identity(system: System, discrete: Discrete) -> tuple[str, ...]:
+def identity_of_run_equations(system: System, discrete: Discrete) -> tuple[str, ...]:
     """Everything that the recorded equations depend on, as strings for the key of the cache."""
-    return (*fixed(system), discrete.name)
+    return (*fixed_identity_of_run_equations(system), discrete.name)
 
 
-def fixed(system: System) -> tuple[str, ...]:
+def fixed_identity_of_run_equations(system: System) -> tuple[str, ...]:
     """That part of the identity which no discrete state changes."""
     if system.symbols is None:
         return repr(system.model), repr(system.structure())
-    numbers = planted(system.regrouped, dict.fromkeys(system.symbols, "a number"))
+    numbers = planted_bodies(system.regrouped, dict.fromkeys(system.symbols, "a number"))
     return repr(numbers), repr(system.symbols), repr(system.structure())
 
 
@@ -202,7 +217,7 @@ class Compiled:
         rows = single(signals, measured) if single is not None else None
         if rows is None:
             # with Euler parameters that aren't of norm 1, regrouped bodies move otherwise: text and code have the same
-            text = partial(tangents, system, discrete, signals, measured.tolist(), system.regrouped)
+            text = partial(state_rate_tangents, system, discrete, signals, measured.tolist(), system.regrouped)
             rows = np.array(as_floats(offer.plain(1, text)))
         whole = np.zeros((len(y), len(y)))
         whole[:, :n] = rows.reshape(-1, n)
@@ -221,7 +236,7 @@ class Compiled:
                 return whole
         columns = [np.ascontiguousarray(x) for x in signals.T], [np.ascontiguousarray(x) for x in measured.T]
         with np.errstate(all="ignore"):
-            text = partial(tangents, system, discrete, *columns, system.regrouped)
+            text = partial(state_rate_tangents, system, discrete, *columns, system.regrouped)
             entries = offer.plain(len(states), text)
         for k, x in enumerate(entries):
             whole[:, k // n, k % n] = as_samples(x)
@@ -248,9 +263,11 @@ class Compiled:
                 if tangents is not None and own is None:
                     return None
                 more: dict[str, Any] = {"derivatives": own, "numbers": numbers}
-                return march.build(text, scheme, *sizes, 1, *given, closes=closes(system), **more)
+                return march.build_compiled_loop(
+                    text, scheme, *sizes, 1, *given, closes=run_equations_close_state(system), **more
+                )
 
-            return offer.chosen("march", make, cached, *self._texts(march_program, discrete, signals))
+            return offer.chosen("march", make, cached, *self._texts(time_loop_program, discrete, signals))
 
         quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
         price = self._price or 2 * RUNS * quick.ledger.run
@@ -280,7 +297,7 @@ class Compiled:
         if not self._large:
             return None
         if discrete.still not in self._recursions:
-            self._recursions[discrete.still] = recursion(self._system, discrete)
+            self._recursions[discrete.still] = recursion_in_discrete_state(self._system, discrete)
         return self._recursions[discrete.still]
 
     def plain(self, discrete: Discrete, signals: int, text: Callable[[], Evaluation]) -> Evaluation:
@@ -297,7 +314,7 @@ class Compiled:
     @property
     def _large(self) -> bool:
         """Whether evaluations loop over the bodies."""
-        return self._system.loops is None and choice.runs_rolled(len(self._system.model.bodies))
+        return self._system.loops is None and choice.code_runs_rolled(len(self._system.model.bodies))
 
     @property
     def _price(self) -> float | None:
@@ -312,7 +329,7 @@ class Compiled:
             outputs = [system.measured + 2, self._width(discrete)] + [1] * (system.loops is not None)
             given = (*self._identity(discrete), repr(signals))
             inputs = signals, system.measured
-            text, common = self._texts(program, discrete, signals)
+            text, common = self._texts(run_equations_program, discrete, signals)
             offer = Offer(text, inputs, outputs, lambda: given, QUICK, common, runs=True)
             self._offers[discrete.name] = offer
         return offer
@@ -322,7 +339,7 @@ class Compiled:
         offer = self._loops.get(discrete.name)
         if offer is None:
             given = ("loop", *self._identity(discrete), repr(signals))
-            offer = Offer(self._texts(march_program, discrete, signals)[0], (), (), lambda: given, runs=True)
+            offer = Offer(self._texts(time_loop_program, discrete, signals)[0], (), (), lambda: given, runs=True)
             self._loops[discrete.name] = offer
         return offer
 
@@ -333,7 +350,7 @@ class Compiled:
             system = self._system
             given = ("rows", *self._identity(discrete), repr(signals))
             inputs, outputs = (signals, system.measured), [self._width(discrete)]
-            text, common = self._texts(rows_program, discrete, signals)
+            text, common = self._texts(run_rows_program, discrete, signals)
             offer = Offer(text, inputs, outputs, lambda: given, QUICK, common, runs=True)
             self._rows[discrete.name] = offer
         return offer
@@ -344,7 +361,7 @@ class Compiled:
         if offer is None:
             system, given = self._system, ("tangents", *self._identity(discrete), repr(signals))
             sizes = (signals, system.measured), [(system.measured + 2) * system.measured]
-            text, common = self._texts(tangents_program, discrete, signals)
+            text, common = self._texts(state_rate_tangents_program, discrete, signals)
             offer = Offer(text, *sizes, lambda: given, QUICK, common, runs=True)
             self._tangents[discrete.name] = offer
         return offer
@@ -358,7 +375,7 @@ class Compiled:
 
         def common() -> Shared:
             rest = record.__name__, self._fixed[-1], discrete.name, repr(signals)
-            return shared("system", system.regrouped, rest, recorded, INERTIAL)
+            return dynamics_program_shared_by_shape("system", system.regrouped, rest, recorded, INERTIAL)
 
         # of a large tree, to find out what it shares takes as long as some hundred evaluations
         alone = system.symbols is not None or self._large
@@ -367,7 +384,7 @@ class Compiled:
     def _width(self, discrete: Discrete) -> int:
         """The number of quantities in the output `row`."""
         robot = self._system.robot
-        return robot.nq + 4 * robot.nv + len(bearing(self._system, discrete))
+        return robot.nq + 4 * robot.nv + len(held_speeds_with_supports(self._system, discrete))
 
     def _identity(self, discrete: Discrete) -> tuple[str, ...]:
         """Everything that the recorded equations depend on; what no discrete state changes is written down once."""
@@ -377,7 +394,7 @@ class Compiled:
     def _fixed(self) -> tuple[str, ...]:
         system, derived = self._system, self._system.robot.derived
         if system.loops is not None or system.symbols is not None:
-            return fixed(system)
+            return fixed_identity_of_run_equations(system)
         if "model of a tree" not in derived:  # of the robot alone, and the longest of all texts
             derived["model of a tree"] = repr(system.model)
         return derived["model of a tree"], repr(system.structure())

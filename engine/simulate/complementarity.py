@@ -13,7 +13,7 @@ ROUNDING = 1e-12  # of a sum's largest term
 ROUNDS = 50  # for each unknown
 
 
-def balanced(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def balance_contacts(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Forces s and accelerations a, without rounding errors in a, by an active set method that frees forces singly."""
     scale = 1.0 / np.sqrt(np.where(np.diag(G) > 0.0, np.diag(G), 1.0))  # makes all forces of one size
     bounds = low, high

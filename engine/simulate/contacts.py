@@ -13,7 +13,7 @@ from . import blows, modes, saturation
 from .discrete import Discrete
 from .events import Watch
 from .runner import Runner
-from .signals import first_of_modes
+from .signals import first_mode_signal
 from .sticking import LEAST_SCALE, SLACK
 from .system import Stop, System
 
@@ -101,7 +101,7 @@ class Patterns:
 
     def put_signals(self, signals: np.ndarray, contacts: Contacts, these: np.ndarray) -> None:
         """Put the signals that belong to the modes of these runs into rows of signals."""
-        system, first = self.run.system, first_of_modes(self.run.system)
+        system, first = self.run.system, first_mode_signal(self.run.system)
         at_limit = contacts.saturated != 0.0
         limit = np.where(contacts.saturated > 0.0, self.limits.most[these], self.limits.least[these])
         for c in range(len(self.bounded)):
@@ -201,7 +201,7 @@ class Patterns:
         """Add a pattern with its watches, which are those of a single run."""
         run, before = self.run, self.run.discrete
         run.discrete = discrete
-        watches = [*modes.watches(run, t, y), *saturation.watches(run)]
+        watches = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
         rules = run.rules(watches)
         run.discrete = before
         assert rules is not None  # those of joints that aren't held together by loops are all by rules
@@ -221,7 +221,7 @@ class Patterns:
     def _discrete(self, contacts: Contacts, k: int) -> Discrete:
         """The discrete state of run k."""
         slip, held = {}, {}
-        low, high = ranges(self._own.coulomb[0], contacts.lower[k], contacts.upper[k])
+        low, high = stiction_force_ranges(self._own.coulomb[0], contacts.lower[k], contacts.upper[k])
         for c, speed in enumerate(self.switching):
             if contacts.held[k, c]:
                 held[speed] = float(low[c]), float(high[c])
@@ -243,12 +243,12 @@ def alike(numbers: np.ndarray, slots: np.ndarray) -> Iterator[tuple[int, int, np
         yield int(numbers[rows[0]]), int(slots[rows[0]]), rows
 
 
-def ranges(coulomb: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def stiction_force_ranges(coulomb: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The ranges of the forces that can hold joints, by their friction and the stops that they touch."""
     return np.where(upper, -math.inf, -coulomb), np.where(lower, math.inf, coulomb)
 
 
-def touching(system: System, limits: Limits, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def joints_touching_stops(system: System, limits: Limits, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whether each joint touches its lower stop, and its upper one; q and the limits have a row for each run."""
     lower, upper = np.zeros((2, len(q), len(system.switching)), dtype=bool)
     for c, k in enumerate(system.switching):

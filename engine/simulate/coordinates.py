@@ -12,15 +12,15 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
-from ..loops.assembly import newton, newton_rows
-from ..loops.partition import Partition, partition
-from ..loops.rank import independent
+from ..loops.assembly import close_loops_by_newton, close_many_positions_by_newton
+from ..loops.partition import Partition, best_partition
+from ..loops.rank import independent_constraint_rows
 from ..loops.search import CLOSED
 from . import afresh, singular
-from .discrete import Discrete, partition_of
+from .discrete import Discrete, discrete_partition
 from .events import Event
-from .signals import motion, wanted, wanted_rows
-from .system import System, constraints_of
+from .signals import prescribed_motion_at, wanted_row_signals, wanted_row_signals_over_time
+from .system import System, constraints_of_system
 
 NEAR = 1e-3  # share of a pivot below which a singular position may be ahead
 EARLY = 0.05  # share of a pivot below which a run that may switch takes other coordinates
@@ -29,123 +29,132 @@ EARLY = 0.05  # share of a pivot below which a run that may switch takes other c
 # ---- the choice of independent coordinates
 
 
-def beginning(system: System, q: np.ndarray) -> Discrete:
+def discrete_state_at_start(system: System, q: np.ndarray) -> Discrete:
     """The discrete state of a run that starts at these coordinates, before any joint is held."""
     if system.loops is None:
         return Discrete()
     wanted = system.robot.driven if system.preferred is None else system.preferred
-    part = partition_at(system, q, wanted)
-    if preferred_at_start(system, part) != wanted:
-        part = partition_at(system, q, ())
-    return Discrete(partition=part, near=nearness(system))
+    part = partition_at_run_positions(system, q, wanted)
+    if preferred_speeds_at_start(system, part) != wanted:
+        part = partition_at_run_positions(system, q, ())
+    return Discrete(partition=part, near=nearness_of_pivot_guard(system))
 
 
-def preferred_at_start(system: System, part: Partition) -> tuple[int, ...]:
+def preferred_speeds_at_start(system: System, part: Partition) -> tuple[int, ...]:
     """The speeds that are to be independent: actuated ones only where they are as many as a partition's freedoms."""
     if system.preferred is not None:
         return system.preferred
     return system.robot.driven if len(part.N) + len(part.given) == len(system.robot.driven) else ()
 
 
-def nearness(system: System) -> float:
+def nearness_of_pivot_guard(system: System) -> float:
     """The share of a pivot at which the guard of a fresh partition is zero."""
     return EARLY if system.method.switches or system.switches or system.robot.rolls else NEAR
 
 
-def partition_at(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
+def partition_at_run_positions(
+    system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()
+) -> Partition:
     """The partition at these positions that takes preferred speeds before others.
 
     Of the held speeds, as many are given as are independent; the others then keep still by themselves.
     """
-    loops, ruled = constraints_of(system), system.ruled
+    loops, ruled = constraints_of_system(system), system.ruled
     given = (*ruled, *(k for k in held if k not in ruled))
     if held:
         J = loops.scaled(loops.jacobian(q)[0])
         rows, first = np.concatenate([J, np.eye(system.robot.nv)[list(given)]]), len(J) + len(ruled)
-        firm = independent(rows, [range(len(J)), range(len(J), first), range(first, len(rows))])
+        firm = independent_constraint_rows(rows, [range(len(J)), range(len(J), first), range(first, len(rows))])
         given = (*ruled, *(k for r, k in enumerate(given, start=len(J)) if r >= first and r in firm))
-    return partition(loops, q, given, preferred, system.method.basis)
+    return best_partition(loops, q, given, preferred, system.method.basis)
 
 
-def independent_joints(system: System, discrete: Discrete) -> list[str]:
+def independent_joints_of_run(system: System, discrete: Discrete) -> list[str]:
     """Names of the joints whose speeds are independent."""
-    speeds = partition_of(discrete).independent
+    speeds = discrete_partition(discrete).independent
     return [joint.name for joint in system.robot.moving if any(k in speeds for k in joint.speeds)]
 
 
 # ---- the change to other coordinates
 
 
-def guard(system: System, discrete: Discrete) -> Event | None:
+def guard_of_coordinates(system: System, discrete: Discrete) -> Event | None:
     """An event function with a zero where the independent coordinates become unusable; None if they can't."""
     if system.loops is None or (system.method.afresh and not discrete.passing):
         return None
     if discrete.passing:
-        return lambda t, y: 1.0 - singular.rank_margin(system, discrete, t, y) / discrete.near
-    return lambda t, y: singular.share(system, discrete, positions(system, t, y)) / discrete.near - 1.0
+        return lambda t, y: 1.0 - singular.singularity_rank_margin(system, discrete, t, y) / discrete.near
+    return lambda t, y: (
+        singular.pivot_share_at_state(system, discrete, positions_in_run(system, t, y)) / discrete.near - 1.0
+    )
 
 
-def positions(system: System, t: float, y: np.ndarray) -> np.ndarray:
+def positions_in_run(system: System, t: float, y: np.ndarray) -> np.ndarray:
     """All coordinates at t."""
-    return np.array(system.expanded(motion(system, t), y.tolist())[0])
+    return np.array(system.expanded(prescribed_motion_at(system, t), y.tolist())[0])
 
 
-def guarded(
+def state_after_guard(
     system: System, discrete: Discrete, t: float, y: np.ndarray, how: str, ahead: singular.Singular | None
 ) -> tuple[Discrete, np.ndarray, str]:
     """The discrete and continuous state to go on with where the guard is zero, and what was done.
 
-    `ahead` is the singular position to which the motion leads, as `singular.ahead` has predicted it.
+    `ahead` is the singular position to which the motion leads, as `singular.singular_position_ahead` has predicted it.
     """
-    q, held = positions(system, t, y), discrete.still
+    q, held = positions_in_run(system, t, y), discrete.still
     if discrete.passing:
-        discrete = replace(discrete, partition=partition_at(system, q, (), held), near=nearness(system), passing=False)
-        return discrete, settled(system, discrete, t, y), "through"
+        discrete = replace(
+            discrete,
+            partition=partition_at_run_positions(system, q, (), held),
+            near=nearness_of_pivot_guard(system),
+            passing=False,
+        )
+        return discrete, settled_state(system, discrete, t, y), "through"
     switches = system.method.switches or system.switches
     if ahead is None and not switches:
-        part = partition_of(discrete)
-        fresh = partition_at(system, q, part.independent, held)
-        again = replace(discrete, partition=fresh, near=nearness(system))
+        part = discrete_partition(discrete)
+        fresh = partition_at_run_positions(system, q, part.independent, held)
+        again = replace(discrete, partition=fresh, near=nearness_of_pivot_guard(system))
         sound = fresh.independent == part.independent and min(map(abs, fresh.pivots), default=1.0) > 0.0
-        if sound and singular.share(system, again, q) > 0.1:
+        if sound and singular.pivot_share_at_state(system, again, q) > 0.1:
             return again, y, ""  # the same coordinates, in a better order
         return replace(discrete, near=discrete.near / 10), y, ""
     if ahead is not None and how == "stop" and not ahead.turned:
         return (replace(discrete, near=NEAR), y, "") if discrete.near > NEAR else (discrete, y, "stop")
     if ahead is not None and how == "through" and not ahead.coordinates:
-        near = 2 * max(singular.rank_margin(system, discrete, t, y), 10 * NEAR)
+        near = 2 * max(singular.singularity_rank_margin(system, discrete, t, y), 10 * NEAR)
         return replace(discrete, passing=True, near=near), y, "into"
-    y = settled(system, discrete, t, y)
-    q = positions(system, t, y)
-    kept = singular.apart_from_contacts(system, discrete, q) if ahead is not None and ahead.turned else ()
-    fresh = partition_at(system, q, kept, held)
-    return replace(discrete, partition=fresh, near=nearness(system)), y, "switch"
+    y = settled_state(system, discrete, t, y)
+    q = positions_in_run(system, t, y)
+    kept = singular.speeds_apart_from_contacts(system, discrete, q) if ahead is not None and ahead.turned else ()
+    fresh = partition_at_run_positions(system, q, kept, held)
+    return replace(discrete, partition=fresh, near=nearness_of_pivot_guard(system)), y, "switch"
 
 
 # ---- states that the loops allow
 
 
-def start_state(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
+def state_at_start(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
     """The state at the run's start."""
     y = system.state(q, qd)
     if system.loops is not None and system.method.afresh:
-        part = partition_of(afresh.with_null_space(system, discrete, q))
-        y[len(system.state_coordinates) : system.measured] = afresh.folded(system, part, qd)
+        part = discrete_partition(afresh.discrete_state_with_null_space(system, discrete, q))
+        y[len(system.state_coordinates) : system.measured] = afresh.state_with_folded_speeds(system, part, qd)
     return y
 
 
-def settled(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.ndarray:
+def settled_state(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.ndarray:
     """The state with Euler parameters of norm 1 and, where the method closes them, positions and speeds closed."""
     y = system.unit(y)
     if system.loops is None or not system.method.closes:
         return y
-    loops, part = system.loops, partition_of(discrete)
-    q, qd = (np.array(x) for x in system.expanded(motion(system, t), y.tolist())[:2])
-    values, rates, _ = wanted(system, t)
+    loops, part = system.loops, discrete_partition(discrete)
+    q, qd = (np.array(x) for x in system.expanded(prescribed_motion_at(system, t), y.tolist())[:2])
+    values, rates, _ = wanted_row_signals(system, t)
     if discrete.passing:
-        q, qd = singular.closed_where_firm(loops.at(values), q, qd, rates, part.given)
+        q, qd = singular.state_closed_where_firm(loops.at(values), q, qd, rates, part.given)
     else:
-        q, _ = newton(loops.at(values), q, [*part.given, *part.independent], near=True)
+        q, _ = close_loops_by_newton(loops.at(values), q, [*part.given, *part.independent], near=True)
         right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], part.basis(system.robot.nv) @ qd])
         with contextlib.suppress(np.linalg.LinAlgError):
             qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right)
@@ -162,16 +171,16 @@ def _replaced(system: System, y: np.ndarray, q: np.ndarray, qd: np.ndarray, disc
     return y
 
 
-def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+def settled_states(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
     """The settled states of many instants, all at once, or one by one where that doesn't close them."""
 
     def each() -> np.ndarray:
-        rows = [settled(system, discrete, float(t), y) for t, y in zip(times, states)]
+        rows = [settled_state(system, discrete, float(t), y) for t, y in zip(times, states)]
         return np.array(rows).reshape(states.shape)
 
     if system.loops is None:
         return system.unit(states)
-    part = partition_of(discrete)
+    part = discrete_partition(discrete)
     usual = system.method.closes and not discrete.passing and not set(discrete.held) - set(part.given)
     if not usual or not len(times):
         return each()
@@ -184,7 +193,7 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
 
 def _settled_together(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
     """The settled states of many instants; those that aren't closed after few steps are settled by themselves."""
-    loops, part, nq, nv = constraints_of(system), partition_of(discrete), system.robot.nq, system.robot.nv
+    loops, part, nq, nv = constraints_of_system(system), discrete_partition(discrete), system.robot.nq, system.robot.nv
     given, cq = list(part.given), len(system.state_coordinates)
     free = [k for k in range(nv) if k not in (*given, *part.independent)]
     closed = system.unit(states.copy())
@@ -194,32 +203,32 @@ def _settled_together(system: System, discrete: Discrete, times: np.ndarray, sta
         for target, columns, source in zip((q, qd), (one.joint.coordinates, one.joint.speeds), one.at(times)):
             for k, values in zip(columns, source):
                 target[:, k] = values
-    values, rates = wanted_rows(system, times)
-    q, left = newton_rows(loops, q, part.rows, free, values)
+    values, rates = wanted_row_signals_over_time(system, times)
+    q, left = close_many_positions_by_newton(loops, q, part.rows, free, values)
     right = np.concatenate([rates[:, list(part.rows)], qd[:, given], qd @ part.basis(nv).T], axis=1)
     qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
     closed[:, :cq], closed[:, cq : system.measured] = q[:, system.state_coordinates], qd[:, system.state_speeds]
-    closed = held_still(system, discrete, closed)
+    closed = states_with_joints_held(system, discrete, closed)
     for n in np.flatnonzero(~(left <= CLOSED)).tolist():
-        closed[n] = settled(system, discrete, float(times[n]), states[n])
+        closed[n] = settled_state(system, discrete, float(times[n]), states[n])
     return closed
 
 
-def held_still(system: System, discrete: Discrete, states: np.ndarray) -> np.ndarray:
+def states_with_joints_held(system: System, discrete: Discrete, states: np.ndarray) -> np.ndarray:
     """The states with the speed 0 for all held joints."""
     states = states.copy()
     states[:, [system.place_of(k) for k in discrete.held]] = 0.0
     return states
 
 
-def completed(
+def complete_state_rates(
     system: System, discrete: Discrete, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Speeds and accelerations of all joints, from those that are given or independent."""
-    loops, part = constraints_of(system), partition_of(discrete)
+    loops, part = constraints_of_system(system), discrete_partition(discrete)
     K, N = part.matrix(loops.jacobian(q)[0]), part.basis(system.robot.nv)
     given, rows = list(part.given), list(part.rows)
-    _, rates, seconds = wanted(system, t)
+    _, rates, seconds = wanted_row_signals(system, t)
     speeds = np.linalg.solve(K, np.concatenate([rates[rows], qd[given], N @ qd]))
     _, drift = loops.jacobian(q, speeds)
     right = np.concatenate([(seconds - drift)[rows], qdd[given], N @ qdd])

@@ -117,7 +117,7 @@ def _ruled(rules: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.asarray(factor * (x - zero) + slack + share * np.maximum(abs(x), floor))
 
 
-def first_crossings(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
+def first_event_crossings(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
     """The instants of the first events and the watches that have them; NaN and −1 where a step has none."""
     count = len(steps.t)
     instants, watches = np.full(count, np.nan), np.full(count, -1)
@@ -206,7 +206,7 @@ def _dips(functions: Functions, t: np.ndarray, g: np.ndarray) -> Dips:
 def _located(functions: Functions, a: np.ndarray, fa: np.ndarray, b: np.ndarray, fb: np.ndarray) -> np.ndarray:
     """The instants just behind the falls of these functions from positive to not positive between a and b.
 
-    The method, and its letters, are those of `events.py:crossing`.
+    The method, and its letters, are those of `events.py:event_crossing`.
     """
     tolerance = 2 * np.spacing(np.maximum(abs(a), abs(b)))
     steps = np.ceil(np.log2(np.maximum((b - a) / tolerance, 1.0)))

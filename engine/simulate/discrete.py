@@ -64,7 +64,7 @@ class Discrete:
         return replace(self, slip=dict(slip), held=dict(held), partition=partition)
 
 
-def partition_of(discrete: Discrete) -> Partition:
+def discrete_partition(discrete: Discrete) -> Partition:
     """The partition of a mechanism's coordinates."""
     assert discrete.partition is not None
     return discrete.partition

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.spatial import add, dot
-from ..dynamics.sweeps import Pivot, dynamics
+from ..dynamics.sweeps import Pivot, sweep_tree
 from ..loops.constrained import AppliedForces, ConstrainedEquations
 from ..machine.program.scalars import Scalar, sign, square_root
 from . import afresh
-from .discrete import Discrete, partition_of
-from .situation import Situation, read
+from .discrete import Discrete, discrete_partition
+from .situation import Situation, situation_of_state
 from .system import Model, System
 
 ITERATIONS = 2  # of Newton's method within the equations, from the integrated positions
@@ -59,7 +59,7 @@ class Evaluation:
 Recursion = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
 
 
-def evaluate(
+def evaluate_equations(
     system: System,
     signals: Sequence[Scalar],
     y: Sequence[Scalar],
@@ -68,25 +68,27 @@ def evaluate(
     recursion: Recursion | None = None,
 ) -> Evaluation:
     """Accelerations, forces and powers at one instant; `recursion` takes the place of the text's for a tree."""
-    now = read(system, signals, y, discrete, model)
+    now = situation_of_state(system, signals, y, discrete, model)
     if system.method.afresh and system.loops is not None:
-        discrete = afresh.with_null_space(system, discrete, now.q)
-        now = read(system, signals, afresh.unfolded(system, discrete, now, y), discrete)
+        discrete = afresh.discrete_state_with_null_space(system, discrete, now.q)
+        now = situation_of_state(system, signals, afresh.state_with_unfolded_speeds(system, discrete, now, y), discrete)
     if system.loops is None:
         moved = _of_tree(system, now, model, recursion)
     else:
         moved = _of_mechanism(system, now, discrete, model)
-    return concluded(system, now, moved, discrete, model)
+    return conclude_evaluation(system, now, moved, discrete, model)
 
 
-def rates(system: System, now: Evaluation) -> list[Scalar]:
+def state_rates(system: System, now: Evaluation) -> list[Scalar]:
     """The rate y' of the state."""
     along = coordinate_rates(system.robot, now.q, now.qd)
     speeds = now.state_rates if now.state_rates is not None else [now.qdd[k] for k in system.state_speeds]
     return [along[k] for k in system.state_coordinates] + speeds + [now.power, now.loss]
 
 
-def lost(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
+def evaluation_of_lost_state(
+    system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete
+) -> Evaluation:
     """The evaluation of a state without accelerations: NaN for all but positions and speeds."""
     n, nan = system.robot.nv, math.nan
     q, qd, _ = system.expanded(signals, y)
@@ -96,7 +98,7 @@ def lost(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
 # ---- friction
 
 
-def friction(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> dict[int, Scalar]:
+def friction_in_run(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> dict[int, Scalar]:
     """Dry friction of each speed, positive against positive motion: smooth, or by the direction of slipping.
 
     A speed whose motion is given has no mode; its direction is the sign of the speed.
@@ -118,7 +120,7 @@ def friction(system: System, now: Situation, qd: Sequence[Scalar], model: Model)
 def _of_tree(system: System, now: Situation, model: Model, recursion: Recursion | None) -> Moved:
     """The motion of a tree, by the recursion with the pattern of given motions."""
     n = system.robot.nv
-    acting = pushed(system, now, now.qd, model)
+    acting = pushed_by_force_laws(system, now, now.qd, model)
     motion_given = [k in now.given for k in range(n)]
     start = [now.given[k] if motion_given[k] else acting[k] for k in range(n)]
     pivots: dict[int, Pivot] = {}
@@ -126,7 +128,7 @@ def _of_tree(system: System, now: Situation, model: Model, recursion: Recursion 
         sought = recursion(now.q, now.qd, start)
     else:
         outside = now.wrenches, now.loads, pivots, now.holds
-        sought, _ = dynamics(model.bodies, system.robot.gravity, now.q, now.qd, start, motion_given, *outside)
+        sought, _ = sweep_tree(model.bodies, system.robot.gravity, now.q, now.qd, start, motion_given, *outside)
     qdd = [start[k] if motion_given[k] else sought[k] for k in range(n)]
     more = {k: sought[k] - acting[k] for k in now.given}
     return Moved(now.q, now.qd, qdd, more | {k: hold * pivots[k].support for k, hold in now.holds.items()})
@@ -134,12 +136,12 @@ def _of_tree(system: System, now: Situation, model: Model, recursion: Recursion 
 
 def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Model) -> Moved:
     """The motion of a mechanism, by its closure method on positions and speeds that are closed as the method has it."""
-    n, method, part = system.robot.nv, system.method, partition_of(discrete)
+    n, method, part = system.robot.nv, system.method, discrete_partition(discrete)
     loops = system.constraints(model)
     equations = ConstrainedEquations(loops, part, model.bodies)
     q, qd = now.q, now.qd
     if method.closes:
-        q = closed_positions(system, equations, q, now.values)
+        q = closed_positions_in_run(system, equations, q, now.values)
     tied = loops.tied(q)
     A = equations.rows(q, tied)
     K = equations.factors(A)
@@ -150,7 +152,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
         wanted = [now.rates.get(r, 0.0) - pull * x for r, x in zip(part.rows, gap)]
         qd = K.solve([*wanted, *(qd[k] for k in part.given), *(dot(list(row), qd) for row in part.N)])
     forces = AppliedForces(
-        pushed(system, now, qd, model), now.wrenches, now.loads, {k: now.given[k] for k in part.given}
+        pushed_by_force_laws(system, now, qd, model), now.wrenches, now.loads, {k: now.given[k] for k in part.given}
     )
     problem = equations.problem(q, qd, A, K, tied, forces, gap, now.rates, now.seconds, system.values)
     qdd = method.accelerations(problem)
@@ -163,18 +165,18 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
             if row in now.rates:
                 moved.driving = moved.driving + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
     if method.afresh:
-        moved.state_rates = afresh.folded(system, part, qdd)
+        moved.state_rates = afresh.state_with_folded_speeds(system, part, qdd)
     return moved
 
 
-def pushed(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> list[Scalar]:
+def pushed_by_force_laws(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> list[Scalar]:
     """Forces along the speeds: those of force laws, less dry friction."""
-    rubbed = friction(system, now, qd, model)
+    rubbed = friction_in_run(system, now, qd, model)
     acting = [force + now.pulled[k] if k in now.pulled else force for k, force in enumerate(now.applied)]
     return [force - rubbed[k] if k in rubbed else force for k, force in enumerate(acting)]
 
 
-def closed_positions(
+def closed_positions_in_run(
     system: System, equations: ConstrainedEquations, q: list[Scalar], values: Mapping[int, Scalar]
 ) -> list[Scalar]:
     """Coordinates with closed loops, by Newton's method with the same Jacobian in all iterations."""
@@ -204,9 +206,9 @@ def _shifted(system: System, q: list[Scalar], step: list[Scalar]) -> list[Scalar
 # ---- forces and powers
 
 
-def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, model: Model) -> Evaluation:
+def conclude_evaluation(system: System, now: Situation, moved: Moved, discrete: Discrete, model: Model) -> Evaluation:
     """The evaluation that follows from a motion: the forces of actuators, friction and stops, with power and loss."""
-    q, qd, rubbed = moved.q, moved.qd, friction(system, now, moved.qd, model)
+    q, qd, rubbed = moved.q, moved.qd, friction_in_run(system, now, moved.qd, model)
     tau, support = list(now.applied), {}
     for k, force in moved.more.items():
         if k in discrete.held or k in now.holds:

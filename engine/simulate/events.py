@@ -49,12 +49,14 @@ class Watch:
     rule: Rule | None = None
 
 
-def ruled(quantity: Event, source: Source, rule: Rule, what: str, speed: int, direction: float) -> Watch:
+def watch_by_rule(quantity: Event, source: Source, rule: Rule, what: str, speed: int, direction: float) -> Watch:
     """A watch by a rule on this quantity."""
     return Watch(lambda t, y: rule(quantity(t, y)), what, speed, direction, source, rule)
 
 
-def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: float, tolerance: float = 0.0) -> float:
+def event_crossing(
+    g: Callable[[float], float], t0: float, g0: float, t1: float, g1: float, tolerance: float = 0.0
+) -> float:
     """The instant just behind a change of sign of g between t0 and t1, where g has its new sign already.
 
     Exactly one of g0 = g(t0) and g1 = g(t1) must be positive; zero counts as not positive. The change lies before the
@@ -88,7 +90,7 @@ def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: f
     return b
 
 
-def first_crossing(
+def first_event_crossing(
     functions: Sequence[Event], stepper: Stepper, samples: int = 4, tolerance: float = 0.0
 ) -> tuple[float, int] | None:
     """The instant of the first event in the stepper's last step and the index of its function, or None.
@@ -154,4 +156,4 @@ def _dip(function: Event, stepper: Stepper, points: list[tuple[float, float]]) -
 
 
 def _locate(function: Event, stepper: Stepper, t0: float, g0: float, t1: float, g1: float, tolerance: float) -> float:
-    return crossing(lambda t: function(t, stepper.between(t)), t0, g0, t1, g1, tolerance)
+    return event_crossing(lambda t: function(t, stepper.between(t)), t0, g0, t1, g1, tolerance)

@@ -8,26 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from ..loops.balance import Balance, balance_texts
-from ..loops.constraints import closure
+from ..loops.balance import Balance, loop_balance_texts
+from ..loops.constraints import loop_closure
 from ..machine.program.scalars import as_floats
-from .acting import push_forces
+from .acting import actuator_forces_at_instants
 from .follow import Path
 from .inputs import Inputs
 from .runner import Runner
-from .signals import Planned, wrenches
-from .situation import planned_forces
+from .signals import Planned, wrench_signals_at
+from .situation import planned_feedforward_forces
 from .system import System
 
 
-def runner(system: System, q: Sequence[float], **how: Any) -> Runner:
+def runner_with_feedforward(system: System, q: Sequence[float], **how: Any) -> Runner:
     """A run of the system from coordinates q, with feedforward planned if it has any; `how` as `Runner` takes it."""
     if system.inputs.feedforward and how.get("planned") is None:
-        how["planned"] = force_plan(system, q)
+        how["planned"] = feedforward_force_plan(system, q)
     return Runner(system, q, **how)
 
 
-def force_plan(system: System, q: Sequence[float]) -> Planned:
+def feedforward_force_plan(system: System, q: Sequence[float]) -> Planned:
     """A function of time for the joint forces of the planned motion, with wrenches and dry friction."""
     return _of_tree(system) if system.loops is None else _of_mechanism(system, q)
 
@@ -45,12 +45,14 @@ def _of_tree(system: System) -> Planned:
             for target, source, columns in zip((q, qd, qdd), motion.at(t), places):
                 for k, x in zip(columns, source):
                     target[k] = x if isinstance(t, np.ndarray) else float(x)
-        return planned_forces(system, q, qd, qdd, iter(wrenches(system, t)), _pushes(system, t, q, qd))
+        return planned_feedforward_forces(
+            system, q, qd, qdd, iter(wrench_signals_at(system, t)), _pushes(system, t, q, qd)
+        )
 
     return planned
 
 
-def planned_path(system: System, q: Sequence[float], t: float) -> Path:
+def feedforward_path(system: System, q: Sequence[float], t: float) -> Path:
     """The planned motion of a mechanism, followed from its positions at t so that the loops stay on their branch."""
     inputs = system.inputs
     led = Inputs(prescribed=(*inputs.feedforward, *inputs.prescribed), wrenches=inputs.wrenches, drives=inputs.drives)
@@ -61,14 +63,14 @@ def planned_path(system: System, q: Sequence[float], t: float) -> Path:
 def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
     """The planned forces of a mechanism as a function of time, along a path that keeps its loops closed."""
     robot = replace(system.robot, actuators=())  # those have laws, or do nothing
-    loops = closure(robot)
-    texts = balance_texts(loops)
+    loops = loop_closure(robot)
+    texts = loop_balance_texts(loops)
     led = {k for motion in (*system.inputs.feedforward, *system.inputs.prescribed) for k in motion.joint.speeds}
     followed: Path | None = None
 
     def planned(t: float) -> list[float]:
         nonlocal followed
-        followed = followed or planned_path(system, q, t)
+        followed = followed or feedforward_path(system, q, t)
         places, speeds, accelerations, tau = followed.at(t)
         forces = [0.0] * robot.nv
         if tau is not None and not system.pushing and set(robot.driven) <= led:
@@ -76,7 +78,7 @@ def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
         else:
             motion = places.tolist(), speeds.tolist(), accelerations.tolist()
             pushes = _pushes(system, t, motion[0], motion[1])
-            tree = as_floats(planned_forces(system, *motion, iter(wrenches(system, t)), pushes))
+            tree = as_floats(planned_feedforward_forces(system, *motion, iter(wrench_signals_at(system, t)), pushes))
             needed = Balance(robot, places, loops, texts).solve(np.array(tree)).actuated[0]
         for k, x in zip(robot.driven, needed):
             forces[k] = float(x)
@@ -91,5 +93,5 @@ def _pushes(system: System, t: Any, q: Sequence[Any], qd: Sequence[Any]) -> dict
         return {}
     times = np.atleast_1d(t)
     places, speeds = (np.array([np.broadcast_to(x, times.shape) for x in rows]).T for rows in (q, qd))
-    forces = push_forces(system, times, places, speeds)
+    forces = actuator_forces_at_instants(system, times, places, speeds)
     return {k: forces[:, k] if isinstance(t, np.ndarray) else float(forces[0, k]) for k in system.pushing}

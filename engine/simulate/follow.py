@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.assembly import newton
-from ..loops.search import moved_along_speeds
-from .coordinates import completed
+from ..loops.assembly import close_loops_by_newton
+from ..loops.search import closing_position_moved_along_speeds
+from .coordinates import complete_state_rates
 from .runner import Runner
-from .signals import wanted
-from .singular import Singular, described, margin
-from .system import constraints_of
+from .signals import wanted_row_signals
+from .singular import Singular, describe_singular_position, singularity_margin
+from .system import constraints_of_system
 
 CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # smallest singular value below which the position doesn't follow from the motion any more
@@ -32,7 +32,7 @@ class Followed:
     singular: Singular | None = None
 
 
-def follow(run: Runner, q0: np.ndarray, grid: np.ndarray, tell: Callable[[float], None]) -> Followed:
+def follow_prescribed_motion(run: Runner, q0: np.ndarray, grid: np.ndarray, tell: Callable[[float], None]) -> Followed:
     """The motion on the grid, from positions near q0."""
     t, q = float(grid[0]), np.array(q0, dtype=float)
     rows = [_rates(run, t, q)]
@@ -49,7 +49,7 @@ def follow(run: Runner, q0: np.ndarray, grid: np.ndarray, tell: Callable[[float]
             elif step > finest:
                 step /= 4
             else:
-                return _rows(rows, described(run.system, run.discrete, t, q))
+                return _rows(rows, describe_singular_position(run.system, run.discrete, t, q))
         rows.append(_rates(run, t, q))
         tell(t)
     return _rows(rows, None)
@@ -60,7 +60,9 @@ class Path:
 
     def __init__(self, run: Runner, t: float, q: np.ndarray):
         system = run.system
-        q, _ = newton(constraints_of(system).at(wanted(system, t)[0]), _placed(run, t, q), system.prescribed)
+        q, _ = close_loops_by_newton(
+            constraints_of_system(system).at(wanted_row_signals(system, t)[0]), _placed(run, t, q), system.prescribed
+        )
         self._run, self._first = run, (t, *_rates(run, t, q), None)
         self._last: tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] = self._first
 
@@ -92,10 +94,14 @@ class Path:
         """The state one step beyond the last one, or None where the motion can't be followed so far."""
         run = self._run
         if not run.unknown:  # the run's equations close loops that are nearly closed, and may be compiled
-            guess = _placed(run, t, moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2))
+            guess = _placed(
+                run, t, closing_position_moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2)
+            )
             now = run.evaluate(t, run.start(guess.tolist(), qd.tolist()))
             rows = tuple(np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd, now.tau))
-            if abs(rows[0] - guess).max(initial=0.0) < NEARLY * min(constraints_of(run.system).column_scale.min(), 1.0):
+            if abs(rows[0] - guess).max(initial=0.0) < NEARLY * min(
+                constraints_of_system(run.system).column_scale.min(), 1.0
+            ):
                 return (rows[0], rows[1], rows[2], rows[3]) if all(np.isfinite(x).all() for x in rows) else None
         closed = _step(run, t, q, qd, qdd, step)
         return (*_rates(run, t, closed), None) if closed is not None else None
@@ -108,13 +114,13 @@ def _rows(rows: Sequence[tuple[np.ndarray, ...]], singular: Singular | None) -> 
 
 def _step(run: Runner, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float) -> np.ndarray | None:
     """The closed position at t near the predicted one; None if the step was too long or there is no such position."""
-    system, loops = run.system, constraints_of(run.system)
-    guess = _placed(run, t, moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2))
-    closed, gap = newton(loops.at(wanted(system, t)[0]), guess, system.prescribed, near=True)
+    system, loops = run.system, constraints_of_system(run.system)
+    guess = _placed(run, t, closing_position_moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2))
+    closed, gap = close_loops_by_newton(loops.at(wanted_row_signals(system, t)[0]), guess, system.prescribed, near=True)
     scale = loops.column_scale.max()
     if gap > CLOSE or abs(closed - guess).max(initial=0.0) > FARTHEST * max(scale, 1.0):
         return None
-    before, after = (margin(system, run.discrete, x) for x in (q, closed))
+    before, after = (singularity_margin(system, run.discrete, x) for x in (q, closed))
     return closed if abs(after) > END and before * after > 0 else None
 
 
@@ -134,4 +140,4 @@ def _rates(run: Runner, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray
         _, rates, seconds = motion.at(t)
         for k, v, a in zip(motion.joint.speeds, rates, seconds):
             qd[k], qdd[k] = v, a
-    return q, *completed(run.system, run.discrete, t, q, qd, qdd)
+    return q, *complete_state_rates(run.system, run.discrete, t, q, qd, qdd)

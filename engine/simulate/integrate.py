@@ -14,7 +14,7 @@ from ..errors import InputError, did_you_mean
 from ..machine.jit.march import Collocation, Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8
 from .radau import RADAU
-from .runge_kutta import RungeKutta, scheme
+from .runge_kutta import RungeKutta, integrator_scheme
 from .scipy_stepper import Scipy
 from .stepper import Fun, Stepper
 from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, VERNER, Tableau
@@ -42,7 +42,7 @@ class Integrator:
         return self.scheme or self.collocation
 
 
-def runge_kutta(about: str, tableau: Tableau) -> Integrator:
+def runge_kutta_integrator(about: str, tableau: Tableau) -> Integrator:
     """The row of an explicit Runge-Kutta method, whose abilities follow from its coefficients.
 
     The method is adaptive if it has an embedded solution. It can run in the compiled loop if it also has dense output,
@@ -52,7 +52,11 @@ def runge_kutta(about: str, tableau: Tableau) -> Integrator:
         return Integrator(about, False, tableau.P is not None, partial(RungeKutta, tableau))
     compiled = tableau.ends_on_a_stage and tableau.P is not None
     return Integrator(
-        about, True, tableau.P is not None, partial(_adaptive, tableau), scheme(tableau) if compiled else None
+        about,
+        True,
+        tableau.P is not None,
+        partial(_adaptive, tableau),
+        integrator_scheme(tableau) if compiled else None,
     )
 
 
@@ -60,7 +64,7 @@ def _adaptive(tableau: Tableau, *args: Any, step: float | None, **options: Any) 
     return RungeKutta(tableau, *args, **options)
 
 
-def implicit(about: str, kind: str, collocation: Collocation | None = None) -> Integrator:
+def implicit_integrator(about: str, kind: str, collocation: Collocation | None = None) -> Integrator:
     """The row of one of scipy's solvers for stiff problems, whose steps a compiled loop may know."""
     return Integrator(about, True, False, partial(_scipy, kind), implicit=True, collocation=collocation)
 
@@ -71,18 +75,18 @@ def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper
 
 TABLEAUS = (DORMAND_PRINCE, DORMAND_PRINCE_8, CASH_KARP, VERNER, RUNGE_KUTTA)
 INTEGRATORS = {
-    "rk45": runge_kutta("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
-    "rkck": runge_kutta("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),
-    "rk56": runge_kutta("Verner 6(5), adaptive, of DVERK", VERNER),
-    "rk4": runge_kutta("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
-    "dop853": runge_kutta("Dormand-Prince 8(5,3), adaptive, for tight tolerances", DORMAND_PRINCE_8),
-    "radau": implicit("implicit Runge-Kutta of order 5, for stiff problems", "Radau", RADAU),
-    "bdf": implicit("implicit, of order 1 to 5, for stiff problems", "BDF"),
-    "lsoda": implicit("Adams or BDF, as the problem turns stiff or not", "LSODA"),
+    "rk45": runge_kutta_integrator("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
+    "rkck": runge_kutta_integrator("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),
+    "rk56": runge_kutta_integrator("Verner 6(5), adaptive, of DVERK", VERNER),
+    "rk4": runge_kutta_integrator("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
+    "dop853": runge_kutta_integrator("Dormand-Prince 8(5,3), adaptive, for tight tolerances", DORMAND_PRINCE_8),
+    "radau": implicit_integrator("implicit Runge-Kutta of order 5, for stiff problems", "Radau", RADAU),
+    "bdf": implicit_integrator("implicit, of order 1 to 5, for stiff problems", "BDF"),
+    "lsoda": implicit_integrator("Adams or BDF, as the problem turns stiff or not", "LSODA"),
 }
 
 
-def stepper_of(
+def stepper_of_integrator(
     method: str,
     fun: Fun,
     t0: float,

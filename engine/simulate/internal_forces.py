@@ -12,28 +12,28 @@ from ..dynamics import calls as tree
 from ..dynamics.quantities import frames
 from ..dynamics.quantities import reactions as tree_reactions
 from ..dynamics.samples import LARGE
-from ..dynamics.wrenches import on_link
-from ..loops.balance import Balance, Forces, enough
-from ..loops.branches import acting
-from ..loops.constraints import Closure, closure
-from ..loops.rank import null_space
-from ..loops.reactions import multiplier_texts, wrenches_of
+from ..dynamics.wrenches import wrenches_on_link
+from ..loops.balance import Balance, Forces, enough_actuators_for_freedoms
+from ..loops.branches import forces_acting_in_loops
+from ..loops.constraints import Closure, loop_closure
+from ..loops.rank import constraint_null_space
+from ..loops.reactions import mechanism_multiplier_texts, wrenches_of_multipliers
 from ..record.columns import WRENCH
 from ..robot.model import ZERO, Joint, Robot
-from .signals import wanted
+from .signals import wanted_row_signals
 from .system import System
 
 
-def sought_balance(system: System, q: np.ndarray) -> Balance:
+def balance_of_sought_forces(system: System, q: np.ndarray) -> Balance:
     """The balance of the sought forces: those of actuators, and of drives where the actuators don't suffice."""
-    loops, robot = system.loops, seeking_robot(system)
+    loops, robot = system.loops, robot_of_sought_forces(system)
     result = Balance(robot, q)
     if loops is not None and loops.drives and result.unmoved() > 0:
         result = Balance(robot, q, loops)
     return result
 
 
-def seeking_robot(system: System) -> Robot:
+def robot_of_sought_forces(system: System) -> Robot:
     """The robot whose actuators are those that are sought; an actuated joint under a force law isn't one of them."""
     known = {one.speed for one in system.inputs.driven}
     if not known & set(system.robot.driven):
@@ -47,7 +47,7 @@ def seeking_robot(system: System) -> Robot:
     return replace(system.robot, links=tuple(links))
 
 
-def sought_forces(
+def sought_forces_of_run(
     system: System,
     q: np.ndarray,
     qd: np.ndarray,
@@ -60,8 +60,8 @@ def sought_forces(
 
     `acting` are the known forces of joints that have a force law; the sought ones do the rest.
     """
-    result = sought_balance(system, q)
-    enough(result)
+    result = balance_of_sought_forces(system, q)
+    enough_actuators_for_freedoms(result)
     forces = result.solve(_needed(system.robot, q, qd, qdd, wrenches, resistance) - acting)
     power = np.einsum("nkc,nc,nk->n", result.S, forces.actuated, qd) + (acting * qd).sum(axis=1)
     rates = np.einsum("nmk,nk->nm", result.J, qd)
@@ -92,7 +92,7 @@ def _needed(
     return result
 
 
-def cut_forces(
+def cut_forces_of_run(
     robot: Robot,
     loops: Closure,
     q: np.ndarray,
@@ -112,34 +112,38 @@ def cut_forces(
     at = {name: six[sound] for name, six in (wrenches or {}).items()}
     left = _needed(robot, q[sound], qd[sound], qdd[sound], at or None, resistance[sound]) - tau[sound]
     if robot.actuators:
-        left -= np.einsum("nkc,nc->nk", acting(robot, q[sound])[:, :, len(robot.driven) :], pushes[sound])
+        left -= np.einsum(
+            "nkc,nc->nk", forces_acting_in_loops(robot, q[sound])[:, :, len(robot.driven) :], pushes[sound]
+        )
     firm = (abs(loops.jacobian(q[sound])[0]) < LARGE).all(axis=(1, 2)) & (abs(left) < LARGE).all(axis=1)
     result = np.full((len(q), loops.m), np.nan)
     if firm.any():
-        result[np.flatnonzero(sound)[firm]] = multiplier_texts(loops).rows({"q": q[sound][firm], "tau": left[firm]})
+        result[np.flatnonzero(sound)[firm]] = mechanism_multiplier_texts(loops).rows(
+            {"q": q[sound][firm], "tau": left[firm]}
+        )
     return Forces(np.concatenate([tau[:, list(robot.driven)], pushes], axis=1), result)
 
 
-def cut_wrenches(system: System, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def cut_wrenches_of_run(system: System, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What cuts, drives and actuators do to the links, and each cut's wrench in base axes."""
     loops = system.loops
-    own = loops if loops is not None and forces.multipliers.shape[1] == loops.m else closure(system.robot)
-    return wrenches_of(own, q, forces.actuated, forces.multipliers)
+    own = loops if loops is not None and forces.multipliers.shape[1] == loops.m else loop_closure(system.robot)
+    return wrenches_of_multipliers(own, q, forces.actuated, forces.multipliers)
 
 
-def gaps(system: System, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
+def largest_gaps_of_run(system: System, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
     """The largest gap of any loop in any row: a length and an angle."""
     loops = system.loops
     if loops is None:
         return 0.0, 0.0
     values = loops.gap(q)
     for n, time in enumerate(t if loops.drives else ()):
-        values[n] -= wanted(system, float(time))[0]
+        values[n] -= wanted_row_signals(system, float(time))[0]
     values, turning = abs(values), loops.turning
     return float(values[:, ~turning].max(initial=0.0)), float(values[:, turning].max(initial=0.0))
 
 
-def undetermined(system: System, q: np.ndarray, *, reactions: bool, turned: bool = False) -> list[str]:
+def undetermined_forces_of_run(system: System, q: np.ndarray, *, reactions: bool, turned: bool = False) -> list[str]:
     """Columns of cuts and reactions in which no rigid-body model can know the value; they have the least norm.
 
     The components are those along the base's axes, or, `turned`, along those of the link on which a wrench acts.
@@ -148,7 +152,7 @@ def undetermined(system: System, q: np.ndarray, *, reactions: bool, turned: bool
     if loops is None or not len(q):
         return []
     J, _ = loops.jacobian(q[0])
-    Z = null_space(loops.scaled(J).T)
+    Z = constraint_null_space(loops.scaled(J).T)
     if not Z.shape[1]:
         return []
     count = Z.shape[1]
@@ -156,7 +160,7 @@ def undetermined(system: System, q: np.ndarray, *, reactions: bool, turned: bool
     forces = Forces(
         np.zeros((count, len(system.robot.driven) + len(system.robot.actuators))), (loops.row_scale[:, None] * Z).T
     )
-    on_links, cuts = cut_wrenches(system, places, forces)
+    on_links, cuts = cut_wrenches_of_run(system, places, forces)
     wrenches = {(name, "lambda"): six for name, six in cuts.items()}
     acts_on = {(loop.name, "lambda"): loop.between[1] for loop in system.robot.loops}
     if reactions:
@@ -167,7 +171,9 @@ def undetermined(system: System, q: np.ndarray, *, reactions: bool, turned: bool
         acts_on |= {(link.joint.name, "reaction"): link.name for link in system.robot.links}
     if turned:
         placed = {"base": np.eye(4), **frames(system.robot, places)}
-        wrenches = {one: on_link(six, ZERO, placed[acts_on[one]][..., :3, :3]) for one, six in wrenches.items()}
+        wrenches = {
+            one: wrenches_on_link(six, ZERO, placed[acts_on[one]][..., :3, :3]) for one, six in wrenches.items()
+        }
     size = max(abs(six).max(initial=0.0) for six in wrenches.values())
     return [
         f"{name}.{suffix}.{component}"

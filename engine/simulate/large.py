@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..dynamics.mixed import Mixed
-from ..dynamics.sweeps import dynamics
+from ..dynamics.sweeps import sweep_tree
 from ..machine.jit.native import QUICK
 from ..machine.program.scalars import Scalar, as_floats
 from .discrete import Discrete
@@ -16,7 +16,7 @@ from .equations import Recursion
 from .system import System
 
 
-def recursion(system: System, discrete: Discrete) -> Recursion | None:
+def recursion_in_discrete_state(system: System, discrete: Discrete) -> Recursion | None:
     """The recursion of a tree in this discrete state on numbers; None where forces besides those of joints act."""
     robot, model = system.robot, system.model
     if system.loops is not None or system.inputs.wrenches or system.pushing:
@@ -27,7 +27,7 @@ def recursion(system: System, discrete: Discrete) -> Recursion | None:
     on, loads = system.constant
 
     def text(q: Sequence[Scalar], qd: Sequence[Scalar], start: Sequence[Scalar]) -> list[Scalar]:
-        return dynamics(model.bodies, robot.gravity, q, qd, start, pattern, on, loads)[0]
+        return sweep_tree(model.bodies, robot.gravity, q, qd, start, pattern, on, loads)[0]
 
     def sought(q: Sequence[Scalar], qd: Sequence[Scalar], start: Sequence[Scalar]) -> list[Scalar]:
         code = mixed.compiled(1)

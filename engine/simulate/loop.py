@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.vanishing import vanishing_message
+from ..dynamics.vanishing import vanishing_inertia_message
 from ..machine.jit.curves import SignalPieces
 from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import coordinates, modes, reasons, saturation
-from .blows import jumped, struck
+from .blows import state_after_blows, state_after_rate_jump
 from .discrete import Discrete
-from .events import Watch, first_crossing
-from .integrate import INTEGRATORS, stepper_of
-from .passage import passed_across
+from .events import Watch, first_event_crossing
+from .integrate import INTEGRATORS, stepper_of_integrator
+from .passage import step_across_singular_position
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .scipy_stepper import Scipy
 from .singular import Singular
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
-from .sticking import settle
+from .sticking import settle_sticking_modes
 
 Progress = Callable[[float], None]
 
@@ -85,7 +85,7 @@ class Trace:
         self.discrete += [run.discrete] * len(times)
 
 
-def integrate(
+def integrate_run(
     run: Runner,
     q: Sequence[float],
     qd: Sequence[float],
@@ -116,11 +116,11 @@ def _run(
     unsettled = run.discrete
     run.begin(t, y)
     run.sample(t, y)
-    y = settle(run, t, struck(run, t, y))
-    trace.events += saturation.limit_events(run.system, unsettled, run.discrete, t)
+    y = settle_sticking_modes(run, t, state_after_blows(run, t, y))
+    trace.events += saturation.saturation_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
     if idle := run.without_inertia(t, y):
-        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_message(idle)}"
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_inertia_message(idle)}"
     ruled = {float(x) for x in kinks if grid[0] < x < end}
     while t < end and trace.ended == "done":
         # a new stepper after every event and every kink of a law: the derivative may jump there
@@ -134,10 +134,10 @@ def _run(
 def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
     """The state behind a kink of a law: a rate that jumps is a blow, a force that jumps may break joints loose."""
     before = run.discrete
-    t, y, names = jumped(run, t, y)
+    t, y, names = state_after_rate_jump(run, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
-    y = settle(run, t, y)
-    trace.events += saturation.limit_events(run.system, before, run.discrete, t)
+    y = settle_sticking_modes(run, t, y)
+    trace.events += saturation.saturation_events(run.system, before, run.discrete, t)
     return t, y
 
 
@@ -153,7 +153,7 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Integrates up to `end` or to the next event, whichever comes first; returns the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
-    watched = [*modes.watches(run, t, y), *saturation.watches(run)]
+    watched = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
     guard = run.guard
     events = [w.function for w in watched]
 
@@ -177,13 +177,13 @@ def _leg(
             stepper.renew()
         failure = _stepped(run, stepper, solver, trace)
         if failure:
-            why = reasons.why(run, stepper.t, stepper.y, failure)
+            why = reasons.reason_why_integration_failed(run, stepper.t, stepper.y, failure)
             trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
             break
         stepper.settle(run.settled(stepper.t, stepper.y))
         run.remember(stepper)
-        event = first_crossing(events, stepper)
-        if guard is not None and (passed := first_crossing([guard], stepper, samples=1)) is not None:
+        event = first_event_crossing(events, stepper)
+        if guard is not None and (passed := first_event_crossing([guard], stepper, samples=1)) is not None:
             # as in the compiled loop, what counts is the step's end
             event = min((passed[0], len(watched)), event or (math.inf, 0))
         t = event[0] if event is not None else stepper.t
@@ -246,10 +246,10 @@ def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trac
 def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: float, trace: Trace) -> np.ndarray:
     """The state after an event, which is noted; the run ends where events follow each other without end."""
     before = run.discrete
-    y = modes.happened(run, watch, t, y)
-    trace.events += reasons.described(run, watch, t, before, run.discrete)
-    if reasons.chatters(trace.events, duration):
-        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {reasons.endless(trace.events[-1])}"
+    y = modes.state_after_event(run, watch, t, y)
+    trace.events += reasons.describe_event(run, watch, t, before, run.discrete)
+    if reasons.events_chatter(trace.events, duration):
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {reasons.endless_events_message(trace.events[-1])}"
     return y
 
 
@@ -302,7 +302,7 @@ def _march(
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
             )
         elif march.control[STATUS, 0] == TOO_SMALL:
-            why = reasons.why(
+            why = reasons.reason_why_integration_failed(
                 run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE
             )
             trace.ended, trace.reason = "failed", f"at t = {march.control[T, 0]:.9g} s: {why}"
@@ -337,7 +337,7 @@ def _guarded(
     if done == "stop" and singular is not None:
         trace.ended, trace.reason = "singularity", f"at t = {singular.t:.9g} s: {singular}"
     elif done == "switch":
-        names = ", ".join(coordinates.independent_joints(run.system, run.discrete))
+        names = ", ".join(coordinates.independent_joints_of_run(run.system, run.discrete))
         trace.events.append({"t": t, "event": "takes other coordinates", "then": names})
     elif done == "into":
         trace.events.append({"t": t, "event": "the loops lose a constraint", "then": "goes through"})
@@ -360,7 +360,9 @@ def _through(
     """Instant and state behind a singular position that a step crosses; else those before it, to pass it slowly."""
     passing, run.discrete = run.discrete, before
     tolerances = {"rtol": solver.rtol, "atol": solver.atol}
-    step = passed_across(run, y, singular, t, end, watched, **tolerances) if singular is not None else None
+    step = (
+        step_across_singular_position(run, y, singular, t, end, watched, **tolerances) if singular is not None else None
+    )
     run.discrete = passing
     if step is None:
         return t, y
@@ -375,7 +377,7 @@ def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -
     """A stepper of the solver's method from (t, y) towards `end`."""
     paces = solver.paces if INTEGRATORS[solver.method].adaptive else ()
     longest = min([solver.max_step, *(step for begin, over, step in paces if begin < end and over > t)])
-    return stepper_of(
+    return stepper_of_integrator(
         solver.method,
         run.derivative,
         t,

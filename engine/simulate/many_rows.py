@@ -12,7 +12,7 @@ from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
-from .compiled import closes
+from .compiled import run_equations_close_state
 from .runner import ROW as FIELDS
 from .shut import shut_states
 from .together import Starts
@@ -35,21 +35,25 @@ class Evaluated:
     cuts: np.ndarray | None = None  # (runs, instants, cuts, 6), in base axes
 
 
-def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
+def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     """The rows of the runs, by compiled code; None where there is none, or where rows aren't closed by it."""
     system = starts.run.system
-    if system.loops is not None and system.method.closes and not closes(system):
+    if system.loops is not None and system.method.closes and not run_equations_close_state(system):
         return None
     states = system.unit(traces.states)
     count, instants, _ = states.shape
     few = _without[starts.offer.name] + count < FEW
-    code = starts.code(cached=few and choice.backend() != "compiled")
+    code = starts.code(cached=few and choice.chosen_backend() != "compiled")
     if code is None:
         _without[starts.offer.name] += count
         return None
     inputs = starts.inputs(traces.signals, np.arange(count)).reshape(count * instants, -1)
     measured = np.ascontiguousarray(states.reshape(count * instants, -1)[:, : system.measured])
-    shut = shut_states(starts, code, inputs, measured) if closes(system) else np.ones(len(measured), dtype=bool)
+    shut = (
+        shut_states(starts, code, inputs, measured)
+        if run_equations_close_state(system)
+        else np.ones(len(measured), dtype=bool)
+    )
     found = starts.groups(code, inputs, measured)
     with np.errstate(all="ignore"):
         numbers = [abs(found[name]) < ENORMOUS for name in starts.widths if name not in ("guard", "quantities")]

@@ -61,7 +61,9 @@ class Memory:
         return [t + dead_time for dead_time in self.dead_times]
 
 
-def remembering(driven: Sequence[Driven], whole: Callable[[Driven], bool]) -> tuple[tuple[Driven, ...], Memory | None]:
+def laws_with_dead_time_memory(
+    driven: Sequence[Driven], whole: Callable[[Driven], bool]
+) -> tuple[tuple[Driven, ...], Memory | None]:
     """The laws, those with dead time as functions of time that look into a memory, and this memory, if any needs it.
 
     `whole` says whether a law's forces are computed again, when the run has ended, from the times of its rows.

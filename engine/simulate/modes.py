@@ -6,12 +6,19 @@ import math
 
 import numpy as np
 
-from .blows import struck, touching
-from .events import Event, Rule, Watch, ruled
+from .blows import joint_touches_stops, state_after_blows
+from .events import Event, Rule, Watch, watch_by_rule
 from .runner import Runner
 from .sharing import Sharing
-from .signals import wanted
-from .sticking import SLACK, overloaded, settle, support_scale, supports_of, with_contacts
+from .signals import wanted_row_signals
+from .sticking import (
+    SLACK,
+    discrete_state_with_contacts,
+    overloaded,
+    settle_sticking_modes,
+    support_scale_of_sticking,
+    supports_of_held_speeds,
+)
 from .system import System
 
 TURNS = "turns back at its stop"
@@ -20,7 +27,7 @@ DEAD = 1e-5  # jumps of scaled speeds from which on there is a dead centre: a sp
 AT_LIMITS = "reaches its lower limit", "reaches its upper limit"
 
 
-def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
+def watches_of_present_modes(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
     """The event functions of the present modes from (t, y) on; an event is a fall from positive to not positive."""
     system, discrete = run.system, run.discrete
     watched = [_speed(system, k, sign, "stops slipping") for k, sign in discrete.slip.items()]
@@ -36,7 +43,7 @@ def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
     q = run.complete(t, y)[0] if system.stopped else []
     for k, stop in system.stopped.items():
         if k not in discrete.held:
-            for side, inwards in zip(touching(system, q, k), (1.0, -1.0)):
+            for side, inwards in zip(joint_touches_stops(system, q, k), (1.0, -1.0)):
                 if side and k not in discrete.slip:  # it may return before its place is sampled again
                     watched.append(_speed(system, k, inwards, TURNS))
             for bound, inwards, what in zip((stop.low, stop.high), (1.0, -1.0), AT_LIMITS):
@@ -53,7 +60,7 @@ def _speed(system: System, k: int, direction: float, what: str) -> Watch:
 
 def _component(place: int, rule: Rule, what: str, k: int, direction: float) -> Watch:
     """The watch by a rule on a component of the state."""
-    return ruled(lambda t, y: float(y[place]), ("state", place), rule, what, k, direction)
+    return watch_by_rule(lambda t, y: float(y[place]), ("state", place), rule, what, k, direction)
 
 
 class Supports:
@@ -67,14 +74,14 @@ class Supports:
     def __call__(self, t: float, y: np.ndarray, k: int) -> float:
         """The support of speed k."""
         if self._at[0] != t or self._at[1] is not y:
-            self._at, self._supports = (t, y), supports_of(self.run.evaluate(t, y))
+            self._at, self._supports = (t, y), supports_of_held_speeds(self.run.evaluate(t, y))
         return self._supports[k]
 
 
 def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch:
     """The watch on the distance of a support from its bound (upper with direction −1, lower with 1)."""
-    rule = Rule(direction, bound, share=2 * SLACK, floor=support_scale(supports.run.system, k, 0.0))
-    return ruled(lambda t, y: supports(t, y, k), ("support", k), rule, "breaks loose", k, direction)
+    rule = Rule(direction, bound, share=2 * SLACK, floor=support_scale_of_sticking(supports.run.system, k, 0.0))
+    return watch_by_rule(lambda t, y: supports(t, y, k), ("support", k), rule, "breaks loose", k, direction)
 
 
 def _shared_margin(run: Runner) -> Event:
@@ -82,18 +89,18 @@ def _shared_margin(run: Runner) -> Event:
 
     def margin(t: float, y: np.ndarray) -> float:
         now = run.evaluate(t, y)
-        return Sharing(run.system, run.discrete, np.array(now.q)).margin(supports_of(now)) + 2 * SLACK
+        return Sharing(run.system, run.discrete, np.array(now.q)).margin(supports_of_held_speeds(now)) + 2 * SLACK
 
     return margin
 
 
-def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
+def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
     """The state just after the event; the run gets the modes in which it goes on."""
     k, system = watch.speed, run.system
     if watch.what in ("stops slipping", TURNS):
         y = _brought_to_rest(run, t, y, k)
-    y = struck(run, t, y)
-    y = settle(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())
+    y = state_after_blows(run, t, y)
+    y = settle_sticking_modes(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())
     if watch.what == "breaks loose" and watch.direction:
         if k in run.discrete.held:  # rounding must not hold a joint at its bound
             _let_go(run, t, y, k, watch.direction)
@@ -111,7 +118,7 @@ def _let_go(run: Runner, t: float, y: np.ndarray, k: int, direction: float) -> N
     del held[k]
     if run.system.switching[k]:
         slip[k] = direction
-    run.discrete = with_contacts(run, run.complete(t, y)[0], slip, held)
+    run.discrete = discrete_state_with_contacts(run, run.complete(t, y)[0], slip, held)
 
 
 def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
@@ -125,7 +132,9 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     loops, n = system.loops, system.robot.nv
     scale, fixed = loops.column_scale, [*system.prescribed, k]
     rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(n)[fixed]])
-    off = np.concatenate([wanted(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (qd / scale)
+    off = np.concatenate([wanted_row_signals(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (
+        qd / scale
+    )
     change = np.linalg.pinv(rows, rcond=TINY) @ off
     if abs(change).max() > DEAD:
         return y

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics.spatial import dot
-from ..loops.constraints import closure
+from ..loops.constraints import loop_closure
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer
@@ -21,9 +21,9 @@ from ..machine.program.scalars import Scalar, square_root
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
 from . import coordinates
-from .compiled import fixed
-from .discrete import Discrete, partition_of
-from .equations import Evaluation, evaluate, rates
+from .compiled import fixed_identity_of_run_equations
+from .discrete import Discrete, discrete_partition
+from .equations import Evaluation, evaluate_equations, state_rates
 from .inputs import Driven, Inputs
 from .system import System
 
@@ -31,7 +31,7 @@ MOST_BODIES = 60  # whose four evaluations are compiled in one line
 NEAR = 0.3  # share of a pivot below which others are taken: steps of fixed length can't become shorter on the way there
 
 
-def plant(robot: Robot, friction_rate: float) -> System:
+def simulator_system(robot: Robot, friction_rate: float) -> System:
     """The system of a robot whose actuated joints have held forces; dry friction is smooth, and limits are no stops."""
     driven = tuple(
         Driven(k, None, lambda t, q, qd, ref: 0.0, None, place, timed=True)
@@ -39,33 +39,33 @@ def plant(robot: Robot, friction_rate: float) -> System:
         if joint.actuated
         for place, k in enumerate(joint.speeds)
     )
-    loops = closure(robot) if robot.tied else None
+    loops = loop_closure(robot) if robot.tied else None
     return System(robot, Inputs(driven=driven), loops, switches=True, smooth=friction_rate, stops=False)
 
 
-def efforts(robot: Robot) -> list[tuple[float, float]]:
+def simulator_effort_limits(robot: Robot) -> list[tuple[float, float]]:
     """The limits of the forces, in the order of the forces."""
     return [(joint.effort.low, joint.effort.high) for joint in robot.moving if joint.actuated for _ in joint.speeds]
 
 
-def limits(discrete: Discrete) -> list[float]:
+def simulator_pivot_limits(discrete: Discrete) -> list[float]:
     """The inverse bounds of the pivots, which are signals of a mechanism."""
     if discrete.partition is None:
         return []
-    return [1.0 / (x * discrete.near) if x else 0.0 for x in partition_of(discrete).pivots]
+    return [1.0 / (x * discrete.near) if x else 0.0 for x in discrete_partition(discrete).pivots]
 
 
-def stepped(
+def simulator_step(
     system: System, discrete: Discrete, y: Sequence[Scalar], forces: Sequence[Scalar], rest: Sequence[Scalar], h: Scalar
 ) -> list[Scalar]:
     """The state after a step of length h by the classical method of Runge and Kutta; behind it a mechanism's guard."""
-    signals = [*(_limited(x, *bounds) for x, bounds in zip(forces, efforts(system.robot))), *rest]
+    signals = [*(_limited(x, *bounds) for x, bounds in zip(forces, simulator_effort_limits(system.robot))), *rest]
 
     def evaluated(state: Sequence[Scalar]) -> Evaluation:
-        return evaluate(system, signals, [*state, 0.0, 0.0], discrete, system.regrouped)
+        return evaluate_equations(system, signals, [*state, 0.0, 0.0], discrete, system.regrouped)
 
     def slope(state: Sequence[Scalar]) -> list[Scalar]:
-        return rates(system, evaluated(state))[:-2]
+        return state_rates(system, evaluated(state))[:-2]
 
     def moved(slopes: Sequence[Scalar], by: Scalar) -> list[Scalar]:
         return [x + by * s for x, s in zip(y, slopes)]
@@ -112,28 +112,33 @@ class Stepping:
     @cached_property
     def sizes(self) -> tuple[int, int, int, int]:
         """The widths of the inputs: state, forces, other signals, length."""
-        return self.system.measured, len(self.system.inputs.driven), len(limits(self.discrete)), 1
+        return self.system.measured, len(self.system.inputs.driven), len(simulator_pivot_limits(self.discrete)), 1
 
     @cached_property
     def offer(self) -> Offer:
-        identity = ("step", *fixed(self.system), repr(self.discrete.program), repr(efforts(self.system.robot)))
+        identity = (
+            "step",
+            *fixed_identity_of_run_equations(self.system),
+            repr(self.discrete.program),
+            repr(simulator_effort_limits(self.system.robot)),
+        )
         return Offer(self._program, self.sizes, [self.sizes[0] + self.guarded], lambda: identity)
 
     def _program(self) -> Program:
         recording = Recording("step")
         y, forces, rest, h = (recording.input(name, size) for name, size in zip(("y", "tau", "rest", "h"), self.sizes))
-        return recording.program(next=stepped(self.system, self.discrete, y, forces, rest, h[0]))
+        return recording.program(next=simulator_step(self.system, self.discrete, y, forces, rest, h[0]))
 
     @property
     def _able(self) -> bool:
-        return choice.backend() != "plain" and len(self.system.model.bodies) <= MOST_BODIES
+        return choice.chosen_backend() != "plain" and len(self.system.model.bodies) <= MOST_BODIES
 
     @cached_property
     def single(self) -> Single | None:
         """Machine code of one robot's step; None where the plain text is to run."""
         if not self._able:
             return None
-        with choice.using("compiled"):
+        with choice.using_backend("compiled"):
             return self.offer.single()
 
     @cached_property
@@ -141,7 +146,7 @@ class Stepping:
         """Machine code for many robots; None where the plain text is to run."""
         if not self._able:
             return None
-        with choice.using("compiled"):
+        with choice.using_backend("compiled"):
             return self.offer.lanes(1)
 
     def plain(self, y: np.ndarray, forces: np.ndarray, rest: np.ndarray, h: float) -> np.ndarray:
@@ -149,15 +154,15 @@ class Stepping:
         state, acting, more = ([*x.T] if y.ndim > 1 else x.tolist() for x in (y, forces, rest))
         with np.errstate(all="ignore"):
             try:
-                made = stepped(self.system, self.discrete, state, acting, more, h)
+                made = simulator_step(self.system, self.discrete, state, acting, more, h)
             except (ZeroDivisionError, OverflowError, ValueError):
                 return np.full((*y.shape[:-1], self.sizes[0] + self.guarded), np.nan)
         shape = y.shape[:-1]
         return np.stack([np.broadcast_to(np.asarray(x, dtype=float), shape) for x in made], axis=-1)
 
 
-def begun(system: System, q: np.ndarray, *, anywhere: bool = False) -> Discrete:
+def simulator_start_coordinates(system: System, q: np.ndarray, *, anywhere: bool = False) -> Discrete:
     """The independent coordinates at a position: the actuated ones if they serve, or those that serve best."""
     if anywhere and system.loops is not None:
-        return Discrete(partition=coordinates.partition_at(system, q, ()), near=NEAR)
-    return replace(coordinates.beginning(system, q), near=NEAR)
+        return Discrete(partition=coordinates.partition_at_run_positions(system, q, ()), near=NEAR)
+    return replace(coordinates.discrete_state_at_start(system, q), near=NEAR)

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..loops.partition import Partition
 from . import coordinates
-from .discrete import Discrete, partition_of
-from .events import Watch, first_crossing
+from .discrete import Discrete, discrete_partition
+from .events import Watch, first_event_crossing
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .singular import Singular
-from .system import constraints_of
+from .system import constraints_of_system
 from .tableau import DORMAND_PRINCE
 
 PLACE = DORMAND_PRINCE.C[1] / 2  # share of the step at which it crosses: all other stages are as far behind, or farther
@@ -33,7 +33,7 @@ class Passage:
     discrete: Discrete
 
 
-def passed_across(
+def step_across_singular_position(
     run: Runner,
     y: np.ndarray,
     ahead: Singular,
@@ -61,20 +61,20 @@ def passed_across(
     )
     if stepper.step() or stepper.rejected or stepper.t < t + h:
         return None
-    if first_crossing([one.function for one in watched], stepper) is not None:
+    if first_event_crossing([one.function for one in watched], stepper) is not None:
         return None
     part = _beyond(run, stepper.t, stepper.y)
     if part is None:
         return None
     discrete = replace(run.discrete, partition=part)
-    closed = coordinates.settled(run.system, discrete, stepper.t, stepper.y)
+    closed = coordinates.settled_state(run.system, discrete, stepper.t, stepper.y)
     return Passage(stepper, closed, discrete) if _same(run, stepper, closed) else None
 
 
 def _beyond(run: Runner, t: float, y: np.ndarray) -> Partition | None:
     """The partition with its pivots on the other side of 0; None if one of them is still too small there."""
-    part, loops = partition_of(run.discrete), constraints_of(run.system)
-    now = part.pivots_at(loops.jacobian(coordinates.positions(run.system, t, y))[0])
+    part, loops = discrete_partition(run.discrete), constraints_of_system(run.system)
+    now = part.pivots_at(loops.jacobian(coordinates.positions_in_run(run.system, t, y))[0])
     if not np.isfinite(now).all():
         return None
     beyond = replace(part, pivots=tuple(np.copysign(part.pivots, now).tolist()))

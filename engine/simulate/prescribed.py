@@ -6,7 +6,7 @@ import numpy as np
 
 from ..dynamics import calls as tree
 from ..dynamics.energy import passive_power
-from .acting import acting_wrenches
+from .acting import wrenches_at_instants
 from .system import System
 
 # Gauss-Legendre with three points on (0, 1): exact for polynomials of degree 5, as the integrators' quadrature is
@@ -14,7 +14,7 @@ NODES = (0.5 - 15**0.5 / 10, 0.5, 0.5 + 15**0.5 / 10)
 WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
 
 
-def motion(system: System, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def prescribed_motion_rows(system: System, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coordinates, speeds and accelerations of the prescribed joints, a row for each instant; 0 for the others."""
     q = np.zeros((len(t), system.robot.nq))
     qd, qdd = np.zeros((len(t), system.robot.nv)), np.zeros((len(t), system.robot.nv))
@@ -26,27 +26,27 @@ def motion(system: System, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     return q, qd, qdd
 
 
-def instants(grid: np.ndarray) -> tuple[np.ndarray, int]:
+def quadrature_instants(grid: np.ndarray) -> tuple[np.ndarray, int]:
     """The grid with the quadrature's nodes between its rows, and the number of instants from one row to the next."""
     between = grid[:-1, None] + np.outer(np.diff(grid), (0.0, *NODES))
     return np.append(between.ravel(), grid[-1]), between.shape[1]
 
 
-def gathered(rows: np.ndarray, power: np.ndarray) -> np.ndarray:
+def run_work_gathered(rows: np.ndarray, power: np.ndarray) -> np.ndarray:
     """The work since the first row, from the power at the `instants` of these rows."""
     each = 1 + len(NODES)
     whole = power[: (len(rows) - 1) * each].reshape(-1, each)
     return np.concatenate([[0.0], np.cumsum(np.diff(rows) * (whole @ (0.0, *WEIGHTS)))])
 
 
-def work(system: System, grid: np.ndarray) -> np.ndarray:
+def work_of_prescribed_motion(system: System, grid: np.ndarray) -> np.ndarray:
     """The work of a tree's actuators and wrenches since the first row, less the losses by friction."""
     steps = np.diff(grid)
     total = np.zeros(len(steps))
     for node, weight in zip(NODES, WEIGHTS):
         t = grid[:-1] + node * steps
-        q, qd, qdd = motion(system, t)
-        wrenches = acting_wrenches(system.robot, system.inputs.wrenches, t, q, qd)
+        q, qd, qdd = prescribed_motion_rows(system, t)
+        wrenches = wrenches_at_instants(system.robot, system.inputs.wrenches, t, q, qd)
         tau = tree.inverse(system.robot, q, qd, qdd, wrenches)
         total += weight * steps * ((tau * qd).sum(axis=1) + passive_power(system.robot, q, qd, wrenches))
     return np.concatenate([[0.0], np.cumsum(total)])

@@ -24,7 +24,7 @@ ERROR_ORDER = 3
 ROUNDS, SLOW, WORTH = 6, 1e-3, 1.2  # of scipy's
 
 
-def eigenvector(eigenvalue: complex) -> tuple[complex, complex, complex]:
+def radau_eigenvector(eigenvalue: complex) -> tuple[complex, complex, complex]:
     """The eigenvector of A⁻¹ for this eigenvalue whose last component is 1."""
     own = 1 / eigenvalue
     (a, b, c), (d, e, f), _ = A
@@ -36,7 +36,7 @@ def _method() -> Collocation:
     third = 3 ** (1 / 3)
     real = 3 + third**2 - third
     pair = complex(3 + (third - third**2) / 2, (3 ** (5 / 6) + 3 ** (7 / 6)) / 2)
-    single, double = eigenvector(real), eigenvector(pair)
+    single, double = radau_eigenvector(real), radau_eigenvector(pair)
     T = np.array([[x.real, z.real, z.imag] for x, z in zip(single, double)])
     weights = np.linalg.inv(np.array([[c ** (k + 1) for c in C] for k in range(3)]))  # through 0 and the stages
     return Collocation(

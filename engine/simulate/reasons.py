@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.vanishing import vanishing_message
+from ..dynamics.vanishing import vanishing_inertia_message
 from ..machine.jit.block import ENORMOUS
 from . import modes, saturation
 from .discrete import Discrete
@@ -18,12 +18,12 @@ CHATTER = 300  # events within 1e-8 of the run that are too many
 BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
 
 
-def chatters(events: list[dict[str, Any]], duration: float) -> bool:
+def events_chatter(events: list[dict[str, Any]], duration: float) -> bool:
     """Whether events follow each other so fast that the run would never end."""
     return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
 
 
-def endless(last: Mapping[str, Any]) -> str:
+def endless_events_message(last: Mapping[str, Any]) -> str:
     """A sentence on the two modes between which the run would change without end, from the last of the events."""
     if last["event"] in saturation.EVENTS:
         return f"{last['joint']} changes between its law and its effort limit without end; a law with less gain may not"
@@ -33,7 +33,7 @@ def endless(last: Mapping[str, Any]) -> str:
     )
 
 
-def why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
+def reason_why_integration_failed(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     """The reason of a failure, in words of mechanics where the model is to blame."""
     if not np.isfinite(y).all() or _moderate(run.derivative(t, y)):
         return failure
@@ -42,7 +42,7 @@ def why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     if _moderate(run.derivative(t, still)):
         return failure + BURST  # speeds have grown without bound
     idle = run.without_inertia(t, y)
-    return vanishing_message(idle) if idle else failure
+    return vanishing_inertia_message(idle) if idle else failure
 
 
 def _moderate(rate: np.ndarray) -> bool:
@@ -50,7 +50,7 @@ def _moderate(rate: np.ndarray) -> bool:
     return bool((abs(rate) < ENORMOUS).all())
 
 
-def described(run: Runner, watch: Watch, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
+def describe_event(run: Runner, watch: Watch, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
     """What an event is in the record, with the joint's mode after it; some events are nothing to a reader."""
     events = []
     if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in after.held:
@@ -58,4 +58,4 @@ def described(run: Runner, watch: Watch, t: float, before: Discrete, after: Disc
         held, slip = watch.speed in after.held, after.slip.get(watch.speed, 0.0)
         then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
         events.append({"t": t, "joint": joint.name, "event": watch.what, "then": then})
-    return events + saturation.limit_events(run.system, before, after, t)
+    return events + saturation.saturation_events(run.system, before, after, t)

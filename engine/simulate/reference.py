@@ -42,7 +42,11 @@ class Turning:
         angle, rate, second = self.curve(t)
         c, s = np.cos(angle / 2), np.sin(angle / 2)
         turn = [c, *(x * s for x in self.axis)]
-        return product(list(self.start), turn), [x * rate for x in self.axis], [x * second for x in self.axis]
+        return (
+            reference_signal_turn_product(list(self.start), turn),
+            [x * rate for x in self.axis],
+            [x * second for x in self.axis],
+        )
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Held:
         return [x + nothing for x in self.place], still, still
 
 
-def product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+def reference_signal_turn_product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
     """The Euler parameters of rotation a, followed by rotation b about the axes that a has turned."""
     a0, a1, a2, a3 = a
     b0, b1, b2, b3 = b

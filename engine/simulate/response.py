@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..dynamics.dense import inertia_matrix
-from ..loops.rank import TINY, null_space
+from ..loops.rank import TINY, constraint_null_space
 from .system import System
 
 
@@ -25,7 +25,7 @@ class Response:
             J, scale = loops.jacobian(np.array(q))[0], loops.column_scale
             self.rows = np.concatenate([J, unit])
             unit = np.concatenate([loops.scaled(J), unit * scale])
-        T = null_space(unit)
+        T = constraint_null_space(unit)
         T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
         self.T = T * scale[:, None]
         self.inverse = np.linalg.pinv(self.T.T @ self.M @ self.T, hermitian=True)

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.march import Scheme
-from ..machine.program.control import bounded, combined, lengths
+from ..machine.program.control import bounded_step_length, combined_step_error, next_step_lengths
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
-from .tableau import Tableau, hermite
+from .tableau import Tableau, hermite_dense_output
 
 # the constants of scipy's step control, so that all steps are the same as scipy's
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
@@ -47,7 +47,7 @@ class RungeKutta:
                 f"{tableau.name} has no estimate of its error, so it needs a step", hint="give it a fixed `step`"
             )
         self.tableau, self.fun, self.t_end = tableau, fun, float(t_end)
-        self.control = scheme(tableau)
+        self.control = integrator_scheme(tableau)
         self.t = self.t_old = float(t0)
         self.y = self.y_old = np.array(y0, dtype=float)
         self.rtol, self.atol, self.max_step = max(rtol, LEAST_RTOL), max(atol, LEAST_ATOL), max_step
@@ -55,7 +55,7 @@ class RungeKutta:
         self.evaluations = self.accepted = self.rejected = 0
         self.adaptive = step is None
         self.E = np.zeros(len(tableau.B) + 1) if tableau.E is None else tableau.E
-        self.P = hermite(tableau.B) if tableau.P is None else tableau.P
+        self.P = hermite_dense_output(tableau.B) if tableau.P is None else tableau.P
         # the derivative at a step's end is evaluated at once if the error needs it, else when it is first needed
         self.end_first = self.adaptive and tableau.ends_on_a_stage
         self.end_known = False
@@ -157,7 +157,7 @@ class RungeKutta:
         """Tries steps, each shorter than the last, until the error is small enough; returns the reason if none is."""
         self.wanted()
         spacing = 10 * (math.nextafter(self.t, math.inf) - self.t)
-        h = bounded(self.h, spacing, self.max_step)
+        h = bounded_step_length(self.h, spacing, self.max_step)
         wanted, most = h, MOST_FACTOR
         while h >= spacing:
             cut = self.t + h > self.t_end
@@ -165,7 +165,7 @@ class RungeKutta:
             h = t - self.t
             y = self._try(h)
             error = self._error(h, y)
-            longer, shorter = lengths(error, h, wanted, most, cut, self.control)
+            longer, shorter = next_step_lengths(error, h, wanted, most, cut, self.control)
             if error < 1:
                 self.h = longer
                 self._accept(t, y)
@@ -185,9 +185,9 @@ class RungeKutta:
         scale = self.atol + np.maximum(np.abs(self.y[:n]), np.abs(y_new[:n])) * self.rtol
         K, low = self.trial[: self.ends, :n].T, self.tableau.E_low
         if low is None:
-            return float(rms(np.dot(K, self.E) * h / scale))
+            return float(integrator_error_rms(np.dot(K, self.E) * h / scale))
         high_square, low_square = (np.linalg.norm(np.dot(K, e) / scale) ** 2 for e in (self.E, low))
-        return float(combined(float(high_square), float(low_square), h, max(n, 1)))
+        return float(combined_step_error(float(high_square), float(low_square), h, max(n, 1)))
 
     def _first_step(self) -> float:
         n, f, length = self.measured, self._slope(), min(self.t_end - self.t, self.max_step)
@@ -198,10 +198,12 @@ class RungeKutta:
             return self._derivative(self.t + h, self.y + h * f)[:n]
 
         scale = self.atol + np.abs(self.y[:n]) * self.rtol
-        return float(first_step(rate, self.y[:n], f[:n], scale, self.t_end - self.t, length, self.control.exponent))
+        return float(
+            first_step_length(rate, self.y[:n], f[:n], scale, self.t_end - self.t, length, self.control.exponent)
+        )
 
 
-def first_step(
+def first_step_length(
     rate: Callable[[Any], np.ndarray],
     y: np.ndarray,
     f: np.ndarray,
@@ -215,18 +217,18 @@ def first_step(
     `rate(h)` is y' a Euler step of length h later, `scale` the tolerance of each component, `rest` the time that is
     left.  Many runs are served at once if all arrays have a row for each of them.
     """
-    d0, d1 = np.asarray(rms(y / scale)), np.asarray(rms(f / scale))
+    d0, d1 = np.asarray(integrator_error_rms(y / scale)), np.asarray(integrator_error_rms(f / scale))
     known = np.isfinite(d0) & np.isfinite(d1)
     if not known.any():
         return np.full(known.shape, longest)
     h0 = np.fmin(np.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / d1), rest)
-    d2 = rms((rate(h0) - f) / scale) / h0
+    d2 = integrator_error_rms((rate(h0) - f) / scale) / h0
     steepest = np.fmax(d1, d2)
     h1 = np.where(steepest > 1e-15, (0.01 / steepest) ** -exponent, np.fmax(1e-6, h0 * 1e-3))
     return np.where(known, np.fmin(np.fmin(100 * h0, h1), longest), longest)
 
 
-def scheme(tableau: Tableau) -> Scheme:
+def integrator_scheme(tableau: Tableau) -> Scheme:
     """A tableau with the constants of the step control, as data for the compiled loop."""
     further = zip(tableau.further.tolist(), tableau.further_at.tolist())
     return Scheme(
@@ -248,7 +250,7 @@ def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in table.tolist())
 
 
-def rms(x: np.ndarray) -> Any:
+def integrator_error_rms(x: np.ndarray) -> Any:
     """The root mean square, with scipy's rounding; for each row, if there are several."""
     if x.ndim > 1:
         return np.sqrt(np.einsum("...k,...k", x, x) / max(x.shape[-1], 1))

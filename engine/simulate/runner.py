@@ -7,21 +7,21 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..dynamics.vanishing import vanishing
+from ..dynamics.vanishing import joints_of_vanishing_inertia
 from ..errors import InputError
 from ..loops import vanishing as freedoms
 from ..loops.methods import METHODS
-from ..machine.jit.curves import EMPTY, SignalPieces, fitted
+from ..machine.jit.curves import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.jit.march import Collocation, March, Method
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular
-from .compiled import Compiled, bearing, place_of
+from .compiled import Compiled, held_speeds_with_supports, place_of_watched_quantity
 from .discrete import Discrete
 from .equations import Evaluation
 from .events import Event, Watch
-from .sharing import shared_supports
-from .signals import Planned, motion, signal_rows, signals
+from .sharing import shared_supports_of_held_speeds
+from .signals import Planned, prescribed_motion_at, signal_rows, signals_at
 from .stepper import Stepper
 from .system import System
 
@@ -49,7 +49,7 @@ class Runner:
         equations; `pause` is the time for which the guard's last value is used again.
         """
         self.system, self.robot = system, system.robot
-        self.discrete = coordinates.beginning(system, np.array(q, dtype=float))
+        self.discrete = coordinates.discrete_state_at_start(system, np.array(q, dtype=float))
         self.evaluations = 0
         self.planned: Planned = planned or (lambda t: [0.0] * system.robot.nv)
         self._solve, self._pause = solve, pause
@@ -77,25 +77,25 @@ class Runner:
 
     def start(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
         """The state at the run's start."""
-        return coordinates.start_state(self.system, self.discrete, q, qd)
+        return coordinates.state_at_start(self.system, self.discrete, q, qd)
 
     def complete(self, t: float, y: np.ndarray) -> tuple[list[float], list[float]]:
         """All coordinates and speeds of the robot at t."""
-        q, qd, _ = self.system.expanded(motion(self.system, t), y.tolist())
+        q, qd, _ = self.system.expanded(prescribed_motion_at(self.system, t), y.tolist())
         return as_floats(q), as_floats(qd)
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """The state at a step's end, or in a row, with its loops closed and Euler parameters of norm 1."""
-        return coordinates.settled(self.system, self.discrete, t, y)
+        return coordinates.settled_state(self.system, self.discrete, t, y)
 
     def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """The settled states of many rows."""
-        return coordinates.settled_rows(self.system, self.discrete, times, states)
+        return coordinates.settled_states(self.system, self.discrete, times, states)
 
     def motion(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All coordinates, speeds and accelerations of the robot at t, where the state has the speeds of joints."""
         system = self.system
-        q, qd, given = system.expanded(motion(system, t), y.tolist())
+        q, qd, given = system.expanded(prescribed_motion_at(system, t), y.tolist())
         qdd = np.zeros(self.robot.nv)
         qdd[system.state_speeds] = self.derivative(t, y)[len(system.state_coordinates) : system.measured]
         for k, x in given.items():
@@ -104,7 +104,7 @@ class Runner:
 
     def held_still(self, states: np.ndarray) -> np.ndarray:
         """These states with the speed 0 for all joints that are held."""
-        return coordinates.held_still(self.system, self.discrete, states)
+        return coordinates.states_with_joints_held(self.system, self.discrete, states)
 
     def without_inertia(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
         """Joints that have nothing to accelerate in this state, or next to nothing."""
@@ -114,14 +114,14 @@ class Runner:
         if not np.isfinite(q).all() or discrete.passing:
             return []
         if system.loops is not None:
-            return [] if part is None else freedoms.vanishing(system.loops, part, q)
+            return [] if part is None else freedoms.joints_of_vanishing_freedoms(system.loops, part, q)
         given = {*system.ruled, *discrete.held}
-        return vanishing(self.robot, q, [k in given for k in range(self.robot.nv)])
+        return joints_of_vanishing_inertia(self.robot, q, [k in given for k in range(self.robot.nv)])
 
     @property
     def guard(self) -> Event | None:
         """An event function with a zero where the independent coordinates become unusable; None if they can't."""
-        guard = coordinates.guard(self.system, self.discrete)
+        guard = coordinates.guard_of_coordinates(self.system, self.discrete)
         if guard is None:
             return guard
         last = [(-np.inf, np.empty(0), 1.0)]
@@ -139,8 +139,8 @@ class Runner:
         """The state to go on with where the guard is zero, the singular position ahead if any, and what was done."""
         ahead = None
         if not (self.discrete.passing or self.system.method.switches or self.system.switches):
-            ahead = singular.ahead(self.system, self.discrete, t, *self.motion(t, y))
-        self.discrete, y, done = coordinates.guarded(self.system, self.discrete, t, y, how, ahead)
+            ahead = singular.singular_position_ahead(self.system, self.discrete, t, *self.motion(t, y))
+        self.discrete, y, done = coordinates.state_after_guard(self.system, self.discrete, t, y, how, ahead)
         return y, None if ahead is not None and ahead.turned else ahead, done
 
     # ---- signals
@@ -174,7 +174,7 @@ class Runner:
 
     def signals(self, t: float, discrete: Discrete | None = None) -> list[float]:
         """All signals at t, in the present discrete state or another one."""
-        return signals(self.system, t, discrete or self.discrete, self.planned)
+        return signals_at(self.system, t, discrete or self.discrete, self.planned)
 
     def signal_rows(self, times: np.ndarray) -> np.ndarray:
         """All signals at many instants in the present discrete state."""
@@ -187,13 +187,18 @@ class Runner:
         self.evaluations += 1
         values, discrete = self.signals(t), self.discrete
         if discrete.passing:
-            return np.array(equations.rates(self.system, singular.evaluated(self.system, discrete, values, y)), float)
+            return np.array(
+                equations.state_rates(
+                    self.system, singular.evaluate_near_singularity(self.system, discrete, values, y)
+                ),
+                float,
+            )
         if self._solve is not None:
-            return np.array(equations.rates(self.system, self._solve(self, values, y.tolist(), t)), dtype=float)
+            return np.array(equations.state_rates(self.system, self._solve(self, values, y.tolist(), t)), dtype=float)
         rate = self._compiled.rate(discrete, values, y, alone=self.alone)
         if rate is not None:
             return rate
-        return np.array(equations.rates(self.system, self._plain(values, y, discrete)), dtype=float)
+        return np.array(equations.state_rates(self.system, self._plain(values, y, discrete)), dtype=float)
 
     @property
     def slopes(self) -> Callable[[float, np.ndarray], np.ndarray] | None:
@@ -227,7 +232,9 @@ class Runner:
     def many(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
         """The quantities that `ROW` names, with a row for each of many instants in the same discrete state."""
         if discrete.passing:
-            return self._each(lambda row, y: singular.evaluated(self.system, discrete, row, y), values, states)
+            return self._each(
+                lambda row, y: singular.evaluate_near_singularity(self.system, discrete, row, y), values, states
+            )
         if self.system.method.afresh and self.system.loops is not None:
             return self._each(lambda row, y: self._plain(row, y, discrete), values, states)
         rows = self._compiled_rows(values, states, discrete) or self._plain_rows(values, states, discrete)
@@ -250,7 +257,7 @@ class Runner:
             try:
                 now = self._solved(*columns, discrete)
             except (ZeroDivisionError, OverflowError):
-                now = equations.lost(self.system, *columns, discrete)
+                now = equations.evaluation_of_lost_state(self.system, *columns, discrete)
         rows = {}
         for name in ROW:
             parts = getattr(now, name)
@@ -285,7 +292,7 @@ class Runner:
             return EMPTY
         if end not in self._pieces:
             longest *= 1.0 + 1e-9
-            self._pieces[end] = fitted(self.signal_rows, t, end, inputs.breaks, longest)
+            self._pieces[end] = fitted_signal_pieces(self.signal_rows, t, end, inputs.breaks, longest)
         return self._pieces[end]
 
     def rules(self, watched: Sequence[Watch]) -> list[tuple[float, ...]] | None:
@@ -294,20 +301,25 @@ class Runner:
         for one in watched:
             if one.rule is None or one.source is None:
                 return None
-            rules.append((float(place_of(self.system, self.discrete, one.source)), *one.rule.numbers()))
+            rules.append(
+                (float(place_of_watched_quantity(self.system, self.discrete, one.source)), *one.rule.numbers())
+            )
         return rules
 
     @property
     def quantities(self) -> int:
         """The number of quantities besides the state that compiled code watches in the present discrete state."""
-        return len(bearing(self.system, self.discrete)) + len(self.system.bounded)
+        return len(held_speeds_with_supports(self.system, self.discrete)) + len(self.system.bounded)
 
     def _solved(self, values: Sequence[np.ndarray], y: Sequence[np.ndarray], discrete: Discrete) -> Evaluation:
         if self._solve is not None and not self.system.inputs.wrenches:
             return self._solve(self, values, y, None)
         system = self.system
         return self._compiled.plain_rows(
-            discrete, len(values), len(y[0]), lambda: equations.evaluate(system, values, y, discrete, system.model)
+            discrete,
+            len(values),
+            len(y[0]),
+            lambda: equations.evaluate_equations(system, values, y, discrete, system.model),
         )
 
     def _plain(self, values: Sequence[float], y: np.ndarray, discrete: Discrete) -> Evaluation:
@@ -316,25 +328,27 @@ class Runner:
             return self._compiled.plain(
                 discrete,
                 len(values),
-                lambda: equations.evaluate(system, values, state, discrete, system.model, recursion),
+                lambda: equations.evaluate_equations(system, values, state, discrete, system.model, recursion),
             )
         except (ZeroDivisionError, OverflowError):
-            return equations.lost(system, values, state, discrete)
+            return equations.evaluation_of_lost_state(system, values, state, discrete)
 
     def _unpacked(self, rate: np.ndarray, row: np.ndarray, discrete: Discrete) -> Evaluation:
         """An evaluation from the arrays that compiled code has filled."""
         nq, nv, values = self.robot.nq, self.robot.nv, row.tolist()
         cuts = (0, nq, *(nq + k * nv for k in range(1, 5)))
         q, qd, qdd, tau, resistance = (values[a:b] for a, b in pairwise(cuts))
-        support = dict(zip(bearing(self.system, discrete), values[cuts[-1] :]))
+        support = dict(zip(held_speeds_with_supports(self.system, discrete), values[cuts[-1] :]))
         return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
 
     def _share(self, rows: dict[str, np.ndarray], discrete: Discrete) -> None:
         """Writes the support of every held joint into the rows where the equations don't determine it."""
-        bearers = bearing(self.system, discrete)
+        bearers = held_speeds_with_supports(self.system, discrete)
         if len(bearers) < len(discrete.held):
             for q, resistance in zip(rows["q"], rows["resistance"]):
-                for k, x in shared_supports(self.system, discrete, q, {k: resistance[k] for k in bearers}).items():
+                for k, x in shared_supports_of_held_speeds(
+                    self.system, discrete, q, {k: resistance[k] for k in bearers}
+                ).items():
                     resistance[k] = x
 
     def _each(

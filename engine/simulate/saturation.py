@@ -14,7 +14,7 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .discrete import Discrete
-from .events import Rule, Watch, ruled
+from .events import Rule, Watch, watch_by_rule
 from .runner import Runner
 from .system import System
 
@@ -24,20 +24,20 @@ EVENTS = REACHES, LEAVES
 SLACK = 1e-12  # relative to the limits: a mode begins where its event function isn't zero any more
 
 
-def saturated_at(run: Runner, t: float, y: np.ndarray) -> Discrete:
+def discrete_state_with_saturation(run: Runner, t: float, y: np.ndarray) -> Discrete:
     """The discrete state with those actuators at their limits of which more is demanded here."""
     system = run.system
     if not system.bounded:
         return run.discrete
     saturated = {}
-    for k, force in demanded(run, t, y).items():
+    for k, force in demanded_actuator_forces(run, t, y).items():
         low, high = system.bounded[k]
         if not low < force < high:
             saturated[k] = high if force >= high else low
     return run.discrete if saturated == run.discrete.saturated else replace(run.discrete, saturated=saturated)
 
 
-def demanded(run: Runner, t: float, y: np.ndarray) -> dict[int, float]:
+def demanded_actuator_forces(run: Runner, t: float, y: np.ndarray) -> dict[int, float]:
     """The forces by the laws of all bounded actuators, whatever their limits, by their speeds."""
     system = run.system
     if system.method.afresh and system.loops is not None:  # the state has no joint speeds
@@ -53,7 +53,7 @@ def demanded(run: Runner, t: float, y: np.ndarray) -> dict[int, float]:
     return forces
 
 
-def watches(run: Runner) -> list[Watch]:
+def saturation_watches(run: Runner) -> list[Watch]:
     """The event functions of actuators that reach or leave their limits."""
     watched = []
     for k, bounds in run.system.bounded.items():
@@ -68,10 +68,10 @@ def watches(run: Runner) -> list[Watch]:
 
 def _distance(run: Runner, k: int, rule: Rule, what: str, direction: float) -> Watch:
     """The watch by a rule on the force that the law of speed k demands."""
-    return ruled(lambda t, y: demanded(run, t, y)[k], ("demand", k), rule, what, k, direction)
+    return watch_by_rule(lambda t, y: demanded_actuator_forces(run, t, y)[k], ("demand", k), rule, what, k, direction)
 
 
-def limit_events(system: System, before: Discrete, after: Discrete, t: float) -> list[dict[str, Any]]:
+def saturation_events(system: System, before: Discrete, after: Discrete, t: float) -> list[dict[str, Any]]:
     """The events between two discrete states, as the record has them."""
     events = []
     for k in system.bounded:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .radau import ERROR_ORDER
-from .runge_kutta import first_step
+from .runge_kutta import first_step_length
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 
 
@@ -73,7 +73,7 @@ class Scipy:
             return AT_END
         self.finite, self.f = True, None
         try:
-            with quiet():
+            with quiet_scipy_stepper():
                 self.failure = self._step()
         except ValueError:
             if self.finite:
@@ -100,14 +100,14 @@ class Scipy:
             return self._derivative(self.t + h, self.y + h * f)
 
         scale, exponent = self.atol + np.abs(self.y) * self.rtol, -1 / (ERROR_ORDER + 1)
-        return float(first_step(rate, self.y, f, scale, rest, min(rest, self.max_step), exponent))
+        return float(first_step_length(rate, self.y, f, scale, rest, min(rest, self.max_step), exponent))
 
     def between(self, t: float) -> np.ndarray:
         return self.y.copy() if self.t == self.t_old else self.course()(t)
 
     def course(self) -> Callable[[float], np.ndarray]:
         if self.curve is None:
-            with quiet():
+            with quiet_scipy_stepper():
                 self.curve = self.behind.dense_output()
         curve: Callable[[float], np.ndarray] = self.curve
         return curve
@@ -198,7 +198,7 @@ class Scipy:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def quiet_scipy_stepper() -> Iterator[None]:
     """Suppresses scipy's warnings, whose content is in the sentence of a failed step."""
     from scipy.linalg import LinAlgWarning
 

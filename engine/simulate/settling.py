@@ -19,9 +19,9 @@ from ..dynamics.dense import inertia_matrix
 from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Body
 from . import sticking
-from .complementarity import balanced
-from .contacts import Contacts, Limits, Patterns, ranges, touching
-from .system import constraints_of
+from .complementarity import balance_contacts
+from .contacts import Contacts, Limits, Patterns, joints_touching_stops, stiction_force_ranges
+from .system import constraints_of_system
 
 PROPOSALS = 20
 CLEAR = 1e-8  # relative: a force this near to its bound, and an acceleration this small, is in doubt
@@ -49,7 +49,7 @@ class Settled:
     sure: np.ndarray
 
 
-def settled(
+def settled_modes_of_runs(
     patterns: Patterns,
     ask: Ask,
     runs: np.ndarray,
@@ -70,7 +70,7 @@ def settled(
     if not patterns.switching:
         return Settled(y, contacts, np.ones(count, dtype=bool))
     places = [system.place_of(k) for k in patterns.switching]
-    lower, upper = touching(system, patterns.limits.some(runs), q)
+    lower, upper = joints_touching_stops(system, patterns.limits.some(runs), q)
     rough = patterns.rough
     rest = (abs(y[:, places]) <= sticking.RESTING) & (rough | lower | upper)
     y = y.copy()
@@ -98,12 +98,12 @@ def loosened(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray, y: n
     if not patterns.switching:
         return Settled(y, contacts, np.ones(count, dtype=bool))
     places = [system.place_of(k) for k in patterns.switching]
-    scale = np.asarray(constraints_of(system).column_scale)[patterns.switching]
+    scale = np.asarray(constraints_of_system(system).column_scale)[patterns.switching]
     rest = (abs(y[:, places]) <= sticking.RESTING * scale) & patterns.rough
     y = y.copy()
     y[:, places] = np.where(rest, 0.0, y[:, places])
     contacts = replace(contacts, slip=np.where(patterns.rough, np.sign(y[:, places]), 0.0))
-    sure = ~np.logical_or(*touching(system, patterns.limits.some(runs), q)).any(axis=1)
+    sure = ~np.logical_or(*joints_touching_stops(system, patterns.limits.some(runs), q)).any(axis=1)
     if rest.any():
         way = np.sign(ask(runs, t, y, contacts).qdd[:, patterns.switching])
         contacts = replace(contacts, slip=np.where(rest, way, contacts.slip))
@@ -135,7 +135,7 @@ def _proposed(
     """
     slip, held, way = start.slip.copy(), start.held.copy(), np.zeros(rest.shape)
     coulomb, rough = patterns.limits.coulomb[runs], patterns.rough
-    low, high = ranges(coulomb, start.lower, start.upper)
+    low, high = stiction_force_ranges(coulomb, start.lower, start.upper)
     sure, open_ = np.zeros(len(runs), dtype=bool), np.arange(len(runs))
     for _ in range(PROPOSALS):
         now = replace(start, slip=slip, held=held).some(open_)
@@ -165,15 +165,15 @@ def _proposed(
 # ---- blows
 
 
-def struck(
+def states_after_blows_of_runs(
     patterns: Patterns, limits: Limits, bodies: tuple[Body, ...], y: np.ndarray, q: np.ndarray, qd: np.ndarray
 ) -> np.ndarray:
-    """The states after the blows of joints that are at their stops and move outwards, as in `blows.struck`.
+    """The states after the blows of joints that are at their stops and move outwards, as in `blows.state_after_blows`.
 
     `limits` and `bodies` are those of these runs; numbers of bodies may be arrays.
     """
     system, columns = patterns.run.system, patterns.switching
-    lower, upper = touching(system, limits, q)
+    lower, upper = joints_touching_stops(system, limits, q)
     outwards = (lower & (qd[:, columns] < 0.0)) | (upper & (qd[:, columns] > 0.0))
     hit = np.flatnonzero(outwards.any(axis=1))
     if not len(hit):
@@ -205,7 +205,7 @@ def _impulses(G: np.ndarray, speeds: np.ndarray, lower: np.ndarray, upper: np.nd
     """The impulses of stops with this compliance on joints that touch them, with these speeds."""
     if len(speeds) == 1:
         return np.asarray(-speeds / G[0])
-    return balanced(G, speeds, np.where(upper, -np.inf, 0.0), np.where(lower, np.inf, 0.0))[0]
+    return balance_contacts(G, speeds, np.where(upper, -np.inf, 0.0), np.where(lower, np.inf, 0.0))[0]
 
 
 def _inertias(bodies: tuple[Body, ...], q: np.ndarray) -> np.ndarray:

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..errors import NumericalError
 from ..loops import effort
-from ..loops.rank import TINY, null_space
+from ..loops.rank import TINY, constraint_null_space
 from ..robot.model import Effort
-from .discrete import Discrete, partition_of
-from .system import System, constraints_of
+from .discrete import Discrete, discrete_partition
+from .system import System, constraints_of_system
 
 STIFF = 1e3  # scale of a pure stop's support, relative to the largest break-away force
 
@@ -26,16 +26,16 @@ class Sharing:
     """The held joints at one position, and how their supports act along the mechanism's freedoms."""
 
     def __init__(self, system: System, discrete: Discrete, q: np.ndarray):
-        loops, nv = constraints_of(system), system.robot.nv
+        loops, nv = constraints_of_system(system), system.robot.nv
         self.still = discrete.still
         self.ranges = np.array([discrete.held[k] for k in self.still])
         rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(nv)[list(system.ruled)]])
-        freedoms = null_space(rows) * loops.column_scale[:, None]
+        freedoms = constraint_null_space(rows) * loops.column_scale[:, None]
         U, size, Vt = np.linalg.svd(freedoms.T[:, list(self.still)], full_matrices=False)
         firm = size > TINY * size.max(initial=1e-300)
         self.A, self._turned = Vt[firm], U[:, firm] / size[firm]  # without freedoms that no held joint can feel
         self._acting = freedoms.T[:, list(self.still)]
-        self.bearing = [self.still.index(k) for k in partition_of(discrete).given if k in discrete.held]
+        self.bearing = [self.still.index(k) for k in discrete_partition(discrete).given if k in discrete.held]
         rough = np.where(np.isfinite(self.ranges), abs(self.ranges), 0.0).max(axis=1)
         self.scale = np.where(rough > 0.0, rough, STIFF * max(rough.max(), 1.0))
 
@@ -50,7 +50,7 @@ class Sharing:
         b = self.load(support)
         limited = [Effort(low, high, 1.0 / s**2) for (low, high), s in zip(self.ranges.tolist(), self.scale.tolist())]
         try:
-            supports = effort.least(self.A, b, limited)
+            supports = effort.least_loop_effort(self.A, b, limited)
         except NumericalError:
             supports = self.scale * (np.linalg.pinv(self.A * self.scale, rcond=TINY) @ b)
         return dict(zip(self.still, supports.tolist()))
@@ -86,7 +86,7 @@ class Sharing:
         return float(solution.x[-1]) if solution.status == 0 else -math.inf
 
 
-def shared_supports(
+def shared_supports_of_held_speeds(
     system: System, discrete: Discrete, q: np.ndarray, support: Mapping[int, float]
 ) -> dict[int, float]:
     """Supports of all held speeds, from those that the equations have found."""

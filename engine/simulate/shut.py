@@ -8,7 +8,7 @@ from ..loops.search import CLOSED
 from ..machine.jit.kernel import Kernel
 from .loop import ROWS_CLOSED
 from .modes import DEAD, TINY
-from .signals import wanted_rows
+from .signals import wanted_row_signals_over_time
 from .together import Starts
 
 PASSES = 4  # of the equations' own closing, two iterations each, until a state's loops are closed
@@ -39,7 +39,7 @@ def rested(
     _, J = alike.near(q, these)
     speeds, units = qd / scale, np.broadcast_to(np.eye(n)[fixed], (len(these), len(fixed), n))
     rows = np.concatenate([J, units], axis=1)
-    rates = wanted_rows(system, t)[1] * alike.row_scale[these]
+    rates = wanted_row_signals_over_time(system, t)[1] * alike.row_scale[these]
     off = np.concatenate([rates, speeds[:, fixed]], axis=1) - (rows @ speeds[:, :, None])[:, :, 0]
     change = (np.linalg.pinv(rows, rcond=TINY) @ off[:, :, None])[:, :, 0]
     change[abs(change).max(axis=1) > DEAD] = 0.0

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..machine.program.scalars import as_floats
-from .discrete import Discrete, partition_of
+from .discrete import Discrete, discrete_partition
 from .inputs import Driven
-from .system import System, constraints_of
+from .system import System, constraints_of_system
 
 Planned = Callable[[Any], Sequence[Any]]  # the forces of feedforward, for each speed, at one instant (a tree: or many)
 
 
-def signals(system: System, t: float, discrete: Discrete, planned: Planned) -> list[float]:
+def signals_at(system: System, t: float, discrete: Discrete, planned: Planned) -> list[float]:
     """All signals at t; `planned` is the function for the forces of feedforward."""
     return as_floats(_listed(system, t, discrete, planned))
 
@@ -56,7 +56,7 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
         numbers += (wanted[k] for one in inputs.feedforward for k in one.joint.speeds)
     for k in system.bounded:  # the factor of the law's force, and the force in its place
         numbers += (0.0, discrete.saturated[k]) if k in discrete.saturated else (1.0, 0.0)
-    numbers += wrenches(system, t)
+    numbers += wrench_signals_at(system, t)
     if not system.smooth:
         numbers += (discrete.slip.get(k, 0.0) for k in system.coulomb)
     numbers += (float(k in discrete.held) for k in discrete.switched)
@@ -66,7 +66,7 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
     return numbers + system.numbers
 
 
-def steady_columns(system: System) -> dict[int, int]:
+def steady_signal_columns(system: System) -> dict[int, int]:
     """The places of forces that are constant among the signals, by their speeds."""
     places, at = {}, _first_of_forces(system)
     for one in system.inputs.driven:
@@ -76,7 +76,7 @@ def steady_columns(system: System) -> dict[int, int]:
     return places
 
 
-def gain_columns(system: System) -> dict[int, range]:
+def gain_signal_columns(system: System) -> dict[int, range]:
     """The places of gains among the signals, by the speeds of their laws."""
     places, at = {}, _first_of_forces(system)
     for one in system.inputs.driven:
@@ -86,14 +86,14 @@ def gain_columns(system: System) -> dict[int, range]:
     return places
 
 
-def own_columns(system: System) -> list[int]:
+def own_signal_columns(system: System) -> list[int]:
     """The places of a run's signals that don't depend on time, nor on modes: constant forces, gains, pivots' bounds."""
-    gains = [place for places in gain_columns(system).values() for place in places]
-    forces = [*steady_columns(system).values(), *gains]
+    gains = [place for places in gain_signal_columns(system).values() for place in places]
+    forces = [*steady_signal_columns(system).values(), *gains]
     if system.loops is None:
         return forces
     inputs = system.inputs
-    behind = first_of_modes(system) + 2 * len(system.bounded) + 6 * len(inputs.wrenches)
+    behind = first_mode_signal(system) + 2 * len(system.bounded) + 6 * len(inputs.wrenches)
     behind += 0 if system.smooth else len(system.coulomb)
     behind += 3 * len(inputs.drives)
     return [*forces, *range(behind, behind + system.robot.nv)]
@@ -101,14 +101,14 @@ def own_columns(system: System) -> list[int]:
 
 def mode_columns(system: System) -> list[int]:
     """The places of signals that modes decide, in runs in which all joints of trees that may be held are switched."""
-    first, bounded = first_of_modes(system), 2 * len(system.bounded)
+    first, bounded = first_mode_signal(system), 2 * len(system.bounded)
     behind = first + bounded + 6 * len(system.inputs.wrenches)
     slipping = 0 if system.smooth else len(system.coulomb)
     switched = len(system.switching) if system.loops is None else 0
     return [*range(first, first + bounded), *range(behind, behind + slipping + switched)]
 
 
-def first_of_modes(system: System) -> int:
+def first_mode_signal(system: System) -> int:
     """The place of the first signal of modes: behind those of motions, laws and feedforward."""
     inputs = system.inputs
     joints = [one.joint for one in inputs.feedforward]
@@ -135,7 +135,7 @@ def _each(function: Callable[[float], Any], t: Any) -> Any:
     return np.array([function(float(x)) for x in t]) if isinstance(t, np.ndarray) else np.array(function(t))
 
 
-def motion(system: System, t: float) -> list[float]:
+def prescribed_motion_at(system: System, t: float) -> list[float]:
     """Coordinates, speeds and accelerations of the prescribed joints at t."""
     return as_floats(_motion(system, t))
 
@@ -161,28 +161,28 @@ def _flat(parts: Iterable[Iterable[Any]]) -> list[Any]:
     return [x for part in parts for x in part]
 
 
-def wrenches(system: System, t: Any) -> list[Any]:
+def wrench_signals_at(system: System, t: Any) -> list[Any]:
     """The six components of each wrench of the scenario at t, or as arrays at an array of instants."""
     return [component(t) for one in system.inputs.wrenches for component in one.components]
 
 
-def driven_rows(system: System, t: float) -> np.ndarray:
+def driven_row_signals(system: System, t: float) -> np.ndarray:
     """Values that the drives prescribe for their rows at t, with first and second rates: an array with three rows."""
     curves = [drive.curve(t) for drive in system.inputs.drives]
     return np.array([[float(x) for x in part] for part in zip(*curves)]).reshape(3, len(curves))
 
 
-def wanted(system: System, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def wanted_row_signals(system: System, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values of all constraint rows at t, with first and second rates; 0 except in the rows of drives."""
-    loops = constraints_of(system)
+    loops = constraints_of_system(system)
     rows = np.zeros((3, loops.m))
-    rows[:, loops.driven_rows()] = driven_rows(system, t)
+    rows[:, loops.driven_rows()] = driven_row_signals(system, t)
     return rows[0], rows[1], rows[2]
 
 
-def wanted_rows(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def wanted_row_signals_over_time(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Values of all constraint rows at many instants, and their rates, with a row for each instant."""
-    loops = constraints_of(system)
+    loops = constraints_of_system(system)
     values, rates = np.zeros((2, len(times), loops.m))
     for row, drive in zip(loops.driven_rows(), system.inputs.drives):
         values[:, row], rates[:, row], _ = drive.curve(times)
@@ -191,11 +191,11 @@ def wanted_rows(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _limits(discrete: Discrete) -> list[float]:
     near = 1.0 if discrete.passing else discrete.near
-    limits: list[float] = pivot_limits(np.array(partition_of(discrete).pivots), near).tolist()
+    limits: list[float] = pivot_limit_signals(np.array(discrete_partition(discrete).pivots), near).tolist()
     return limits
 
 
-def pivot_limits(pivots: np.ndarray, near: float) -> np.ndarray:
+def pivot_limit_signals(pivots: np.ndarray, near: float) -> np.ndarray:
     """The inverse bounds of pivots, of which no more than this share may be left; 0 where there is none."""
     with np.errstate(all="ignore"):
         return np.where(pivots == 0.0, 0.0, 1.0 / (pivots * near))

@@ -10,7 +10,7 @@ from ..errors import InputError, NumericalError
 from ..loops.assembly import assemble
 from ..robot.model import Robot
 from . import coordinates
-from .one_step import Stepping, begun, limits, plant
+from .one_step import Stepping, simulator_pivot_limits, simulator_start_coordinates, simulator_system
 
 
 class Simulator:
@@ -27,7 +27,7 @@ class Simulator:
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise InputError(f"`{name}` must be a whole number from 1 on", key=name, found=str(value))
         self.robot, self.count, self.substeps = robot, count, substeps
-        self._system = plant(robot, friction_rate)
+        self._system = simulator_system(robot, friction_rate)
         self.forces = tuple(f"{j.name}.{x}" for j in robot.moving if j.actuated for x in j.type.forces)
         self._many = count is not None
         self._steppings: dict[str, Stepping] = {}
@@ -108,13 +108,13 @@ class Simulator:
         state = np.concatenate([assemble(self.robot, state[:nq]), state[nq:]])
         stepping, rest = self._stepping(state, anywhere=False)
         whole = np.concatenate([state, [0.0, 0.0]])
-        return coordinates.settled(system, stepping.discrete, 0.0, whole)[:-2], stepping, rest
+        return coordinates.settled_state(system, stepping.discrete, 0.0, whole)[:-2], stepping, rest
 
     def _stepping(self, state: np.ndarray, *, anywhere: bool) -> tuple[Stepping, list[float]]:
         """The step in the independent coordinates of this position, and its signals behind the forces."""
-        discrete = begun(self._system, state[: self._nq], anywhere=anywhere)
+        discrete = simulator_start_coordinates(self._system, state[: self._nq], anywhere=anywhere)
         made = self._steppings.setdefault(repr(discrete.program), Stepping(self._system, discrete))
-        return made, limits(discrete)
+        return made, simulator_pivot_limits(discrete)
 
     def _sort(self) -> None:
         """The robots by the steps that they take."""

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics.dense import inertia_matrix
-from ..dynamics.sweeps import dynamics
+from ..dynamics.sweeps import sweep_tree
 from ..loops.constraints import Closure
 from ..loops.partition import Partition
-from ..loops.rank import TINY, independent
-from ..loops.search import moved_along_speeds
-from .discrete import Discrete, partition_of
-from .equations import Evaluation, Moved, concluded, pushed
-from .events import crossing
-from .signals import motion
-from .situation import read
-from .system import System, constraints_of
+from ..loops.rank import TINY, independent_constraint_rows
+from ..loops.search import closing_position_moved_along_speeds
+from .discrete import Discrete, discrete_partition
+from .equations import Evaluation, Moved, conclude_evaluation, pushed_by_force_laws
+from .events import event_crossing
+from .signals import prescribed_motion_at
+from .situation import situation_of_state
+from .system import System, constraints_of_system
 
 # shares of the largest singular value
 LOST = 1e-4  # below it, a constraint is about to be lost
@@ -56,16 +56,16 @@ class Singular:
         return f"singular position{where}: the given motion can't go on from there"
 
 
-def ahead(
+def singular_position_ahead(
     system: System, discrete: Discrete, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
 ) -> Singular | None:
     """The singular position to which the motion leads that has these speeds and accelerations at t, or None."""
 
     def place(time: float) -> np.ndarray:
-        return moved_along_speeds(system.robot, q, qd * time + qdd * time * time / 2)
+        return closing_position_moved_along_speeds(system.robot, q, qd * time + qdd * time * time / 2)
 
     def left(time: float) -> float:
-        return share(system, discrete, place(time))
+        return pivot_share_at_state(system, discrete, place(time))
 
     here = left(0.0)
     speed = max(abs(left(1e-9) - here) / 1e-9, 1e-12)
@@ -76,22 +76,22 @@ def ahead(
         for reach in (1.2, 2.0, 4.0):
             beyond = left(reach * guess)
             if beyond <= 0:
-                time = crossing(left, 0.0, here, reach * guess, beyond, 1e-12)
+                time = event_crossing(left, 0.0, here, reach * guess, beyond, 1e-12)
                 s = np.linalg.svd(_unitless(system, discrete, place(time)), compute_uv=False)
                 if s.min() > LOST * max(s.max(), 1.0):
                     return None  # a pivot vanishes but K is regular: another order of elimination will do
-                return described(system, discrete, t + time, place(time))
-    return described(system, discrete, t, q) if discrete.near < LAST else None
+                return describe_singular_position(system, discrete, t + time, place(time))
+    return describe_singular_position(system, discrete, t, q) if discrete.near < LAST else None
 
 
-def share(system: System, discrete: Discrete, q: np.ndarray) -> float:
+def pivot_share_at_state(system: System, discrete: Discrete, q: np.ndarray) -> float:
     """The share of the pivot that has lost most since the coordinates were chosen."""
-    return partition_of(discrete).share(constraints_of(system).jacobian(q)[0])
+    return discrete_partition(discrete).share(constraints_of_system(system).jacobian(q)[0])
 
 
-def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Singular:
+def describe_singular_position(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Singular:
     """The description of a singular position: its loop, and the joints whose coordinates stay usable there."""
-    part, loops = partition_of(discrete), constraints_of(system)
+    part, loops = discrete_partition(discrete), constraints_of_system(system)
     J, _ = loops.jacobian(q)
     weakest = np.linalg.svd(_unitless(system, discrete, q))[0][:, -1][: len(part.rows)]
     row = part.rows[int(np.argmax(abs(weakest)))] if part.rows else 0
@@ -101,7 +101,7 @@ def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Si
     s = np.linalg.svd(scaled, compute_uv=False) if part.rows else np.ones(1)
     if s.min() < LOST * max(s.max(), 1.0) and not turned:  # rows lose rank, so no choice of coordinates helps
         return Singular(t, names[0] if names else "", ())
-    dependent = independent(scaled.T, [range(system.robot.nv)])
+    dependent = independent_constraint_rows(scaled.T, [range(system.robot.nv)])
     carry_on = [joint.name for joint in system.robot.moving if any(k not in dependent for k in joint.speeds)]
     return Singular(t, names[0] if names else "", tuple(carry_on), turned)
 
@@ -111,39 +111,41 @@ def _turned(loops: Closure, part: Partition, J: np.ndarray) -> bool:
     rows = [r for r in part.rows if not loops.on_speeds[r]]
     dependent = [k for k in range(loops.robot.nv) if k not in (*part.given, *part.independent)]
     s = np.linalg.svd(J[rows][:, dependent], compute_uv=False) if rows else np.ones(1)
-    return len(independent(J, loops.row_groups())) == len(part.rows) and bool(s.min() > LOST * max(s.max(), 1.0))
+    return len(independent_constraint_rows(J, loops.row_groups())) == len(part.rows) and bool(
+        s.min() > LOST * max(s.max(), 1.0)
+    )
 
 
-def apart_from_contacts(system: System, discrete: Discrete, q: np.ndarray) -> list[int]:
+def speeds_apart_from_contacts(system: System, discrete: Discrete, q: np.ndarray) -> list[int]:
     """The independent speeds that enter no row on speeds alone: a vehicle's turn is no reason to change these."""
-    loops = constraints_of(system)
+    loops = constraints_of_system(system)
     J = loops.jacobian(q)[0][loops.on_speeds]
-    return [k for k in partition_of(discrete).independent if abs(J[:, k]).max(initial=0.0) < TINY]
+    return [k for k in discrete_partition(discrete).independent if abs(J[:, k]).max(initial=0.0) < TINY]
 
 
 def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
     """The matrix K, scaled so that its elements have no units."""
-    part, loops = partition_of(discrete), constraints_of(system)
+    part, loops = discrete_partition(discrete), constraints_of_system(system)
     K: np.ndarray = part.matrix(loops.jacobian(q)[0]) * loops.column_scale
     K[: len(part.rows)] *= loops.row_scale[list(part.rows)][:, None]
     return K
 
 
-def margin(system: System, discrete: Discrete, q: np.ndarray) -> float:
+def singularity_margin(system: System, discrete: Discrete, q: np.ndarray) -> float:
     """The smallest singular value of the scaled K, with the sign of its determinant."""
     K = _unitless(system, discrete, q)
     s = np.linalg.svd(K, compute_uv=False)
     return float(s.min() / max(s.max(), 1.0) * np.linalg.slogdet(K)[0])
 
 
-def rank_margin(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float:
+def singularity_rank_margin(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float:
     """The smallest singular value of the independent rows, relative to the largest."""
-    loops, q = constraints_of(system), np.array(system.expanded(motion(system, t), y.tolist())[0])
-    s = np.linalg.svd(loops.scaled(loops.jacobian(q)[0])[list(partition_of(discrete).rows)], compute_uv=False)
+    loops, q = constraints_of_system(system), np.array(system.expanded(prescribed_motion_at(system, t), y.tolist())[0])
+    s = np.linalg.svd(loops.scaled(loops.jacobian(q)[0])[list(discrete_partition(discrete).rows)], compute_uv=False)
     return float(s.min() / max(s.max(), 1.0))
 
 
-def closed_where_firm(
+def state_closed_where_firm(
     loops: Closure, q: np.ndarray, qd: np.ndarray, rates: np.ndarray, given: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and speeds after the smallest motion that closes the loops, in the rows that are firm enough."""
@@ -158,23 +160,29 @@ def closed_where_firm(
         return step
 
     gaps = np.array(loops.gaps(q.tolist()), dtype=float)
-    q = moved_along_speeds(loops.robot, q, -correction(loops.jacobian(q)[0], gaps))
+    q = closing_position_moved_along_speeds(loops.robot, q, -correction(loops.jacobian(q)[0], gaps))
     J, _ = loops.jacobian(q)
     return q, qd - correction(J, J @ qd - rates)
 
 
-def evaluated(system: System, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> Evaluation:
+def evaluate_near_singularity(
+    system: System, discrete: Discrete, signals: Sequence[float], y: np.ndarray
+) -> Evaluation:
     """The equations of motion where constraints may have lost rank, with the multipliers of least norm.
 
     Near the position a constraint is a product of two small coordinates, which rounding errors make a hyperbola: a
     motion that stays on it turns into the other branch. So the constraint is left out while its row is small.
     """
-    now, n, loops = read(system, signals, y.tolist(), discrete), system.robot.nv, constraints_of(system)
-    bodies, given = system.model.bodies, list(partition_of(discrete).given)
+    now, n, loops = (
+        situation_of_state(system, signals, y.tolist(), discrete),
+        system.robot.nv,
+        constraints_of_system(system),
+    )
+    bodies, given = system.model.bodies, list(discrete_partition(discrete).given)
     J, drift = loops.jacobian(np.array(now.q), np.array(now.qd))
     M = np.array(inertia_matrix(bodies, now.q, n), dtype=float)
-    h, _ = dynamics(bodies, system.robot.gravity, now.q, now.qd, [0.0] * n, [True] * n, now.wrenches, now.loads)
-    force = np.array(pushed(system, now, now.qd, system.model)) - np.array(h)
+    h, _ = sweep_tree(bodies, system.robot.gravity, now.q, now.qd, [0.0] * n, [True] * n, now.wrenches, now.loads)
+    force = np.array(pushed_by_force_laws(system, now, now.qd, system.model)) - np.array(h)
     for row, x in now.seconds.items():
         drift[row] -= x
     rows, wanted = J * loops.row_scale[:, None], -drift * loops.row_scale
@@ -189,4 +197,4 @@ def evaluated(system: System, discrete: Discrete, signals: Sequence[float], y: n
     if given:
         more = np.linalg.lstsq(rows.T, M @ qdd - force, rcond=TINY)[0][-len(given) :]
         passing.more = dict(zip(given, more.tolist()))
-    return concluded(system, now, passing, discrete, system.model)
+    return conclude_evaluation(system, now, passing, discrete, system.model)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ..dynamics.spatial import add
-from ..dynamics.sweeps import Load, Wrenches, dynamics
-from ..dynamics.wrenches import Applied, on_bodies
+from ..dynamics.sweeps import Load, Wrenches, sweep_tree
+from ..dynamics.wrenches import Applied, wrenches_on_bodies
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .discrete import Discrete
-from .signals import first_of_modes, rubbing
+from .signals import first_mode_signal, rubbing
 from .system import Model, System
 
 
@@ -36,10 +36,10 @@ class Situation:
     pulled: Mapping[int, Scalar] = field(default_factory=dict)  # forces along speeds by actuators on sums of joints
 
 
-def read(
+def situation_of_state(
     system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete, model: Model | None = None
 ) -> Situation:
-    """The situation that state and signals give; the signals have the order of `signals.signals`.
+    """The situation that state and signals give; the signals have the order of `signals.signals_at`.
 
     Systems that are `planning` need the numbers of a `model`.
     """
@@ -60,7 +60,7 @@ def read(
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
     holds = {k: next(rest) for k in discrete.switched}
     now = Situation(q, qd, given, applied[:n], wrenches, loads, slip, holds, demanded=demanded)
-    now.pulled = pulled(system.robot, pushes)
+    now.pulled = forces_of_pulled_sums(system.robot, pushes)
     if system.loops is not None:
         rows = system.loops.driven_rows()
         now.values, now.rates, now.seconds = ({row: next(rest) for row in rows} for _ in range(3))
@@ -79,7 +79,7 @@ def _applied(
 
     The forces are those of each speed, then those of the actuators `pushing`.
     """
-    applied: dict[int, Scalar] = dict.fromkeys(places(system), 0.0)
+    applied: dict[int, Scalar] = dict.fromkeys(places_of_run_forces(system), 0.0)
     for one in system.inputs.driven:
         if one.timed:
             applied[one.speed] = applied[one.speed] + next(signals)
@@ -124,23 +124,23 @@ def _planned(
         for target, where in ((places, joint.coordinates), (speeds, joint.speeds), (seconds, joint.speeds)):
             for k in where:
                 target[k] = next(ahead)
-    wrenches = iter(signals[first_of_modes(system) + 2 * len(system.bounded) :])
+    wrenches = iter(signals[first_mode_signal(system) + 2 * len(system.bounded) :])
     on, loads = _wrenches(system, wrenches, places, speeds, {})
     every = [True] * system.robot.nv
-    forces, _ = dynamics(model.bodies, system.robot.gravity, places, speeds, seconds, every, on, loads)
+    forces, _ = sweep_tree(model.bodies, system.robot.gravity, places, speeds, seconds, every, on, loads)
     coulomb = dict(zip(system.coulomb, model.coulomb))
     for k in rubbing(system):
         forces[k] = forces[k] + coulomb[k] * next(ahead)
     return {k: forces[k] for k in led}
 
 
-def places(system: System) -> list[int]:
+def places_of_run_forces(system: System) -> list[int]:
     """The places of all speeds, then those of the actuators that are no joint's and follow a law."""
     n = system.robot.nv
     return [*range(n), *(n + k for k in system.pushing)]
 
 
-def pulled(robot: Robot, pushes: Mapping[int, Scalar]) -> dict[int, Scalar]:
+def forces_of_pulled_sums(robot: Robot, pushes: Mapping[int, Scalar]) -> dict[int, Scalar]:
     """The forces along speeds by actuators on sums of joints, from all actuators' forces by their places."""
     forces: dict[int, Scalar] = {}
     for place, force in pushes.items():
@@ -149,7 +149,7 @@ def pulled(robot: Robot, pushes: Mapping[int, Scalar]) -> dict[int, Scalar]:
     return forces
 
 
-def pushed_links(robot: Robot, pushes: Mapping[int, Scalar]) -> list[Applied]:
+def wrenches_of_link_actuators(robot: Robot, pushes: Mapping[int, Scalar]) -> list[Applied]:
     """The wrenches of actuators on links, from all actuators' forces by their places."""
     applied: list[Applied] = []
     for place, force in pushes.items():
@@ -172,17 +172,17 @@ def _wrenches(
     timed: list[Applied] = [
         (w.link, w.with_state([next(signals) for _ in range(6)], q, qd), w.at, w.axes) for w in system.inputs.wrenches
     ]
-    timed += pushed_links(system.robot, pushes)
+    timed += wrenches_of_link_actuators(system.robot, pushes)
     if not timed:
         return constant, loads
-    on, more = on_bodies(system.robot.tree, timed)
+    on, more = wrenches_on_bodies(system.robot.tree, timed)
     merged = dict(on)
     for body, six in constant.items():
         merged[body] = add(list(six), list(merged[body])) if body in merged else list(six)
     return merged, [*loads, *more]
 
 
-def planned_forces(
+def planned_feedforward_forces(
     system: System,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
@@ -196,7 +196,7 @@ def planned_forces(
     """
     on, loads = _wrenches(system, wrenches, q, qd, pushes)
     given = [True] * system.robot.nv
-    forces = dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]
-    for k, force in pulled(system.robot, pushes).items():
+    forces = sweep_tree(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]
+    for k, force in forces_of_pulled_sums(system.robot, pushes).items():
         forces[k] = forces[k] - force
     return forces

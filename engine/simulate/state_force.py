@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
-from ..dynamics.kinematics import on_body, point_motion
+from ..dynamics.kinematics import tree_body_point_of_link, velocity_of_body_point
 from ..dynamics.spatial import dot
 from ..laws.forces import ForceLaw
-from ..machine.program.formulas import Curve, value
+from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import ZERO, Body, Leader, Robot
 from ..text.formula_tree import TIME, Formula, Lookup
@@ -73,18 +73,18 @@ class Point:
         """Its coordinates and their rates in base axes, by name."""
         place, rate = list[Scalar](self.at), list[Scalar]([0.0, 0.0, 0.0])
         if self.bodies:
-            place, rate = point_motion(self.bodies, q, qd, len(self.bodies) - 1, self.at)
+            place, rate = velocity_of_body_point(self.bodies, q, qd, len(self.bodies) - 1, self.at)
         return dict(zip(self.columns(), (*place, *rate)))
 
 
-def points_of(robot: Robot) -> list[Point]:
+def points_for_state_forces(robot: Robot) -> list[Point]:
     """The named points of all links."""
     return [_point(robot, link.name, name, at) for link in robot.links for name, at in link.points.items()]
 
 
 def _point(robot: Robot, link: str, name: str, at: Sequence[float]) -> Point:
     last, seat = robot.tree.seats[link]
-    x, y, z = (as_float(c) for c in on_body(seat, at))
+    x, y, z = (as_float(c) for c in tree_body_point_of_link(seat, at))
     chain: list[Body] = []
     while last is not None:
         body = robot.tree.bodies[last]
@@ -117,4 +117,4 @@ class FormulaForce:
         known = {name: q[k] for name, k in self.coordinates} | {name: qd[k] for name, k in self.speeds}
         for point in self.points:
             known |= point.values(q, qd)
-        return value(self.formula, {**known, TIME: t}, self._curves)
+        return formula_value_on_scalars(self.formula, {**known, TIME: t}, self._curves)

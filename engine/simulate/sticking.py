@@ -16,14 +16,14 @@ import numpy as np
 
 from ..machine.program.scalars import as_float, as_floats
 from . import coordinates, saturation
-from .blows import touching
-from .complementarity import balanced
+from .blows import joint_touches_stops
+from .complementarity import balance_contacts
 from .discrete import Discrete
 from .equations import Evaluation
 from .response import Response
 from .runner import Runner
 from .sharing import Sharing
-from .system import System, constraints_of
+from .system import System, constraints_of_system
 
 RESTING = 1e-10  # radians or lengths of the mechanism per second: a slower joint is at rest at an event
 DRIFTING = 1e-8  # relative: a joint with more acceleration than this isn't held
@@ -35,13 +35,13 @@ LEAST_SCALE = 1e-12  # of forces that overloads are compared with
 WEAKER = 1e-6  # relative: friction at break-away is reduced by this much, so that a joint that breaks loose moves
 
 
-def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ()) -> np.ndarray:
+def settle_sticking_modes(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ()) -> np.ndarray:
     """Chooses the modes in which the run goes on from (t, y); returns the state with held joints exactly at rest.
 
     `loose` are speeds whose supports have just reached their bounds.
     """
     system = run.system
-    run.discrete = saturation.saturated_at(run, t, y)
+    run.discrete = saturation.discrete_state_with_saturation(run, t, y)
     if not system.switching:
         return y
     q, qd = run.complete(t, y)
@@ -50,7 +50,7 @@ def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ())
     y = y.copy()
     for k in ranges:
         y[system.place_of(k)] = 0.0
-    trial = with_contacts(run, q, moving, ranges)
+    trial = discrete_state_with_contacts(run, q, moving, ranges)
     if ranges and (loose or not _holds(run, t, y, trial)):
         trial = _released(run, t, y, trial, moving, loose)
     run.discrete = trial
@@ -60,21 +60,21 @@ def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ())
 def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[float, float] | None:
     """The range of forces that can hold speed k here; None where it moves, or where nothing can hold it."""
     scale = system.loops.column_scale[k] if system.loops is not None else 1.0
-    coulomb, (low, high) = system.switching[k], touching(system, q, k)
+    coulomb, (low, high) = system.switching[k], joint_touches_stops(system, q, k)
     if abs(qd[k]) > RESTING * scale or not (coulomb or low or high):
         return None
     return -math.inf if high else -coulomb, math.inf if low else coulomb
 
 
-def with_contacts(
+def discrete_state_with_contacts(
     run: Runner, q: list[float], slip: dict[int, float], held: dict[int, tuple[float, float]]
 ) -> Discrete:
     """The discrete state with other joints held; in a mechanism, with a partition that fits them."""
     now, part = run.discrete, run.discrete.partition
     if part is not None and tuple(sorted(held)) != now.still:
         preferred = run.system.preferred if run.system.preferred is not None else run.robot.driven
-        part = coordinates.partition_at(run.system, np.array(q), preferred, tuple(sorted(held)))
-        now = replace(now, near=coordinates.nearness(run.system))
+        part = coordinates.partition_at_run_positions(run.system, np.array(q), preferred, tuple(sorted(held)))
+        now = replace(now, near=coordinates.nearness_of_pivot_guard(run.system))
     return now.with_contacts(slip, held, part)
 
 
@@ -84,11 +84,11 @@ def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
     if len(now.support) < len(trial.held):
         if _carried_off(run, trial, now):
             return False
-        return Sharing(run.system, trial, np.array(now.q)).margin(supports_of(now)) >= -SLACK
+        return Sharing(run.system, trial, np.array(now.q)).margin(supports_of_held_speeds(now)) >= -SLACK
     return all(_excess(run.system, k, as_float(now.support[k]), trial.held[k]) <= SLACK for k in trial.held)
 
 
-def supports_of(now: Evaluation) -> dict[int, float]:
+def supports_of_held_speeds(now: Evaluation) -> dict[int, float]:
     """The supports of held speeds as numbers."""
     return {k: as_float(x) for k, x in now.support.items()}
 
@@ -97,14 +97,14 @@ def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
     """Whether the mechanism carries off a joint that is to be held: at a dead centre the joint's speed is 0 for an
     instant only, whatever forces act in it.
     """
-    scale = constraints_of(run.system).column_scale
+    scale = constraints_of_system(run.system).column_scale
     rates = abs(np.array(now.qdd, dtype=float)) / scale
     return bool((rates[list(trial.still)] > DRIFTING * max(1.0, rates.max())).any())
 
 
 def _excess(system: System, k: int, support: float, limits: tuple[float, float]) -> float:
     """The distance of a support beyond its range, relative to the size of the forces; negative within the range."""
-    return max(support - limits[1], limits[0] - support) / support_scale(system, k, support)
+    return max(support - limits[1], limits[0] - support) / support_scale_of_sticking(system, k, support)
 
 
 def overloaded(run: Runner, t: float, y: np.ndarray) -> tuple[int, float] | None:
@@ -116,13 +116,13 @@ def overloaded(run: Runner, t: float, y: np.ndarray) -> tuple[int, float] | None
     now = run.evaluate(t, y) if held else None
     if now is None or len(now.support) < len(held):
         return None
-    supports = supports_of(now)
+    supports = supports_of_held_speeds(now)
     excess = {k: _excess(run.system, k, supports[k], bounds) for k, bounds in held.items()}
     worst = max(excess, key=excess.__getitem__)
     return (worst, -1.0 if supports[worst] > held[worst][1] else 1.0) if excess[worst] > 2 * SLACK else None
 
 
-def support_scale(system: System, k: int, support: float) -> float:
+def support_scale_of_sticking(system: System, k: int, support: float) -> float:
     """The force with which an overload of joint k is compared."""
     return max(LEAST_SCALE, system.switching[k], abs(support))
 
@@ -133,20 +133,20 @@ def _released(
     """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
-    free = np.array(as_floats(run.evaluate(t, y, with_contacts(run, q, moving, {})).qdd))
+    free = np.array(as_floats(run.evaluate(t, y, discrete_state_with_contacts(run, q, moving, {})).qdd))
     b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
     G = Response(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T
     if loose:
         low, high = _weaker(G, b, low, high)
-    _, a = balanced(G, b, low, high)
+    _, a = balance_contacts(G, b, low, high)
     slip, held = dict(moving), dict(trial.held)
     for k, x in zip(still, a.tolist()):
         if abs(x) > rounding:
             del held[k]
             if system.switching[k]:
                 slip[k] = math.copysign(1.0, x)
-    return with_contacts(run, q, slip, held)
+    return discrete_state_with_contacts(run, q, slip, held)
 
 
 def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.regroup import regrouped
+from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import Path, leaves
-from ..dynamics.wrenches import constant_wrenches, on_bodies
+from ..dynamics.symbols import Path, number_leaves_of_bodies
+from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS, Method, MethodParameters
 from ..loops.ties import Tie
@@ -75,19 +75,19 @@ class System:
     @cached_property
     def model(self) -> Model:
         """The robot's numbers without dry friction, which enters as a force or a mode so that steps stay smooth."""
-        smooth = without_dry_friction(self.robot.tree.bodies)
+        smooth = bodies_without_dry_friction(self.robot.tree.bodies)
         tied = (self.loops.ties, self.loops.couplings) if self.loops is not None else ((), ())
         return Model(smooth, *tied, tuple(self.coulomb.values()))
 
     @cached_property
     def regrouped(self) -> Model:
         """A model with the same motion and fewer inertial numbers, for compiled code."""
-        return self.model._replace(bodies=regrouped(self.model.bodies))
+        return self.model._replace(bodies=regrouped_bodies(self.model.bodies))
 
     @cached_property
     def numbers(self) -> list[float]:
         """The numbers at the places `symbols`, which are the last signals."""
-        known = dict(leaves(self.regrouped)) if self.symbols else {}
+        known = dict(number_leaves_of_bodies(self.regrouped)) if self.symbols else {}
         return [known[path] for path in self.symbols or ()]
 
     def constraints(self, model: Model) -> Closure:
@@ -158,7 +158,7 @@ class System:
     @cached_property
     def constant(self) -> tuple[Wrenches, list[Load]]:
         """The wrenches of the robot's own file, on the bodies."""
-        return on_bodies(self.robot.tree, constant_wrenches(self.robot))
+        return wrenches_on_bodies(self.robot.tree, constant_wrenches(self.robot))
 
     # ---- the state
 
@@ -264,18 +264,18 @@ class System:
         return (*parts, self.closure, self.values, len(inputs.drives), size)
 
 
-def without_dry_friction(bodies: Sequence[Body]) -> tuple[Body, ...]:
+def bodies_without_dry_friction(bodies: Sequence[Body]) -> tuple[Body, ...]:
     """The bodies without dry friction in their joints."""
     return tuple(replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in bodies)
 
 
-def coulomb_of(system: System, bodies: Sequence[Body]) -> tuple[float, ...]:
+def dry_friction_of_system(system: System, bodies: Sequence[Body]) -> tuple[float, ...]:
     """The dry friction of those speeds that have any, by other numbers of the bodies."""
     known = {k: drive.coulomb for body in bodies for k, drive in zip(body.speeds, body.drives)}
     return tuple(known[k] for k in system.coulomb)
 
 
-def constraints_of(system: System) -> Closure:
+def constraints_of_system(system: System) -> Closure:
     """The constraints of a system that is a mechanism."""
     assert system.loops is not None
     return system.loops

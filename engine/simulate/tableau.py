@@ -52,7 +52,7 @@ class Tableau:
                 table.setflags(write=False)
 
 
-def hermite(B: np.ndarray) -> np.ndarray:
+def hermite_dense_output(B: np.ndarray) -> np.ndarray:
     """Dense output for any method: `P` of the cubic polynomial with the values and derivatives at both ends of a step.
 
     With Δ = Σ b_i k_i it is  y + h (θ k_1 + θ² (3Δ − 2 k_1 − k_s+1) + θ³ (k_1 + k_s+1 − 2Δ)); its order is 3.
@@ -62,7 +62,7 @@ def hermite(B: np.ndarray) -> np.ndarray:
     return np.column_stack([first, 3 * delta - 2 * first - last, first + last - 2 * delta])
 
 
-def interpolated(B: np.ndarray, places: Sequence[float], further: int) -> np.ndarray:
+def interpolated_dense_output(B: np.ndarray, places: Sequence[float], further: int) -> np.ndarray:
     """`P` of the polynomial with values and derivatives at both ends of a step, and derivatives at these places inside.
 
     The latter are the last stages, in the order of the places, after `further` others that aren't used.
@@ -75,7 +75,7 @@ def interpolated(B: np.ndarray, places: Sequence[float], further: int) -> np.nda
     return np.linalg.solve(np.array(conditions), np.array(given)).T
 
 
-def bootstrapped(B: np.ndarray, first: float, last: tuple[float, float]) -> dict[str, np.ndarray]:
+def bootstrapped_dense_output(B: np.ndarray, first: float, last: tuple[float, float]) -> dict[str, np.ndarray]:
     """Dense output of order 5 for a method of order 5 or more, by three further stages.
 
     W. H. Enright, K. R. Jackson, S. P. Nørsett, P. G. Thomsen: Interpolants for Runge-Kutta formulas. ACM Trans. Math.
@@ -83,11 +83,11 @@ def bootstrapped(B: np.ndarray, first: float, last: tuple[float, float]) -> dict
     makes one of degree 4; this gives the states at `last`, with errors like h⁵, whose derivatives make one of degree 5.
     """
     rows = np.zeros((3, len(B) + 4))
-    cubic, quartic = interpolated(B, (), 0), interpolated(B, (first,), 0)
+    cubic, quartic = interpolated_dense_output(B, (), 0), interpolated_dense_output(B, (first,), 0)
     rows[0, : len(cubic)] = cubic @ first ** np.arange(1.0, 4.0)
     for row, theta in zip(rows[1:], last):
         row[: len(quartic)] = quartic @ theta ** np.arange(1.0, 5.0)
-    return {"further": rows, "further_at": np.array([first, *last]), "P": interpolated(B, last, 1)}
+    return {"further": rows, "further_at": np.array([first, *last]), "P": interpolated_dense_output(B, last, 1)}
 
 
 DORMAND_PRINCE = Tableau(
@@ -190,7 +190,7 @@ VERNER = Tableau(
             0,
         ]
     ),
-    **bootstrapped(_VERNER_B, 1 / 5, (1 / 5, 4 / 5)),
+    **bootstrapped_dense_output(_VERNER_B, 1 / 5, (1 / 5, 4 / 5)),
     about="Verner 1978; the pair of DVERK, with an interpolant of order 5",
 )
 

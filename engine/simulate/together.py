@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.regroup import moved_inwards
-from ..dynamics.symbols import Path, leaves, planted, shape
+from ..dynamics.regroup import inertias_moved_towards_base
+from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..loops.alike import Alike, Measures
 from ..machine.jit import march, native
 from ..machine.jit.kernel import Kernel
@@ -18,15 +18,15 @@ from ..machine.jit.march import March
 from ..machine.jit.offer import Offer
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body
-from .beside import beside, widths
-from .compiled import bearing, outputs
+from .beside import quantities_beside_state, widths_beside_state
+from .compiled import held_speeds_with_supports, run_equations_outputs
 from .contacts import Limits
 from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .loop import Solver
 from .runner import Runner
-from .signals import mode_columns, own_columns, signals
-from .system import Model, System, constraints_of, coulomb_of, without_dry_friction
+from .signals import mode_columns, own_signal_columns, signals_at
+from .system import Model, System, bodies_without_dry_friction, constraints_of_system, dry_friction_of_system
 
 
 class Numbers(NamedTuple):
@@ -41,47 +41,49 @@ class Numbers(NamedTuple):
 
     def arrays(self) -> dict[Path, np.ndarray]:
         """The arrays by their places."""
-        return {path: x for path, x in leaves(self) if isinstance(x, np.ndarray)}
+        return {path: x for path, x in number_leaves_of_bodies(self) if isinstance(x, np.ndarray)}
 
     def some(self, these: slice | np.ndarray) -> Numbers:
         """The numbers of some of the runs."""
-        picked: Numbers = planted(self, {path: x[these] for path, x in self.arrays().items()})
+        picked: Numbers = planted_bodies(self, {path: x[these] for path, x in self.arrays().items()})
         return picked
 
 
-def numbers_of(system: System) -> Numbers:
+def numbers_of_system(system: System) -> Numbers:
     """The numbers of a system."""
-    return Numbers(system.regrouped, system.model.bodies, length_of(system))
+    return Numbers(system.regrouped, system.model.bodies, length_of_system(system))
 
 
-def length_of(system: System) -> float:
+def length_of_system(system: System) -> float:
     """The length of a mechanism, to which its gaps are related; of a tree, 1."""
     return system.loops.length if system.loops is not None else 1.0
 
 
-def of_bodies(system: System, bodies: Sequence[Body]) -> Numbers:
+def system_numbers_of_bodies(system: System, bodies: Sequence[Body]) -> Numbers:
     """The numbers of a system with the same structure but these bodies, whose numbers may be arrays."""
-    own = without_dry_friction(bodies)
-    model = system.model._replace(bodies=moved_inwards(own), coulomb=coulomb_of(system, bodies))
-    made = Numbers(model, own, length_of(system))
-    zeros: Numbers = planted(made, {path: 0.0 for path, x in made.arrays().items() if not x.any()})
+    own = bodies_without_dry_friction(bodies)
+    model = system.model._replace(
+        bodies=inertias_moved_towards_base(own), coulomb=dry_friction_of_system(system, bodies)
+    )
+    made = Numbers(model, own, length_of_system(system))
+    zeros: Numbers = planted_bodies(made, {path: 0.0 for path, x in made.arrays().items() if not x.any()})
     return zeros  # which belong to the structure
 
 
-def joined(each: Sequence[Numbers]) -> Numbers:
+def joined_system_numbers(each: Sequence[Numbers]) -> Numbers:
     """The numbers of many systems of the same structure, each given by itself."""
-    listed = np.array([[x for _, x in leaves(one)] for one in each]).T
+    listed = np.array([[x for _, x in number_leaves_of_bodies(one)] for one in each]).T
     differ = (listed != listed[:, :1]).any(axis=1)
-    places = zip((path for path, _ in leaves(each[0])), np.ascontiguousarray(listed), differ)
-    result: Numbers = planted(each[0], {path: values for path, values, apart in places if apart})
+    places = zip((path for path, _ in number_leaves_of_bodies(each[0])), np.ascontiguousarray(listed), differ)
+    result: Numbers = planted_bodies(each[0], {path: values for path, values, apart in places if apart})
     return result
 
 
-def likeness(run: Runner) -> tuple[str, ...]:
+def likeness_of_systems(run: Runner) -> tuple[str, ...]:
     """A key that is equal for runs whose systems, at their starts, differ in `Numbers` only."""
     system, robot = run.system, run.robot
     grounded = [(x.mass, x.com, robot.tree.seats[x.name]) for x in robot.links if robot.tree.seats[x.name][0] is None]
-    return repr(system.structure()), repr(run.discrete.program), repr(shape(system.regrouped)), repr(grounded)
+    return repr(system.structure()), repr(run.discrete.program), repr(shape_of_bodies(system.regrouped)), repr(grounded)
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Starts:
         # numbers that happen to be equal are inputs as well, so that the code is the same for other runs
         arrays = numbers.arrays()
         columns = np.column_stack([np.zeros((len(y), 0)), *arrays.values()])
-        return Starts(run, tuple(arrays), columns, signals[:, own_columns(run.system)], y, numbers, limits)
+        return Starts(run, tuple(arrays), columns, signals[:, own_signal_columns(run.system)], y, numbers, limits)
 
     @cached_property
     def modal(self) -> bool:
@@ -122,7 +124,7 @@ class Starts:
     def signals(self) -> int:
         """The number of signals without the numbers that differ."""
         blank = replace(self.run.system, symbols=None)
-        return len(signals(blank, 0.0, self.discrete, self.run.planned))
+        return len(signals_at(blank, 0.0, self.discrete, self.run.planned))
 
     @cached_property
     def watched(self) -> int:
@@ -133,14 +135,14 @@ class Starts:
     def widths(self) -> dict[str, int]:
         """The widths of the program's groups of outputs, in their order."""
         system = self.run.system
-        row = system.robot.nq + 4 * system.robot.nv + len(bearing(system, self.discrete))
+        row = system.robot.nq + 4 * system.robot.nv + len(held_speeds_with_supports(system, self.discrete))
         guard = {} if system.loops is None else {"guard": 1}
-        return {"rate": system.measured + 2, "row": row, **guard, **widths(system)}
+        return {"rate": system.measured + 2, "row": row, **guard, **widths_beside_state(system)}
 
     @cached_property
     def timed(self) -> list[int]:
         """The places of the signals that may depend on time: neither a run's own nor those of modes."""
-        own = {*own_columns(self.run.system), *mode_columns(self.run.system)}
+        own = {*own_signal_columns(self.run.system), *mode_columns(self.run.system)}
         return [k for k in range(self.signals) if k not in own]
 
     @cached_property
@@ -148,7 +150,7 @@ class Starts:
         """The constraints of all these mechanisms."""
         numbers = self.own.regrouped
         measures = Measures(self.own.bodies, numbers.ties, numbers.couplings)
-        return Alike(constraints_of(self.run.system), measures, len(self.y))
+        return Alike(constraints_of_system(self.run.system), measures, len(self.y))
 
     # ---- code
 
@@ -157,8 +159,14 @@ class Starts:
         """The offer of the equations, with the numbers that differ among the inputs."""
         system, run = self.run.system, self.run
         mark = dict.fromkeys(self.symbols, "a number")
-        own = planted(self.own, mark)
-        key = (*likeness(run), repr(self.discrete.program), repr(own), repr(self.symbols), repr(self.signals))
+        own = planted_bodies(self.own, mark)
+        key = (
+            *likeness_of_systems(run),
+            repr(self.discrete.program),
+            repr(own),
+            repr(self.symbols),
+            repr(self.signals),
+        )
         inputs = self.signals + len(self.symbols), system.measured
         return Offer(self.program, inputs, list(self.widths.values()), lambda: key)
 
@@ -166,10 +174,10 @@ class Starts:
         """The recorded equations of a run, with all that its rows need."""
         system, recording = self.run.system, Recording("together")
         u, y = recording.input("u", self.signals + len(self.symbols)), recording.input("y", system.measured)
-        numbers: Numbers = planted(self.own, dict(zip(self.symbols, u[self.signals :])))
+        numbers: Numbers = planted_bodies(self.own, dict(zip(self.symbols, u[self.signals :])))
         signals = u[: self.signals]
-        now, groups = outputs(system, self.discrete, signals, y, numbers.regrouped)
-        more = beside(system, self.discrete, signals, y, now, *numbers)
+        now, groups = run_equations_outputs(system, self.discrete, signals, y, numbers.regrouped)
+        more = quantities_beside_state(system, self.discrete, signals, y, now, *numbers)
         return recording.program(**groups, **more)
 
     def march(self, solver: Solver) -> March | None:
@@ -179,7 +187,9 @@ class Starts:
         sizes = system.measured + 2, system.measured, system.units
 
         def build(cached: bool) -> March | None:
-            return march.build(offer.program, scheme, *sizes, native.lanes(), offer.identity, cached)
+            return march.build_compiled_loop(
+                offer.program, scheme, *sizes, native.native_lanes(), offer.identity, cached
+            )
 
         return offer.at_once("march", build)
 
@@ -196,7 +206,7 @@ class Starts:
 
     def inputs(self, signals: np.ndarray, these: np.ndarray) -> np.ndarray:
         """The inputs of the equations: (runs, instants, signals) of these runs, with what is their own."""
-        signals[:, :, own_columns(self.run.system)] = self.constants[these, None]
+        signals[:, :, own_signal_columns(self.run.system)] = self.constants[these, None]
         numbers = np.broadcast_to(self.numbers[these, None], (*signals.shape[:2], len(self.symbols)))
         return np.concatenate([signals, numbers], axis=2)
 

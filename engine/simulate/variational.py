@@ -16,7 +16,7 @@ import numpy as np
 
 from ..dynamics.kinematics import coordinate_rates
 from ..errors import NumericalError
-from .integrate import stepper_of
+from .integrate import stepper_of_integrator
 from .loop import Solver
 from .runge_kutta import RungeKutta
 from .runner import Runner
@@ -46,7 +46,7 @@ class Nearby:
 
     def slope(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """The derivatives of the state's rate at these instants and states, a row for each."""
-        each = (w * rates(run, times, states) for w, run in zip(self.weights, self.runs))
+        each = (w * state_rates_of_many(run, times, states) for w, run in zip(self.weights, self.runs))
         return np.asarray(sum(each))
 
 
@@ -85,7 +85,7 @@ class Stages:
         return A
 
 
-def rates(run: Runner, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+def state_rates_of_many(run: Runner, times: np.ndarray, states: np.ndarray) -> np.ndarray:
     """The rates of many states' coordinates and speeds, in the run's discrete state."""
     system = run.system
     rows = run.many(run.signal_rows(times), states, run.discrete)
@@ -97,12 +97,14 @@ def rates(run: Runner, times: np.ndarray, states: np.ndarray) -> np.ndarray:
     return made
 
 
-def taken(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float]) -> list[Step]:
+def variational_steps(
+    run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float]
+) -> list[Step]:
     """The steps of a run without events."""
     t, end, steps = float(grid[0]), float(grid[-1]), list[Step]()
     for stop in sorted({float(x) for x in kinks if t < x < end} | {end}):
         paces = [step for begin, over, step in solver.paces if begin < stop and over > t]
-        stepper = stepper_of(
+        stepper = stepper_of_integrator(
             solver.method,
             run.derivative,
             t,
@@ -125,7 +127,7 @@ def taken(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: S
     return steps
 
 
-def tangents(
+def state_tangents_over_grid(
     run: Runner, rows: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float], nearby: Sequence[Nearby]
 ) -> np.ndarray:
     """The derivatives of the states `rows` at the instants of the grid, (instants, components, numbers).
@@ -133,8 +135,8 @@ def tangents(
     Quadratures have none.
     """
     y = rows[0]
-    steps = taken(run, y, grid, solver, kinks)
-    stepper = stepper_of(solver.method, run.derivative, 0.0, y, 1.0, step=solver.step)
+    steps = variational_steps(run, y, grid, solver, kinks)
+    stepper = stepper_of_integrator(solver.method, run.derivative, 0.0, y, 1.0, step=solver.step)
     assert isinstance(stepper, RungeKutta)
     stages, n = Stages(stepper.tableau, stepper.P), run.system.measured
     times, states = _all_stages(run, steps, stages)
@@ -161,7 +163,7 @@ def _all_stages(run: Runner, steps: Sequence[Step], stages: Stages) -> tuple[np.
     for s in range(len(stages.at)):
         states[:, s] = y + h[:, None] * np.einsum("j,njk->nk", stages.before[s, :s], K[:, :s])
         if s >= known and stages.before[:, s].any():
-            K[:, s, : run.system.measured] = rates(run, times[:, s], states[:, s])
+            K[:, s, : run.system.measured] = state_rates_of_many(run, times[:, s], states[:, s])
     return times.ravel(), states.reshape(-1, given)
 
 

@@ -11,55 +11,57 @@ from ..errors import InputError
 from ..record.columns import Column
 from ..record.pages import html
 from ..record.plots import PLOTS, axis_label
-from ..record.scene import Poses, Say, Scene, silent
+from ..record.scene import Poses, Say, Scene, silence_sketch_warning
 from ..robot.model import Robot
 from ..scenario.replay import scenario_of_result
-from ..scenario.run import robot_of
+from ..scenario.run import robot_of_scenario
 from ..scenario.stored import Stored
-from ..text.source import read
-from .staging import staged
+from ..text.source import read_yaml_document
+from .staging import stage_scene
 
 MOST_FRAMES = 2000  # more rows are thinned evenly; the last one stays
 SCRIPTS = ("player.js",)
 
 
-def animation(kept: Stored, say: Say = silent) -> str:
+def animation_html(kept: Stored, say: Say = silence_sketch_warning) -> str:
     """The HTML of a result's animation; `say` takes a sentence on each thing that can't be drawn."""
-    robot = robot_of_result(kept)
-    scene, poses = staged(robot, coordinates(kept, robot)[thinned(len(kept.t))])
-    say_undrawn(scene, say)
+    robot = robot_of_studied_result(kept)
+    scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[thinned_animation_rows(len(kept.t))])
+    say_undrawn_animation(scene, say)
     words = {"title": f"{robot.name} ({kept.name})", "about": str(kept.record.get("about", ""))}
-    return html.page("animation.html", html.PLAYER, words, SCRIPTS, animated(kept, robot, scene, poses))
+    return html.html_page_with_machine(
+        "animation.html", html.PLAYER, words, SCRIPTS, animation_data(kept, robot, scene, poses)
+    )
 
 
-def say_undrawn(scene: Scene, say: Say) -> None:
+def say_undrawn_animation(scene: Scene, say: Say) -> None:
     """Says which bodies of links can't be drawn, and why."""
     for warning in scene.warnings:
         say(warning)
 
 
-def filmed(kept: Stored, say: Say = silent) -> tuple[Scene, Poses]:
+def animation_scene_of_result(kept: Stored, say: Say = silence_sketch_warning) -> tuple[Scene, Poses]:
     """The scene of a result's robot and its poses at all rows."""
-    robot = robot_of_result(kept)
-    scene, poses = staged(robot, coordinates(kept, robot))
-    say_undrawn(scene, say)
+    robot = robot_of_studied_result(kept)
+    scene, poses = stage_scene(robot, animation_coordinates(kept, robot))
+    say_undrawn_animation(scene, say)
     return scene, poses
 
 
-def robot_of_result(kept: Stored) -> Robot:
+def robot_of_studied_result(kept: Stored) -> Robot:
     """The robot that a result belongs to, from the scenario and the robot that were written with it."""
     path = scenario_of_result(kept.folder, kept.name)
-    return robot_of(read(path), path.parent)
+    return robot_of_scenario(read_yaml_document(path), path.parent)
 
 
-def thinned(count: int) -> np.ndarray:
+def thinned_animation_rows(count: int) -> np.ndarray:
     """The rows that become frames."""
     if count <= MOST_FRAMES:
         return np.arange(count)
     return np.unique(np.linspace(0, count - 1, MOST_FRAMES).round().astype(int))
 
 
-def coordinates(kept: Stored, robot: Robot) -> np.ndarray:
+def animation_coordinates(kept: Stored, robot: Robot) -> np.ndarray:
     """The coordinates of all joints at each row."""
     names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates]
     missing = [name for name in names if name not in kept.table]
@@ -70,27 +72,27 @@ def coordinates(kept: Stored, robot: Robot) -> np.ndarray:
     return np.stack([kept.table[name] for name in names], axis=1)
 
 
-def animated(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> dict[str, Any]:
+def animation_data(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> dict[str, Any]:
     """What the page reads: the scene, its poses at the rows that are frames, the columns, what is drawn together."""
     from scipy.spatial.transform import Rotation
 
-    rows = thinned(len(kept.t))
+    rows = thinned_animation_rows(len(kept.t))
     turns = Rotation.from_matrix(poses.frames[..., :3, :3].reshape(-1, 3, 3)).as_quat()
     placed = np.concatenate([poses.frames[..., :3, 3].reshape(-1, 3), turns], axis=1)
-    families = plotted(kept.columns)
+    families = animation_plots(kept.columns)
     wanted = [PLOTS[one.plot].family for one in kept.plots if one.plot]
     return {
         "scene": scene.as_dict(),
-        "t": html.numbers(kept.t[rows]),
-        "poses": html.numbers(placed),
-        "table": {column.name: html.numbers(kept.table[column.name][rows]) for column in kept.columns},
+        "t": html.base64_numbers_for_html(kept.t[rows]),
+        "poses": html.base64_numbers_for_html(placed),
+        "table": {column.name: html.base64_numbers_for_html(kept.table[column.name][rows]) for column in kept.columns},
         "families": families,
         "family": next((family for family in wanted if family in families), next(iter(families), "")),
-        "arrows": arrows(kept, robot),
+        "arrows": animation_force_arrows(kept, robot),
     }
 
 
-def plotted(columns: list[Column]) -> dict[str, dict[str, Any]]:
+def animation_plots(columns: list[Column]) -> dict[str, dict[str, Any]]:
     """For each family of columns that has a plot: its title, and its panels, one for each unit."""
     made: dict[str, dict[str, Any]] = {}
     for row in PLOTS.values():
@@ -104,7 +106,7 @@ def plotted(columns: list[Column]) -> dict[str, dict[str, Any]]:
     return made
 
 
-def arrows(kept: Stored, robot: Robot) -> list[Mapping[str, Any]]:
+def animation_force_arrows(kept: Stored, robot: Robot) -> list[Mapping[str, Any]]:
     """Forces that are drawn as arrows: joints' own along their axes, reactions if they are in base axes."""
     made: list[Mapping[str, Any]] = []
     for joint in robot.moving:

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..dynamics.programs import PROGRAMS, Given, Subject, link_named
-from ..dynamics.regroup import moved_inwards
+from ..dynamics.programs import PROGRAMS, Given, Subject, link_named_in_tree
+from ..dynamics.regroup import inertias_moved_towards_base
 from ..errors import InputError
-from ..loops.constraints import own_ties
-from ..loops.exported import TEXTS, chosen, recorded
+from ..loops.constraints import ties_of_mechanism
+from ..loops.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
 from ..loops.ties import Tie
-from ..machine.program.trace import CONSTANT, Node, Program, Recording, substituted
-from ..robot.build import Draft, drafted, made, reread
+from ..machine.program.trace import CONSTANT, Node, Program, Recording, substituted_nodes
+from ..robot.build import Draft, draft_of_robot, robot_draft_with_links_reread, robot_of_draft
 from ..robot.model import Robot
 from ..robot.schema import LinkEntry
 from ..text.change import ROBOT
@@ -55,9 +55,9 @@ class Argument:
     value: float
 
 
-def named(robot: Robot, patterns: Sequence[str]) -> list[Argument]:
+def numbers_named_by_patterns(robot: Robot, patterns: Sequence[str]) -> list[Argument]:
     """The numbers of the file that the patterns name, in the file's order; `*` stands for every entry."""
-    file = draft_of(robot).file
+    file = codegen_draft_with_arguments(robot).file
     known = [one for one in _numbers(file) if _allowed(one.key)]
     result: dict[Keys, Argument] = {}
     for pattern in patterns:
@@ -75,15 +75,15 @@ def named(robot: Robot, patterns: Sequence[str]) -> list[Argument]:
     return [one for one in known if one.path in result]
 
 
-def program(
+def codegen_program_with_arguments(
     robot: Robot, what: str, arguments: Sequence[Argument], *, regroup: bool = False, link: str = ""
 ) -> Program:
     """The recorded program of this name, with the arguments as its last group of inputs."""
     recording = Recording(what)
     symbols = recording.input(GROUP, len(arguments))
-    whole = built(robot, [one.path for one in arguments], symbols)
+    whole = robot_with_argument_symbols(robot, [one.path for one in arguments], symbols)
     if regroup and PROGRAMS[what].regroups:
-        whole = replace(whole, tree=replace(whole.tree, bodies=moved_inwards(whole.tree.bodies)))
+        whole = replace(whole, tree=replace(whole.tree, bodies=inertias_moved_towards_base(whole.tree.bodies)))
     instead: dict[int, Node] = {}
 
     def planted(x: Node) -> Any:
@@ -93,11 +93,11 @@ def program(
         instead[symbol.id] = x
         return symbol
 
-    plain = replace(whole, **{name: with_scalars(getattr(whole, name), planted) for name in NUMBERS})
-    ties = with_scalars(own_ties(whole), planted)
+    plain = replace(whole, **{name: codegen_structure_with_scalars(getattr(whole, name), planted) for name in NUMBERS})
+    ties = codegen_structure_with_scalars(ties_of_mechanism(whole), planted)
     result = _recorded(robot, plain, ties, what, recording, link)
     group = recording.inputs.pop(GROUP)
-    nodes = {name: substituted(one, instead) for name, one in result.outputs.items()}
+    nodes = {name: substituted_nodes(one, instead) for name, one in result.outputs.items()}
     return replace(result, inputs={**recording.inputs, GROUP: group}, outputs=nodes, watched=[])
 
 
@@ -105,11 +105,11 @@ def _recorded(robot: Robot, plain: Robot, ties: tuple[Tie, ...], what: str, reco
     """The program of a robot with symbols; choices of coordinates are those of the robot with the file's numbers."""
     row = PROGRAMS[what]
     if robot.tied and what in TEXTS:
-        text = copy.copy(chosen(robot, what))
+        text = copy.copy(mechanism_text_at_assembly(robot, what))
         text.loops = text.loops.with_numbers(plain.tree.bodies, ties, plain.couplings)
         text.loops.robot = plain
-        return recorded(text, what, regroup=False, recording=recording)
-    subject = Subject(plain, plain.tree.bodies, link=link_named(robot, link or robot.links[-1].name))
+        return recorded_mechanism_program(text, what, regroup=False, recording=recording)
+    subject = Subject(plain, plain.tree.bodies, link=link_named_in_tree(robot, link or robot.links[-1].name))
     given: Given = {group: list(recording.input(group, width)) for group, width in row.widths(subject).items()}
     return recording.program(**{row.output: row.text(subject, given)})
 
@@ -117,15 +117,15 @@ def _recorded(robot: Robot, plain: Robot, ties: tuple[Tie, ...], what: str, reco
 # ---- the robot with symbols
 
 
-def built(robot: Robot, paths: Sequence[Keys], symbols: Sequence[Node]) -> Robot:
+def robot_with_argument_symbols(robot: Robot, paths: Sequence[Keys], symbols: Sequence[Node]) -> Robot:
     """The robot that a file with symbols in the places of these numbers describes."""
-    draft = draft_of(robot)
+    draft = codegen_draft_with_arguments(robot)
     file = draft.file
     for path, symbol in zip(paths, symbols):
-        file = with_value(file, path, symbol)
+        file = codegen_file_part_with_value(file, path, symbol)
     assert robot.document is not None
     try:
-        return made(reread(draft, file), robot.document)
+        return robot_of_draft(robot_draft_with_links_reread(draft, file), robot.document)
     except (TypeError, AttributeError):
         raise InputError(
             f"{robot.name}: something in its file is decided by the sizes of these numbers",
@@ -135,32 +135,32 @@ def built(robot: Robot, paths: Sequence[Keys], symbols: Sequence[Node]) -> Robot
         ) from None
 
 
-def with_scalars(x: Any, planted: Callable[[Node], Any]) -> Any:
+def codegen_structure_with_scalars(x: Any, planted: Callable[[Node], Any]) -> Any:
     """The structure with other scalars in the places of symbols."""
     if type(x) is Node:
         return planted(x)
     if isinstance(x, dict):
-        return {key: with_scalars(one, planted) for key, one in x.items()}
+        return {key: codegen_structure_with_scalars(one, planted) for key, one in x.items()}
     if isinstance(x, tuple):
-        parts = [with_scalars(one, planted) for one in x]
+        parts = [codegen_structure_with_scalars(one, planted) for one in x]
         same = all(new is old for new, old in zip(parts, x))
         return x if same else type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if not is_dataclass(x) or isinstance(x, type):
         return x
     parts_of = {field.name: getattr(x, field.name) for field in fields(x) if field.init}
-    new = {name: with_scalars(one, planted) for name, one in parts_of.items()}
+    new = {name: codegen_structure_with_scalars(one, planted) for name, one in parts_of.items()}
     return x if all(new[name] is one for name, one in parts_of.items()) else replace(x, **new)
 
 
 # ---- numbers of the checked file
 
 
-def draft_of(robot: Robot) -> Draft:
+def codegen_draft_with_arguments(robot: Robot) -> Draft:
     if robot.document is None:
         raise InputError(f"{robot.name} has no file whose numbers could be arguments", key="--parameters")
     known: Draft | None = robot.derived.get(Draft)
     if known is None:
-        known = robot.derived[Draft] = drafted(robot.document)
+        known = robot.derived[Draft] = draft_of_robot(robot.document)
     return known
 
 
@@ -202,14 +202,18 @@ def _matches(key: str, pattern: str) -> bool:
     return len(steps) >= len(wanted) and all(map(fnmatch.fnmatchcase, steps, wanted))
 
 
-def with_value(part: Any, path: Keys, value: Any) -> Any:
+def codegen_file_part_with_value(part: Any, path: Keys, value: Any) -> Any:
     """A part of a file with another value at a path."""
     if not path:
         return value
     step, *rest = path
     if isinstance(part, Strict):
-        return part.model_copy(update={str(step): with_value(getattr(part, str(step)), tuple(rest), value)})
+        return part.model_copy(
+            update={str(step): codegen_file_part_with_value(getattr(part, str(step)), tuple(rest), value)}
+        )
     if isinstance(part, dict):
-        return {**part, step: with_value(part[step], tuple(rest), value)}
-    items = [with_value(one, tuple(rest), value) if at == step else one for at, one in enumerate(part)]
+        return {**part, step: codegen_file_part_with_value(part[step], tuple(rest), value)}
+    items = [
+        codegen_file_part_with_value(one, tuple(rest), value) if at == step else one for at, one in enumerate(part)
+    ]
     return type(part)(items)

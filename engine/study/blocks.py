@@ -16,9 +16,9 @@ import numpy as np
 
 from ..machine.jit import choice
 from ..robot.model import Robot
-from ..scenario.audit import share
+from ..scenario.audit import residual_share_of_energy
 from ..scenario.run import Scenario
-from .ensemble import Part, carried
+from .ensemble import Part, carry_out_ensemble
 from .variations import Variation, Variations
 
 MOST = 5000  # runs of a block
@@ -38,10 +38,10 @@ class Block:
     @property
     def share(self) -> np.ndarray:
         """The part of the energy exchanged that each run leaves unexplained."""
-        return share(self.energy[:, 0], self.energy[:, 1])
+        return residual_share_of_energy(self.energy[:, 0], self.energy[:, 1])
 
 
-def blocks(
+def blocks_of_variations(
     scenario: Scenario, variations: Iterable[Variation], robot: Robot | str | Path | None = None, most: int = MOST
 ) -> Iterator[Block]:
     """The runs of all variations, in blocks of at most so many, which are in order of the variations only as a whole.
@@ -52,7 +52,7 @@ def blocks(
     while some := list(islice(ahead, most)):
         with choice.steadily_compiled():
             asked = Variations(scenario, some, robot, independent=True)
-            made = [block for part in carried(asked) for block in _blocks(part, first)]
+            made = [block for part in carry_out_ensemble(asked) for block in _blocks(part, first)]
         yield from made
         first += len(some)
 

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from .._version import VERSION
 from ..dynamics.programs import PROGRAMS
 from ..dynamics.regressor import parameters
-from ..dynamics.samples import singular
+from ..dynamics.samples import singular_dynamics_error
 from ..errors import InputError, did_you_mean
 from ..loops.balance import actuated_speeds
-from ..loops.exported import TEXTS, program
+from ..loops.exported import TEXTS, program_of_mechanism_quantity
 from ..machine.program.languages import LANGUAGES
-from ..machine.program.trace import Program, count
+from ..machine.program.trace import Program, count_operations
 from ..robot.model import Robot
 from . import arguments
 from .arguments import Argument
 
 
-def generate(
+def generate_code(
     robot: Robot,
     what: str,
     language: str = "c",
@@ -46,18 +46,18 @@ def generate(
             "only a Jacobian is that of a link", key="--link", found=f"`--what {what}`", allowed="jacobian"
         )
     regroup = regroup and PROGRAMS[what].regroups
-    numbers = arguments.named(robot, keys)
+    numbers = arguments.numbers_named_by_patterns(robot, keys)
     try:
         if numbers:
-            made = arguments.program(robot, what, numbers, regroup=regroup, link=link or "")
+            made = arguments.codegen_program_with_arguments(robot, what, numbers, regroup=regroup, link=link or "")
         else:
-            made = program(robot, what, regroup=regroup, link=link or "")
+            made = program_of_mechanism_quantity(robot, what, regroup=regroup, link=link or "")
     except ZeroDivisionError:
-        raise singular(robot) from None
+        raise singular_dynamics_error(robot) from None
     name = re.sub(r"\W", "_", "_".join([robot.name, what, *([link] if link else [])]), flags=re.ASCII)
     name = f"r_{name}" if name[0].isdigit() else name
     row = LANGUAGES[language]
-    head = header(robot, what, made, row.call(made, name), regroup, link, numbers)
+    head = codegen_header(robot, what, made, row.call(made, name), regroup, link, numbers)
     return f"{name}{row.suffix}", row.file(made, name, PROGRAMS[what].about, head)
 
 
@@ -79,7 +79,7 @@ def _closing(robot: Robot, what: str) -> str:
     return "Of the spanning tree."
 
 
-def header(
+def codegen_header(
     robot: Robot,
     what: str,
     made: Program,
@@ -110,7 +110,7 @@ def header(
         "Inertias are regrouped: same joint forces, but no longer those of the real bodies one by one."
         if regroup
         else "Inertias are those of the file.",
-        f"Operations: {count(made.results())} (M multiplications, A additions, D divisions, T sines and cosines).",
+        f"Operations: {count_operations(made.results())} (M multiplications, A additions, D divisions, T sines and cosines).",
     ]
     return [
         line

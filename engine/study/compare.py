@@ -19,20 +19,20 @@ from ..dynamics import quantities
 from ..errors import InputError, did_you_mean
 from ..laws.forces import ProportionalDerivative
 from ..loops.methods import METHODS
-from ..loops.rank import null_space
+from ..loops.rank import constraint_null_space
 from ..machine.jit import choice
 from ..robot.model import Joint
-from ..scenario.run import Scenario, carry_out
+from ..scenario.run import Scenario, carry_out_plan
 from ..simulate import feedforward
 from ..simulate.inputs import Driven
 from ..simulate.loop import Solver
 from ..simulate.runner import Runner
-from ..simulate.system import System, constraints_of
+from ..simulate.system import System, constraints_of_system
 from ..text.change import Change
-from .compare_settings import STAGES, Options, RunSetting, parameter, settings
+from .compare_settings import STAGES, Options, RunSetting, compared_method_parameter, settings_to_compare
 from .compared import Run
-from .playback import played_back
-from .stiffness import evaluation_time, largest_eigenvalue
+from .playback import plan_played_back
+from .stiffness import evaluation_time_for_comparison, largest_eigenvalue
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 SLOWER = 10  # methods that can't be compiled get a limit of evaluations that is lower by this factor
@@ -56,22 +56,22 @@ class Comparison:
                     hint=did_you_mean(name, tuple(METHODS)),
                 )
         for name in options.values:
-            parameter(name)
+            compared_method_parameter(name)
         self.options = options
-        self.plan = played_back(scenario, changes)
+        self.plan = plan_played_back(scenario, changes)
         self.system: System = self.plan.system
         self.name = self.plan.name
         self.start, self.end = float(self.plan.grid[0]), float(self.plan.grid[-1])
         self.joints: list[Joint] = [motion.joint for motion in self.system.inputs.feedforward]
         self.max_step = options.max_step or LARGEST * (self.end - self.start)
-        self._plan = feedforward.force_plan(self.system, self.plan.q0)
+        self._plan = feedforward.feedforward_force_plan(self.system, self.plan.q0)
         self._known: dict[float, list[float]] = {}
         self._gains = self._feedback()
         self._cost: dict[tuple[str, bool], tuple[float, float]] = {}
 
     def settings(self) -> list[RunSetting]:
         """The settings of all runs."""
-        return settings(self.options)
+        return settings_to_compare(self.options)
 
     def runs(self, report: Callable[[RunSetting, float], None] | None = None) -> Iterator[Run]:
         """Carries out all runs; `report` is called with the share of a run that is done."""
@@ -103,7 +103,7 @@ class Comparison:
 
     def run(self, setting: RunSetting, report: Callable[[RunSetting, float], None] | None = None) -> Run:
         """Carries out one run."""
-        with choice.using("compiled" if choice.backend() == "auto" else choice.backend()):
+        with choice.using_backend("compiled" if choice.chosen_backend() == "auto" else choice.chosen_backend()):
             evaluation, stiffness = self._costs(setting)
             under_way = self.runner(setting)
             solver = self.solver(setting)
@@ -115,7 +115,7 @@ class Comparison:
             begun = time.perf_counter()
             with np.errstate(all="ignore"):
                 plan = replace(self.plan, system=under_way.system, solver=solver, grid=self._grid(setting))
-                result = carry_out(plan, report_share, lambda: under_way)
+                result = carry_out_plan(plan, report_share, lambda: under_way)
             seconds = time.perf_counter() - begun
         run = Run(setting, result.ended, result.record["reason"], t=result.t)
         run.seconds, run.evaluation, run.stiffness = seconds, evaluation, stiffness
@@ -210,9 +210,9 @@ class Comparison:
 
     def _feedback(self) -> list[Driven]:
         """The feedback that pulls each driven joint along its reference, with gains by its effective inertia."""
-        system, loops, q = self.system, constraints_of(self.system), np.array(self.plan.q0)
+        system, loops, q = self.system, constraints_of_system(self.system), np.array(self.plan.q0)
         A = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(system.robot.nv)[list(system.prescribed)]])
-        Z = null_space(A) * loops.column_scale[:, None]
+        Z = constraint_null_space(A) * loops.column_scale[:, None]
         M = quantities.inertia(system.robot, q)
         answer = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T)  # accelerations of unit forces
         feedback = []
@@ -236,5 +236,5 @@ class Comparison:
             run = self.runner(setting)
             with np.errstate(all="ignore"):
                 largest = largest_eigenvalue(self.plan, run) if not run.system.method.afresh else math.nan
-            self._cost[mark] = evaluation_time(self.plan, run), largest * (self.end - self.start)
+            self._cost[mark] = evaluation_time_for_comparison(self.plan, run), largest * (self.end - self.start)
         return self._cost[mark]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..record.plots import blank, plain
+from ..record.plots import blank_figure, plain_plot_text
 from ..record.styles import COLOURS
 from .compared import Run
 
@@ -19,7 +19,7 @@ FARTHEST = 20  # times the largest value in the first nine tenths of a run; late
 HATCH = "////"
 
 
-def figures(name: str, runs: Sequence[Run]) -> dict[str, Figure]:
+def figures_of_comparison(name: str, runs: Sequence[Run]) -> dict[str, Figure]:
     """The figures of a comparison by their file stems."""
     made: dict[str, Figure] = {}
     free = [run for run in runs if not run.setting.feedback]
@@ -55,7 +55,7 @@ def _errors(name: str, method: str, runs: Sequence[Run]) -> Figure:
     models = list(dict.fromkeys(run.setting.model for run in runs))
     across = len(models) if len(models) > 1 else min(2, len(runs))
     down = -(-len(runs) // across)
-    figure = blank(f"Errors of the driven joints, {method} ({name})", 2.9 * across + 1.2, 2.2 * down + 0.9)
+    figure = blank_figure(f"Errors of the driven joints, {method} ({name})", 2.9 * across + 1.2, 2.2 * down + 0.9)
     ways = list(dict.fromkeys(run.setting.integration for run in runs))
     span = _span(runs)
     for run in runs:
@@ -76,7 +76,7 @@ def _panels(title: str, runs: Sequence[Run], lines: Any, what: Any) -> Figure:
     """A figure with a panel for each run."""
     across = min(3, len(runs))
     down = -(-len(runs) // across)
-    figure = blank(title, 3.1 * across + 1.2, 2.2 * down + 0.9)
+    figure = blank_figure(title, 3.1 * across + 1.2, 2.2 * down + 0.9)
     for k, run in enumerate(runs):
         _lines(figure.add_subplot(down, across, k + 1), run.setting.model, run, lines(run), what(run), _span(runs))
     _legend(figure)
@@ -95,10 +95,10 @@ def _lines(
     """Draws the lines of one run's panel."""
     if run.ended != "done":
         title += f": {run.ended}"
-    axes.set_title(plain(title, 48), fontsize=8)
+    axes.set_title(plain_plot_text(title, 48), fontsize=8)
     top = 0.0
     for k, (label, values) in enumerate(lines.items()):
-        look: dict[str, Any] = {"color": COLOURS[k % len(COLOURS)], "lw": 1.2, "label": plain(label)}
+        look: dict[str, Any] = {"color": COLOURS[k % len(COLOURS)], "lw": 1.2, "label": plain_plot_text(label)}
         axes.plot(run.t, values, marker="o" if len(run.t) == 1 else "", **look)
         top = max(top, _reach(values))
     if top > 0 and np.isfinite(top):
@@ -132,7 +132,7 @@ def _evaluations(name: str, runs: Sequence[Run]) -> Figure:
 
     models = list(dict.fromkeys(run.setting.model for run in runs))
     ways = list(dict.fromkeys(run.setting.accuracy for run in runs))
-    figure = blank(f"Evaluations of the equations of motion ({name})", 8.4, 1.4 + 0.3 * len(models))
+    figure = blank_figure(f"Evaluations of the equations of motion ({name})", 8.4, 1.4 + 0.3 * len(models))
     axes = figure.add_subplot(1, 1, 1)
     width = 0.8 / len(ways)
     for run in runs:
@@ -144,7 +144,7 @@ def _evaluations(name: str, runs: Sequence[Run]) -> Figure:
         )
         label = f" {run.evaluations}" + ("" if done else f", ended at {run.reached:.3g} s")
         axes.text(run.evaluations, place, label, va="center", fontsize=6.5)
-    axes.set_yticks(range(len(models)), [plain(model) for model in models], fontsize=8)
+    axes.set_yticks(range(len(models)), [plain_plot_text(model) for model in models], fontsize=8)
     axes.invert_yaxis()
     axes.set_xscale("log")
     low, high = (pick(run.evaluations for run in runs) for pick in (min, max))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from ..errors import InputError, did_you_mean
-from ..loops.methods import METHODS, Parameter, parameters
+from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
 
 STAGES = {"rk4": 4}
 ADAPTIVE, FIXED = "rk45", "rk4"
@@ -55,9 +55,9 @@ class RunSetting:
         return f"{self.model}, {self.integration}" + (", feedback" if self.feedback else "")
 
 
-def parameter(name: str) -> Parameter:
+def compared_method_parameter(name: str) -> Parameter:
     """The parameter of a closure method that has this name."""
-    known = {one.name: one for one in parameters()}
+    known = {one.name: one for one in parameters_of_closure_methods()}
     if name not in known:
         raise InputError(
             f"no closure method has a parameter `{name}`",
@@ -69,7 +69,7 @@ def parameter(name: str) -> Parameter:
     return known[name]
 
 
-def settings(options: Options) -> list[RunSetting]:
+def settings_to_compare(options: Options) -> list[RunSetting]:
     """The settings of all runs: each model with each integrator, then with feedback at the smallest step."""
     result: list[RunSetting] = []
     ways = [(ADAPTIVE, x) for x in sorted(options.rtols, reverse=True)]

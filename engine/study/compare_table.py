@@ -9,7 +9,7 @@ from typing import Any
 from .compared import Run
 
 
-def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
+def comparison_summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """A row for each method, in the manner of the thesis' Table 5.1, but with numbers."""
     rows = []
     for method in dict.fromkeys(run.setting.method for run in runs):
@@ -20,18 +20,18 @@ def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"method": method, "runs": len(own), "failed": sum(run.ended != "done" for run in own)}
         for rtol in sorted({run.setting.accuracy for run in free if run.setting.adaptive}, reverse=True):
             counts = [run.evaluations for run in done if run.setting.adaptive and run.setting.accuracy == rtol]
-            row[f"evaluations at rtol {rtol:g}"] = span(counts)
-        row["microseconds an evaluation"] = span([1e6 * run.evaluation for run in free])
-        row["stiffness"] = span([run.stiffness for run in free])
+            row[f"evaluations at rtol {rtol:g}"] = comparison_span(counts)
+        row["microseconds an evaluation"] = comparison_span([1e6 * run.evaluation for run in free])
+        row["stiffness"] = comparison_span([run.stiffness for run in free])
         row["least joint error"] = min((run.error_max for run in done), default=math.nan)
         row["largest closure error, m"] = max((run.closure for run in done), default=math.nan)
-        row["correction, percent"] = span([run.correction for run in fed])
+        row["correction, percent"] = comparison_span([run.correction for run in fed])
         row["switches"] = max((run.switches for run in own), default=0)
         rows.append(row)
     return rows
 
 
-def span(values: Sequence[float]) -> str:
+def comparison_span(values: Sequence[float]) -> str:
     """The range from the least to the largest known value, as text."""
     known = [x for x in values if math.isfinite(x)]
     if not known:
@@ -42,7 +42,7 @@ def span(values: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def csv_text(rows: Sequence[dict[str, Any]], heads: Sequence[str] = ()) -> str:
+def comparison_csv(rows: Sequence[dict[str, Any]], heads: Sequence[str] = ()) -> str:
     """The rows as CSV, with all digits of the numbers, and empty cells for unknown ones."""
     import csv
     import io

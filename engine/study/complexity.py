@@ -11,16 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.dense import inertia_matrix, solve
+from ..dynamics.dense import inertia_matrix, solve_with_inertia_factors
 from ..dynamics.programs import PROGRAMS
-from ..dynamics.regroup import regrouped
+from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.spatial import Vector
-from ..dynamics.sweeps import dynamics
+from ..dynamics.sweeps import sweep_tree
 from ..loops.accelerations import Forward
 from ..loops.assembly import assemble
-from ..loops.exported import TEXTS, around, balanced, program
-from ..loops.exported import recorded as recorded_text
-from ..machine.program.trace import Count, Program, Recording, count
+from ..loops.exported import (
+    TEXTS,
+    mechanism_text_around_position,
+    mechanism_text_with_balance_order,
+    program_of_mechanism_quantity,
+)
+from ..loops.exported import recorded_mechanism_program as recorded_text
+from ..machine.program.trace import Count, Program, Recording, count_operations
 from ..robot.model import Body, Drive, Robot
 from ..robot.placement import TURN_PLANES, X
 
@@ -120,19 +125,19 @@ def general_chain(recording: Recording, n: int, *, regroup: bool, frames: str) -
 
 def _inverse(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
     """The forces for the accelerations x."""
-    return dynamics(bodies, gravity, q, qd, x, (True,) * len(x))[0]
+    return sweep_tree(bodies, gravity, q, qd, x, (True,) * len(x))[0]
 
 
 def _forward(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
     """The accelerations under the forces x, by the recursion."""
-    return dynamics(bodies, gravity, q, qd, x, (False,) * len(x))[0]
+    return sweep_tree(bodies, gravity, q, qd, x, (False,) * len(x))[0]
 
 
 def _dense(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
     """The accelerations by the full inertia matrix: bias, composite bodies, U D Uᵀ."""
     n = len(x)
     bias = _inverse(bodies, gravity, q, qd, [0.0] * n)
-    return solve(inertia_matrix(bodies, q, n), [force - h for force, h in zip(x, bias)])
+    return solve_with_inertia_factors(inertia_matrix(bodies, q, n), [force - h for force, h in zip(x, bias)])
 
 
 ALGORITHMS: dict[str, Callable[..., Vector]] = {
@@ -144,7 +149,7 @@ FRAMES = {"forward": "khalil"}  # where an articulated inertia is moved along th
 
 
 @cache  # several tables ask for the same counts
-def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
+def complexity_of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
     """The operations for a general chain of n revolute joints, with gravity along the first axis.
 
     What follows from the robot's numbers alone is computed once for all instants and isn't counted.
@@ -155,7 +160,7 @@ def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
     q, qd, x = (recording.input(name, n) for name in ("q", "qd", "x"))
     g = recording.graph.input("g")
     out = ALGORITHMS[what](bodies, [0.0, 0.0, g], q, qd, x)
-    return count(recording.program(out=out).results(), [*numbers, g])
+    return count_operations(recording.program(out=out).results(), [*numbers, g])
 
 
 class Dense(Forward):
@@ -171,28 +176,32 @@ OF_ROBOTS = ("inverse", UNDIVIDED, "forward", "forward, dense", *(x for x in PRO
 OF_TREES = tuple(what for what in OF_ROBOTS if what in PROGRAMS and what not in TEXTS)  # whether there are loops or not
 
 
-def counted_of(robot: Robot) -> tuple[str, ...]:
+def complexity_of_robot(robot: Robot) -> tuple[str, ...]:
     """What is counted of this robot."""
     return tuple(what for what in OF_ROBOTS if what != UNDIVIDED or robot.tied)
 
 
-def recorded_program(robot: Robot, what: str, *, regroup: bool = True) -> Program:
+def program_for_complexity(robot: Robot, what: str, *, regroup: bool = True) -> Program:
     """The recorded program for a robot, into which its numbers are folded."""
     if NAMES.get(what, what) in PROGRAMS:
-        return program(robot, NAMES.get(what, what), regroup=regroup)
+        return program_of_mechanism_quantity(robot, NAMES.get(what, what), regroup=regroup)
     if what == UNDIVIDED:
-        return recorded_text(balanced(robot, assemble(robot, robot.q0), divided=False), "idyn", regroup=regroup)
+        return recorded_text(
+            mechanism_text_with_balance_order(robot, assemble(robot, robot.q0), divided=False), "idyn", regroup=regroup
+        )
     if robot.tied:
-        return recorded_text(around(robot, assemble(robot, robot.q0), Dense), "fdyn", regroup=regroup)
+        return recorded_text(
+            mechanism_text_around_position(robot, assemble(robot, robot.q0), Dense), "fdyn", regroup=regroup
+        )
     recording = Recording(what)
     q: Vector = list(recording.input("q", robot.nq))
     qd: Vector = list(recording.input("qd", robot.nv))
     x: Vector = list(recording.input("x", robot.nv))
-    bodies = regrouped(robot.tree.bodies) if regroup else robot.tree.bodies
+    bodies = regrouped_bodies(robot.tree.bodies) if regroup else robot.tree.bodies
     return recording.program(out=_dense(bodies, robot.gravity, q, qd, x))
 
 
-def crossover(counts: dict[int, tuple[Count, Count]]) -> dict[str, int | None]:
+def complexity_crossover(counts: dict[int, tuple[Count, Count]]) -> dict[str, int | None]:
     """The least n from which on the O(n) recursion is cheaper by multiplications, and by all operations."""
 
     def first(cost: Callable[[Count], int]) -> int | None:
@@ -206,9 +215,11 @@ def crossover(counts: dict[int, tuple[Count, Count]]) -> dict[str, int | None]:
     }
 
 
-def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) -> dict[int, tuple[float, float]]:
+def measured_complexity_times(
+    robots: dict[int, Robot], samples: int = 1024, rounds: int = 30
+) -> dict[int, tuple[float, float]]:
     """The seconds per sample of compiled O(n) and dense forward dynamics, for each chain."""
-    from ..machine.jit.kernel import build
+    from ..machine.jit.kernel import build_kernel
 
     seconds = {}
     rng = np.random.default_rng(1)
@@ -216,9 +227,9 @@ def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) ->
         times = []
         arrays = [rng.standard_normal((samples, n)) for _ in range(3)]
         for what in ("forward", "forward, dense"):
-            made = recorded_program(robot, what)
+            made = program_for_complexity(robot, what)
             identity = (what, repr(robot.tree.bodies), repr(robot.gravity))
-            kernel = build(lambda made=made: made, [n, n, n], [n], identity, False)  # type: ignore[misc]
+            kernel = build_kernel(lambda made=made: made, [n, n, n], [n], identity, False)  # type: ignore[misc]
             assert kernel is not None
             best = np.inf
             for _ in range(rounds):
@@ -230,7 +241,7 @@ def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) ->
     return seconds
 
 
-def chain_robot(n: int) -> Robot:
+def chain_robot_for_times(n: int) -> Robot:
     """A chain of n links without zeros among its numbers, which would save operations."""
     from ..formats.load import loads
 

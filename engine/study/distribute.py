@@ -11,21 +11,21 @@ import numpy as np
 
 from ..api import inverse
 from ..errors import InputError
-from ..loops.methods import distributed
+from ..loops.methods import distributed_closure_methods
 from ..parallel.cluster import PATIENCE, Cluster
 from ..parallel.conduct import BATCH, Distributed
 from ..parallel.engines import Counting, Engine, Process, Threads, TimedProcess
 from ..parallel.full import Full
-from ..parallel.legs import legs, shares
-from ..parallel.rates import ByLegs, refuse_given_motions
+from ..parallel.legs import bodies_shared_by_legs, legs
+from ..parallel.rates import ByLegs, refuse_given_motions_of_legs
 from ..parallel.steps import Exchange
 from ..parallel.steps import message_plan as messages_of
-from ..scenario.course import timed_wrenches
+from ..scenario.course import scenario_wrenches_over_time
 from ..scenario.plan import Plan
-from ..scenario.run import Result, carry_out, result_of
-from ..simulate.coordinates import beginning
-from ..simulate.discrete import partition_of
-from .forecast import Cost, Forecast, forecast, pinged, steps_of
+from ..scenario.run import Result, carry_out_plan, result_of_trace
+from ..simulate.coordinates import discrete_state_at_start
+from ..simulate.discrete import discrete_partition
+from .forecast import Cost, Forecast, distribution_forecast, distribution_steps_forecast, ping_distribution_nodes
 
 ENGINES = ("process", "threads", "dask")
 QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
@@ -65,7 +65,7 @@ class Outcome:
     notes: list[str]
 
 
-def engine_of(setting: EngineSetting, nodes: int) -> Engine:
+def distribution_engine(setting: EngineSetting, nodes: int) -> Engine:
     """The engine that runs the nodes."""
     if setting.scheduler is not None or setting.engine == "dask":
         return Cluster(nodes, setting.scheduler, setting.patience)
@@ -80,7 +80,7 @@ class Listener:
     reached: Callable[[float], None] = lambda t: None
 
 
-def study(
+def distribution_study(
     make: Callable[[], Plan],
     setting: EngineSetting = EngineSetting(),
     *,
@@ -94,8 +94,8 @@ def study(
     nodes = min(setting.nodes or count, count)
     notes = []
     if setting.nodes is not None and setting.nodes > count:
-        notes.append(f"{setting.nodes} nodes for {count} {part_of(plan)}s: {count} are used")
-    engine = Counting(engine_of(setting, nodes))
+        notes.append(f"{setting.nodes} nodes for {count} {distribution_part_name(plan)}s: {count} are used")
+    engine = Counting(distribution_engine(setting, nodes))
     workers = getattr(engine.engine, "workers", None)
     if workers is not None and len(workers) < nodes:
         notes.append(f"{nodes} nodes on {len(workers)} worker{'s' * (len(workers) > 1)}")
@@ -110,7 +110,7 @@ def study(
     return outcome
 
 
-def explained(
+def distribution_explained(
     make: Callable[[], Plan], setting: EngineSetting = EngineSetting()
 ) -> tuple[str, int, int, list[Exchange]]:
     """The unit of exchange, the numbers of legs and nodes, and the messages of a unit, without a run."""
@@ -137,7 +137,7 @@ def _refused(plan: Plan, make: Callable[[], Plan]) -> int:
     """The number of legs; scenarios that can't be distributed are refused before anything is computed."""
     if plan.task != "inverse" and _fully_distributed(plan):
         Full(lambda: make().system, plan.solver, Process(), 1)
-        return len(shares(plan.robot)[1])
+        return len(bodies_shared_by_legs(plan.robot)[1])
     count = _legs(plan)
     if plan.task == "inverse":
         if plan.system.inputs.driven:
@@ -154,9 +154,9 @@ def _refused(plan: Plan, make: Callable[[], Plan]) -> int:
             "this closure method has no distributed form",
             key="closure.method",
             found=plan.system.closure,
-            allowed=", ".join(("denoc", *distributed())),
+            allowed=", ".join(("denoc", *distributed_closure_methods())),
         )
-    refuse_given_motions(plan.system)
+    refuse_given_motions_of_legs(plan.system)
     return count
 
 
@@ -173,9 +173,9 @@ def _legs(plan: Plan) -> int:
         ) from None
 
 
-def part_of(plan: Plan) -> str:
+def distribution_part_name(plan: Plan) -> str:
     """What to call that which a node has of its own."""
-    return shares(plan.robot)[0]
+    return bodies_shared_by_legs(plan.robot)[0]
 
 
 def _fully_distributed(plan: Plan) -> bool:
@@ -184,7 +184,7 @@ def _fully_distributed(plan: Plan) -> bool:
 
 def _independent_at_start(plan: Plan) -> list[int]:
     """The speeds that are independent at the start of a run of the plan."""
-    return partition_of(beginning(plan.system, np.array(plan.q0))).independent
+    return discrete_partition(discrete_state_at_start(plan.system, np.array(plan.q0))).independent
 
 
 def _carried_out(
@@ -203,7 +203,7 @@ def _carried_out(
     reference, before = None, 0.0
     if check or not simulated:
         begun = time.perf_counter()
-        reference = carry_out(make())
+        reference = carry_out_plan(make())
         before = time.perf_counter() - begun
     if not simulated:
         assert reference is not None
@@ -211,21 +211,21 @@ def _carried_out(
     if full:
         run = Full(lambda: make().system, plan.solver, engine, nodes)
         rows, form = list(run.plan()), "fully distributed"
-        planned = steps_of(plan.grid, plan.solver.step, plan.kinks) if plan.solver.step else None
-        listener.foretold(forecast("step", planned, rows, prices))
+        planned = distribution_steps_forecast(plan.grid, plan.solver.step, plan.kinks) if plan.solver.step else None
+        listener.foretold(distribution_forecast("step", planned, rows, prices))
         begun = time.perf_counter()
         trace = run.carried_out(plan.q0, plan.qd0, plan.grid, plan.kinks, listener.reached)
         seconds = time.perf_counter() - begun
-        result, units = result_of(plan, run.run, trace), trace.steps
+        result, units = result_of_trace(plan, run.run, trace), trace.steps
     else:
         by_legs, form = ByLegs(plan.system, engine, nodes), "by legs"
         by_legs.conductor.begin(_independent_at_start(plan))
         groups = by_legs.conductor.groups
         rows = list(messages_of("forward", groups, 1, [one.link for one in plan.system.inputs.wrenches]))
         known = reference.audit["evaluations"] + 1 if reference is not None else None  # the output's rows are one more
-        listener.foretold(forecast("evaluation", known, rows, prices))
+        listener.foretold(distribution_forecast("evaluation", known, rows, prices))
         begun = time.perf_counter()
-        result = carry_out(plan, listener.reached, lambda: by_legs.begun(plan.system, plan.q0))
+        result = carry_out_plan(plan, listener.reached, lambda: by_legs.begun(plan.system, plan.q0))
         seconds = time.perf_counter() - begun
         units = result.audit["evaluations"]
     off = _differences(result, reference) if reference is not None else {}
@@ -238,7 +238,7 @@ def _inverse(
     """Inverse dynamics of the rows by legs, at the positions of the undistributed run."""
     robot = plan.robot
     q, qd, qdd = (_columns(plan, reference, what) for what in QUANTITIES)
-    wrenches = timed_wrenches(plan, reference.t, q, qd)
+    wrenches = scenario_wrenches_over_time(plan, reference.t, q, qd)
     begun = time.perf_counter()
     inverse(robot, q, qd, qdd, wrenches)
     before = time.perf_counter() - begun
@@ -285,7 +285,7 @@ def _outcome(
     sent = [one for _, one in engine.sent]
     messages, passed = sum(one.messages for one in sent), sum(one.bytes for one in sent)
     return Outcome(
-        plan.name, plan.task, form, count, part_of(plan), nodes, engine.name, result, off, before, seconds, rows, units,
+        plan.name, plan.task, form, count, distribution_part_name(plan), nodes, engine.name, result, off, before, seconds, rows, units,
         messages, passed, None, [],
     )  # fmt: skip
 
@@ -331,7 +331,7 @@ def _differences(result: Result, reference: Result) -> dict[str, float]:
 def _priced(engine: Engine, nodes: int) -> tuple[float, float]:
     """The latency and the rate of exchanges with nodes that have nothing to do."""
     engine.begin([[None] for _ in range(nodes)])
-    return pinged(engine, nodes)
+    return ping_distribution_nodes(engine, nodes)
 
 
 def _cost(
@@ -356,7 +356,7 @@ def _cost(
     conductor = Distributed(plan.robot, timing, nodes, batch=setting.batch)
     if outcome.task == "inverse":
         samples = min(len(q), setting.batch)
-        wrenches = timed_wrenches(plan, outcome.result.t[:samples], q[:samples], qd[:samples])
+        wrenches = scenario_wrenches_over_time(plan, outcome.result.t[:samples], q[:samples], qd[:samples])
 
         def once() -> None:
             conductor.inverse(q[:samples], qd[:samples], qdd[:samples], wrenches)

@@ -11,25 +11,25 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dynamics.symbols import Path as Place
-from ..dynamics.symbols import shape
+from ..dynamics.symbols import shape_of_bodies
 from ..errors import DenocError
 from ..machine.jit import choice
 from ..robot.model import Robot
 from ..scenario.many import Many
 from ..scenario.plan import Plan
-from ..scenario.run import Result, Scenario, carry_out, result_of
-from ..simulate.abreast import Traces, integrated
-from ..simulate.compiled import closes
+from ..scenario.run import Result, Scenario, carry_out_plan, result_of_trace
+from ..simulate.abreast import Traces, integrate_runs_abreast
+from ..simulate.compiled import run_equations_close_state
 from ..simulate.contacts import Limits
-from ..simulate.feedforward import runner
+from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Trace
-from ..simulate.many_rows import evaluated
+from ..simulate.many_rows import evaluate_many_run_rows
 from ..simulate.runner import Runner
-from ..simulate.signals import own_columns
-from ..simulate.together import Numbers, Starts, joined, likeness, numbers_of
+from ..simulate.signals import own_signal_columns
+from ..simulate.together import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
 from .variations import Variation, Variations
-from .varied import varied
+from .varied import varied_numbers_of_runs
 
 LAWS = 97  # instants at which laws of time are compared
 MOST_SAMPLES = 100_000  # rows of all runs that are held at once while results are made of them
@@ -46,7 +46,7 @@ def ensemble(
     """
     asked = Variations(scenario, variations, robot)
     results: dict[int, Result] = {}
-    for part in carried(asked):
+    for part in carry_out_ensemble(asked):
         results.update(part.results())
     return [results[k] for k in range(len(asked))]
 
@@ -66,7 +66,7 @@ class Part:
         return {self.places[k]: self.many.result(k) for k in np.flatnonzero(self.many.in_order).tolist()}
 
 
-def carried(asked: Variations) -> Iterator[Part]:
+def carry_out_ensemble(asked: Variations) -> Iterator[Part]:
     """Carry out all variations, part by part: first what goes side by side, then all others."""
     plans, groups = _grouped(asked)
     done: set[int] = set()
@@ -77,8 +77,8 @@ def carried(asked: Variations) -> Iterator[Part]:
             yield part
     rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in done}
     ready = {k: _with_own_symbols(asked, k, plan) for k, plan in rest.items()} if asked.independent else None
-    for k, plan in (with_symbols(rest) if ready is None else ready).items():
-        result = carry_out(plan)
+    for k, plan in (ensemble_plans_with_symbols(rest) if ready is None else ready).items():
+        result = carry_out_plan(plan)
         if result.ended == "interrupted":  # one run keeps what it has, many of them end
             raise KeyboardInterrupt(result.record["reason"])
         yield Part([k], None, {k: result})
@@ -100,7 +100,7 @@ class Member:
         """A key that is equal for runs that differ in numbers only."""
         solver, grid = repr(self.plan.solver), self.plan.grid.tobytes()
         return (
-            *likeness(self.run),
+            *likeness_of_systems(self.run),
             solver,
             grid,
             len(self.signals),
@@ -117,7 +117,7 @@ class Member:
         if inputs.timeless:
             return modes
         times = np.linspace(self.plan.grid[0], self.plan.grid[-1], LAWS)
-        rows = np.delete(self.run.signal_rows(times), own_columns(system), axis=1)
+        rows = np.delete(self.run.signal_rows(times), own_signal_columns(system), axis=1)
         return modes, self.plan.kinks, inputs.breaks, rows.tobytes()
 
 
@@ -163,10 +163,12 @@ def _member(plan: Plan) -> Member | None:
     """The plan's run at its start; None if it has to run alone: its modes, its limits, or its inertias want that."""
     system = plan.system
     scheme, modal = INTEGRATORS[plan.solver.method].scheme, bool(system.switching or system.bounded)
-    alone = scheme is None or (system.loops is not None and (system.method.afresh or (modal and not closes(system))))
-    if alone or math.isfinite(plan.solver.max_evaluations) or choice.backend() == "plain":
+    alone = scheme is None or (
+        system.loops is not None and (system.method.afresh or (modal and not run_equations_close_state(system)))
+    )
+    if alone or math.isfinite(plan.solver.max_evaluations) or choice.chosen_backend() == "plain":
         return None
-    run = runner(system, plan.q0)
+    run = runner_with_feedforward(system, plan.q0)
     if not run.unknown or not run.marches:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
@@ -177,7 +179,7 @@ def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Grou
     """The group of those runs of a family that differ from its first in plain numbers."""
     columns = asked.columns(first.plan, family)
     base = lambda: asked.unvaried  # noqa: E731
-    found = varied(first.plan, first.run, len(family), *columns, base, independent=asked.independent)
+    found = varied_numbers_of_runs(first.plan, first.run, len(family), *columns, base, independent=asked.independent)
     if found is None or found.plain.sum() < asked.fewest:
         return None
     these = np.flatnonzero(found.plain)
@@ -189,7 +191,7 @@ def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Grou
 def _of_members(members: Sequence[tuple[int, Member]]) -> Group:
     """The group of runs that were planned one by one."""
     each = [member for _, member in members]
-    numbers = joined([numbers_of(one.run.system) for one in each])
+    numbers = joined_system_numbers([numbers_of_system(one.run.system) for one in each])
     signals, y = np.array([one.signals for one in each]), np.array([one.y for one in each])
     limits = Limits.joined([Limits.of(one.run.system, 1) for one in each])
     starts = Starts.of(each[0].run, signals.reshape(len(each), -1), y, numbers, limits)
@@ -199,16 +201,16 @@ def _of_members(members: Sequence[tuple[int, Member]]) -> Group:
 # ---- runs that go alone
 
 
-def with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
+def ensemble_plans_with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
     """The plans, of which those that differ in numbers only have these among the inputs of their recorded equations."""
     alike: dict[Hashable, list[int]] = {}
     for k, plan in plans.items():
-        alike.setdefault((repr(plan.system.structure()), repr(shape(plan.system.regrouped))), []).append(k)
+        alike.setdefault((repr(plan.system.structure()), repr(shape_of_bodies(plan.system.regrouped))), []).append(k)
     result = dict(plans)
     for these in alike.values():
         if len(these) < 2:
             continue
-        differ = joined([numbers_of(plans[k].system) for k in these])
+        differ = joined_system_numbers([numbers_of_system(plans[k].system) for k in these])
         for k in these:
             result[k] = _with(plans[k], tuple(differ.arrays()))
     return result
@@ -220,9 +222,9 @@ def _with_own_symbols(asked: Variations, k: int, plan: Plan) -> Plan:
         other = asked.nudged(k)
     except DenocError:
         return plan
-    if other is None or repr(shape(other.system.regrouped)) != repr(shape(plan.system.regrouped)):
+    if other is None or repr(shape_of_bodies(other.system.regrouped)) != repr(shape_of_bodies(plan.system.regrouped)):
         return plan
-    return _with(plan, tuple(joined([numbers_of(one.system) for one in (plan, other)]).arrays()))
+    return _with(plan, tuple(joined_system_numbers([numbers_of_system(one.system) for one in (plan, other)]).arrays()))
 
 
 def _with(plan: Plan, places: Sequence[Place]) -> Plan:
@@ -239,7 +241,7 @@ def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> It
     size = max(1, MOST_SAMPLES // len(group.plan.grid))
     for first in range(0, len(group.places), size):
         part = group.some(slice(first, first + size))
-        traces = integrated(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
+        traces = integrate_runs_abreast(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
         if traces is None:
             break
         yield _results(asked, plans, part, traces)
@@ -254,7 +256,7 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
 
     system = group.plan.system
     pushed = system.pushing or (group.plan.robot.closed and system.loops is None)
-    rows = None if pushed else evaluated(group.starts, traces)
+    rows = None if pushed else evaluate_many_run_rows(group.starts, traces)
     if rows is not None:
         return Part(places, Many(group.plan, plan, group.numbers.bodies, traces, rows), {})
     alone = {k: _with(plan(k), group.starts.symbols) for k in np.flatnonzero(traces.whole).tolist()}
@@ -263,7 +265,7 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
 
 def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
     """The result of run k, made as that of a single run is."""
-    run = runner(plan.system, plan.q0)
+    run = runner_with_feedforward(plan.system, plan.q0)
     trace, states, modes = Trace(), traces.states[k], traces.discrete(k)
     if modes:
         for t, y, run.discrete in zip(traces.t.tolist(), states, modes):
@@ -275,4 +277,4 @@ def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
     trace.steps, trace.rejected, trace.evaluations = (
         int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations)
     )
-    return result_of(plan, run, trace)
+    return result_of_trace(plan, run, trace)

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..parallel.cluster import Cluster
-from ..parallel.engines import Engine, echo
+from ..parallel.engines import Engine, echo_message_of_node
 from ..parallel.steps import Exchange
 
 PINGS = 20
@@ -78,7 +78,9 @@ class Forecast:
         return many if self.seconds is None else f"{many}, {_duration(self.seconds)} in all beside the nodes' work"
 
 
-def forecast(unit: str, units: int | None, rows: Sequence[Exchange], cost: tuple[float, float] | None) -> Forecast:
+def distribution_forecast(
+    unit: str, units: int | None, rows: Sequence[Exchange], cost: tuple[float, float] | None
+) -> Forecast:
     """The forecast of so many units, from the messages of one of them, and the latency and rate if they are known."""
     latency, rate = cost if cost is not None else (None, math.inf)
     exchanges = sum(row.way == "to central" for row in rows)
@@ -86,20 +88,20 @@ def forecast(unit: str, units: int | None, rows: Sequence[Exchange], cost: tuple
     return Forecast(unit, units, exchanges, messages, passed, latency, rate)
 
 
-def steps_of(grid: np.ndarray, step: float, kinks: Sequence[float] = ()) -> int:
+def distribution_steps_forecast(grid: np.ndarray, step: float, kinks: Sequence[float] = ()) -> int:
     """The number of fixed steps of a run, which end on the instants of the grid and on the kinks of laws."""
     stops = sorted({float(x) for x in kinks if grid[0] < x < grid[-1]} | set(grid.tolist()))
     return sum(math.ceil((b - a) / step * (1 - 1e-9)) for a, b in pairwise(stops))
 
 
-def pinged(engine: Engine, nodes: int) -> tuple[float, float]:
+def ping_distribution_nodes(engine: Engine, nodes: int) -> tuple[float, float]:
     """The seconds of an empty exchange with all nodes, and the bytes per second of a large one."""
     small, large = {"x": np.zeros((1, 1))}, {"x": np.random.default_rng(0).random((1, LARGE))}
 
     def exchange(message: dict[str, np.ndarray]) -> float:
         engine.restart()
         begun = time.perf_counter()
-        engine.step(echo, [[dict(message)] for _ in range(nodes)])
+        engine.step(echo_message_of_node, [[dict(message)] for _ in range(nodes)])
         return time.perf_counter() - begun
 
     exchange(small)

@@ -13,7 +13,7 @@ from ..text.document import Keys
 from .placed import OtherError
 
 
-def put_limit(plan: Plan, path: Keys, values: np.ndarray, limits: Limits) -> None:
+def put_varied_limit(plan: Plan, path: Keys, values: np.ndarray, limits: Limits) -> None:
     """Put the values of a limit of the robot's file into those of the runs."""
     system, side = plan.system, path[-1]
     joint = plan.robot.links[int(path[1])].joint
@@ -33,10 +33,12 @@ def _steady(system: System, speed: int) -> bool:
     return any(one.steady for one in system.inputs.driven if one.speed == speed)
 
 
-def kept(system: System, columns: Mapping[Keys, np.ndarray], q: np.ndarray, limits: Limits, plain: np.ndarray) -> None:
+def runs_with_sound_limits(
+    system: System, columns: Mapping[Keys, np.ndarray], q: np.ndarray, limits: Limits, plain: np.ndarray
+) -> None:
     """Strike off runs with limits that are none, and those that start at or beyond a stop, if that may differ."""
     plain &= (limits.low < limits.high).all(axis=1) & (limits.least < limits.most).all(axis=1)
-    if not any(path[0] == "initial" or limiting(path) for path in columns):
+    if not any(path[0] == "initial" or varied_path_is_limit(path) for path in columns):
         return
     for c, k in enumerate(system.switching):
         if k in system.stopped:
@@ -44,7 +46,7 @@ def kept(system: System, columns: Mapping[Keys, np.ndarray], q: np.ndarray, limi
             plain &= (limits.low[:, c] < x) & (x < limits.high[:, c])
 
 
-def limiting(path: Sequence[str | int]) -> bool:
+def varied_path_is_limit(path: Sequence[str | int]) -> bool:
     """Whether a path leads to the limits of a joint's position or of its actuator."""
     within = tuple(path[3:5]) if tuple(path[:1]) == ("links",) and tuple(path[2:3]) == ("joint",) else ()
     return within[:1] == ("limits",) or within == ("effort", "limits")

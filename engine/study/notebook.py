@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..errors import AssemblyError
 from ..loops.assembly import assemble
-from ..record.notebook import picture
+from ..record.notebook import html_image_of_figure
 from ..record.pages import html
-from ..record.pages.html import text
-from ..record.sketch.drawing import draw
+from ..record.pages.html import html_text
+from ..record.sketch.drawing import sketch_figure
 from ..robot.model import Link, Robot
-from .staging import staged
+from .staging import stage_scene
 
 HEADER = ("joint", "type", "from", "to", "initial", "actuated", "mass (kg)")
 
@@ -21,13 +21,13 @@ def robot_html(robot: Robot) -> str:
         try:
             q = tuple(float(x) for x in assemble(robot, robot.q0))
         except AssemblyError as error:
-            note = f"<p>{text(str(error))}</p>"
-    about = f"<p>{text(robot.about)}</p>" if robot.about else ""
-    shown = picture(robot.name, draw(*staged(robot, q)))
-    return f"<h4>{text(repr(robot))}</h4>{about}{note}{html.table(HEADER, joint_rows(robot))}{shown}"
+            note = f"<p>{html_text(str(error))}</p>"
+    about = f"<p>{html_text(robot.about)}</p>" if robot.about else ""
+    shown = html_image_of_figure(robot.name, sketch_figure(*stage_scene(robot, q)))
+    return f"<h4>{html_text(repr(robot))}</h4>{about}{note}{html.html_table(HEADER, notebook_joint_rows(robot))}{shown}"
 
 
-def joint_rows(robot: Robot) -> list[tuple[str, ...]]:
+def notebook_joint_rows(robot: Robot) -> list[tuple[str, ...]]:
     """The rows of a table under `HEADER`: the joints of the tree, then the cuts."""
     cuts = [(loop.name, f"{loop.type.name}, cut", *loop.between, "", "", "") for loop in robot.loops]
     return [*(_row(robot, link) for link in robot.links), *cuts]

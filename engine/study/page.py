@@ -11,33 +11,33 @@ import numpy as np
 
 from ..dynamics.energy import energies
 from ..dynamics.kinematics import link_placements
-from ..dynamics.symbols import Path, leaves, planted, shape
+from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..errors import InputError
 from ..machine.jit.curves import SignalPieces
 from ..machine.program.javascript import javascript_function
 from ..machine.program.trace import Program, Recording
 from ..record.pages import html
-from ..record.scene import Say, Scene, silent
+from ..record.scene import Say, Scene, silence_sketch_warning
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..simulate.compiled import outputs
+from ..simulate.compiled import run_equations_outputs
 from ..simulate.discrete import Discrete
-from ..simulate.feedforward import runner
+from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.loop import integrate
-from ..simulate.runge_kutta import scheme
+from ..simulate.loop import integrate_run
+from ..simulate.runge_kutta import integrator_scheme
 from ..simulate.runner import Runner
-from ..simulate.signals import signals
+from ..simulate.signals import signals_at
 from ..simulate.stepper import LEAST_ATOL, LEAST_RTOL
-from ..simulate.sticking import settle
+from ..simulate.sticking import settle_sticking_modes
 from ..simulate.system import Model
 from ..simulate.tableau import RUNGE_KUTTA
 from ..text.change import Change
-from ..text.writing import flow
-from .animate import say_undrawn
-from .sliders import Slider, fitted
-from .staging import staged
+from ..text.writing import yaml_flow_text
+from .animate import say_undrawn_animation
+from .sliders import Slider, fit_slider_polynomials
+from .staging import stage_scene
 
 SCRIPTS = ("simulator.js", "page.js")
 FALL = "robot.gravity"  # the slider for the size of gravity, whose direction stays
@@ -55,8 +55,10 @@ class Numbers:
     scene: Scene
 
     def vector(self, paths: Sequence[Path]) -> np.ndarray:
-        known = dict(leaves(self.model))
-        return np.array([*(known[path] for path in paths), *self.gravity, *(x for _, x in leaves(self.scene))])
+        known = dict(number_leaves_of_bodies(self.model))
+        return np.array(
+            [*(known[path] for path in paths), *self.gravity, *(x for _, x in number_leaves_of_bodies(self.scene))]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ class Laws:
         plan = self.plan
         if plan.system.loops is None:
             return [self.run.discrete]
-        trace = integrate(_runner(plan), plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
+        trace = integrate_run(_runner(plan), plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
         known: list[Discrete] = []
         for one in trace.discrete:
             if not one.passing and all(one is not other for other in known):
@@ -83,7 +85,7 @@ class Laws:
     def signals(self, discrete: Discrete) -> list[float]:
         """The signals in a discrete state, in the middle of the run."""
         t = (float(self.plan.grid[0]) + float(self.plan.grid[-1])) / 2
-        return [float(x) for x in signals(self.plan.system, t, discrete, self.run.planned)]
+        return [float(x) for x in signals_at(self.plan.system, t, discrete, self.run.planned)]
 
     def pieces(self) -> SignalPieces:
         """The signals that vary, as polynomials."""
@@ -94,47 +96,51 @@ class Laws:
         return found
 
 
-def page(plan: Plan, wanted: Sequence[tuple[str, float | None, float | None]] = (), say: Say = silent) -> str:
+def page_of_plan(
+    plan: Plan, wanted: Sequence[tuple[str, float | None, float | None]] = (), say: Say = silence_sketch_warning
+) -> str:
     """The HTML of a plan's page. `wanted` are keys of the robot's file for sliders, with ranges or without.
 
     `say` takes a sentence on each thing that can't be drawn.
     """
     laws = [Laws("as in the scenario", plan, _runner(plan))]
-    if (free := without_laws(plan)) is not None:
+    if (free := page_plan_without_laws(plan)) is not None:
         laws.append(Laws("none", free, _runner(free)))
-    sliders = [_slider(plan, *one) for one in wanted] or own_sliders(plan)
-    base = Numbers(_model(plan.robot, plan), plan.robot.gravity, staged(plan.robot, plan.q0)[0])
-    say_undrawn(base.scene, say)
+    sliders = [_slider(plan, *one) for one in wanted] or page_own_sliders(plan)
+    base = Numbers(_model(plan.robot, plan), plan.robot.gravity, stage_scene(plan.robot, plan.q0)[0])
+    say_undrawn_animation(base.scene, say)
     table, used = _followed(plan, base, sliders)
     words = {"title": f"{plan.robot.name} ({plan.name})", "about": plan.about}
-    paths = [path for path, _ in leaves(base.model)]
+    paths = [path for path, _ in number_leaves_of_bodies(base.model)]
     code = _code(laws, [paths[k] for k in used])
-    return html.page("page.html", html.RUNNER, words, SCRIPTS, _data(laws, base, sliders, table, used), own=code)
+    return html.html_page_with_machine(
+        "page.html", html.RUNNER, words, SCRIPTS, _data(laws, base, sliders, table, used), own=code
+    )
 
 
 def _followed(plan: Plan, base: Numbers, sliders: Sequence[Slider]) -> tuple[dict[str, Any], list[int]]:
     """The table of all numbers that follow the sliders, and the places of those of the equations."""
-    paths = [path for path, _ in leaves(base.model)]
+    paths = [path for path, _ in number_leaves_of_bodies(base.model)]
     pattern = repr(_structure(plan.robot, base))
 
     @cache
     def at(values: tuple[float, ...]) -> np.ndarray:
-        robot = changed(plan.robot, sliders, values)
+        robot = page_robot_changed(plan.robot, sliders, values)
         still = _geometry(robot) == _geometry(plan.robot)  # other masses draw no other machine, to the last digit
-        scene = base.scene if still else staged(robot, plan.q0)[0]
+        scene = base.scene if still else stage_scene(robot, plan.q0)[0]
         numbers = Numbers(_model(robot, plan), robot.gravity, scene)
         if repr(_structure(robot, numbers)) != pattern:
             named = ", ".join(one.key for one in sliders)
             raise InputError("these numbers change the structure of the machine", found=named)
         return numbers.vector(paths)
 
-    table = fitted(sliders, lambda values: at(tuple(values)))
+    table = fit_slider_polynomials(sliders, lambda values: at(tuple(values)))
     places = {place for one in table["alone"] for place, _ in one}
     places |= {place for *_, one in table["together"] for place, _ in one}
     return table, sorted(place for place in places if place < len(paths))
 
 
-def without_laws(plan: Plan) -> Plan | None:
+def page_plan_without_laws(plan: Plan) -> Plan | None:
     """The plan without forces of laws, if it has any and nothing but these; None otherwise."""
     inputs = plan.system.inputs
     if not (inputs.driven or inputs.commanded or inputs.feedforward or inputs.wrenches):
@@ -169,13 +175,13 @@ def _runner(plan: Plan) -> Runner:
         why, hint = f"its integrator is `{plan.solver.method}`", "--set solver.method=rk45"
     if why:
         raise InputError(f"{plan.name}: this scenario can't run in a page: {why}", hint=hint)
-    return runner(plan.system, plan.q0)
+    return runner_with_feedforward(plan.system, plan.q0)
 
 
 # ---- sliders
 
 
-def own_sliders(plan: Plan) -> list[Slider]:
+def page_own_sliders(plan: Plan) -> list[Slider]:
     """The sliders of a page by itself: gravity, the masses of the heaviest links, damping, springs."""
     document = plan.robot.document
     data = document.data if document is not None and isinstance(document.data, dict) else {}
@@ -194,7 +200,7 @@ def own_sliders(plan: Plan) -> list[Slider]:
 
 def _slider(plan: Plan, key: str, low: float | None, high: float | None) -> Slider:
     """The slider of a key, whose range is by default from a tenth to three times its value."""
-    value = float(np.linalg.norm(plan.robot.gravity)) if key == FALL else number_of(plan.robot, key)
+    value = float(np.linalg.norm(plan.robot.gravity)) if key == FALL else page_slider_number(plan.robot, key)
     low = low if low is not None else min(0.1 * value, MASS * value)
     high = high if high is not None else max(0.1 * value, MASS * value)
     if not low < high or not low <= value <= high:
@@ -207,7 +213,7 @@ def _slider(plan: Plan, key: str, low: float | None, high: float | None) -> Slid
     return Slider(key, low, high, value)
 
 
-def number_of(robot: Robot, key: str) -> float:
+def page_slider_number(robot: Robot, key: str) -> float:
     """The number of a robot's file at a key such as `robot.links.crank.mass`."""
     document = robot.document
     value: Any = document.data if document is not None else None
@@ -221,33 +227,33 @@ def number_of(robot: Robot, key: str) -> float:
         raise InputError(
             "not a plain number of the robot's file",
             key=key,
-            found=flow(value),
+            found=yaml_flow_text(value),
             allowed="such as robot.links.crank.mass",
         )
     return float(value)
 
 
-def changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) -> Robot:
+def page_robot_changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) -> Robot:
     """The robot with these values of its file."""
-    from ..scenario.run import with_changes
+    from ..scenario.run import changed_robot_of_scenario
 
     changes = []
     for one, value in zip(sliders, values):
         if value != one.value:
             given = [float(value) / one.value * g for g in robot.gravity] if one.key == FALL else float(value)
             changes.append(Change(one.key.removeprefix("robot."), given, one.key, f"{one.key}={value:g}"))
-    return with_changes(robot, changes)
+    return changed_robot_of_scenario(robot, changes)
 
 
 def _model(robot: Robot, plan: Plan) -> Model:
     """The numbers of the equations."""
-    from ..loops.constraints import closure
-    from ..simulate.system import coulomb_of, without_dry_friction
+    from ..loops.constraints import loop_closure
+    from ..simulate.system import bodies_without_dry_friction, dry_friction_of_system
 
-    bodies = without_dry_friction(robot.tree.bodies)
-    loops = closure(robot) if plan.system.loops is not None else None
+    bodies = bodies_without_dry_friction(robot.tree.bodies)
+    loops = loop_closure(robot) if plan.system.loops is not None else None
     tied = (loops.ties, loops.couplings) if loops is not None else ((), ())
-    return Model(bodies, *tied, coulomb_of(plan.system, robot.tree.bodies))
+    return Model(bodies, *tied, dry_friction_of_system(plan.system, robot.tree.bodies))
 
 
 def _geometry(robot: Robot) -> object:
@@ -257,7 +263,7 @@ def _geometry(robot: Robot) -> object:
 
 
 def _structure(robot: Robot, numbers: Numbers) -> object:
-    return shape(numbers.model), shape(numbers.scene), robot.tree.seats
+    return shape_of_bodies(numbers.model), shape_of_bodies(numbers.scene), robot.tree.seats
 
 
 # ---- programs
@@ -272,14 +278,14 @@ def _code(laws: Sequence[Laws], paths: Sequence[Path]) -> str:
             name = known.get(mode.program)
             if name is None:
                 name = known[mode.program] = f"{n}_{len(known)}"
-                rate, row = programs(one, mode, paths)
+                rate, row = page_programs(one, mode, paths)
                 texts.append(javascript_function(rate, f"rate{name}", compact=True))
                 texts.append(javascript_function(row, f"row{name}", compact=True))
             texts.append(f"denocModes.push({{ rate: rate{name}, row: row{name} }});")
     return "\n".join(texts)
 
 
-def programs(laws: Laws, discrete: Discrete, paths: Sequence[Path]) -> tuple[Program, Program]:
+def page_programs(laws: Laws, discrete: Discrete, paths: Sequence[Path]) -> tuple[Program, Program]:
     """The recorded rate of the state with its guard, and the row: the closed state, energies, and places of links.
 
     Inputs are the signals, the model's numbers at `paths`, and gravity.
@@ -288,9 +294,9 @@ def programs(laws: Laws, discrete: Discrete, paths: Sequence[Path]) -> tuple[Pro
     recording = Recording("page")
     u, y = recording.input("u", width + len(paths) + 3), recording.input("y", system.measured)
     gravity: Any = (u[-3], u[-2], u[-1])
-    model: Model = planted(_model(plan.robot, plan), dict(zip(paths, u[width:])))
+    model: Model = planted_bodies(_model(plan.robot, plan), dict(zip(paths, u[width:])))
     robot = replace(system.robot, gravity=gravity, tree=replace(system.robot.tree, bodies=model.bodies))
-    now, groups = outputs(replace(system, robot=robot), discrete, u[:width], y, model)
+    now, groups = run_equations_outputs(replace(system, robot=robot), discrete, u[:width], y, model)
     state = [now.q[k] for k in system.state_coordinates] + [now.qd[k] for k in system.state_speeds]
     row = [*state, *now.q, *now.qd, *now.tau, *energies(robot, now.q, now.qd)]
     for R, p in link_placements(robot, now.q):
@@ -312,7 +318,7 @@ def _data(
     plan, run = laws[0].plan, laws[0].run
     system, robot = plan.system, plan.robot
     start, end = float(plan.grid[0]), float(plan.grid[-1])
-    first = sum(1 for _ in leaves(base.model))
+    first = sum(1 for _ in number_leaves_of_bodies(base.model))
     places = {place for one in table["alone"] for place, _ in one}
     modes = [mode for one in laws for mode in one.modes]
     return {
@@ -327,7 +333,7 @@ def _data(
         "movable": [_movable(plan, mode) for mode in modes],
         "start": start,
         "end": end,
-        "y": [float(x) for x in settle(run, start, run.start(plan.q0, plan.qd0))],
+        "y": [float(x) for x in settle_sticking_modes(run, start, run.start(plan.q0, plan.qd0))],
         "measured": system.measured,
         "units": list(system.units),
         "closes": system.loops is not None,
@@ -366,7 +372,7 @@ def _movable(plan: Plan, mode: Discrete) -> dict[str, int]:
 
 def _solver(plan: Plan) -> dict[str, Any]:
     """The tableau and the constants of the step control, or a fixed step."""
-    solver, known = plan.solver, INTEGRATORS[plan.solver.method].scheme or scheme(RUNGE_KUTTA)
+    solver, known = plan.solver, INTEGRATORS[plan.solver.method].scheme or integrator_scheme(RUNGE_KUTTA)
     return {
         **vars(known),
         "step": solver.step,

@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from ..errors import InputError
 from ..formats.load import load
 from ..scenario.plan import Plan
-from ..scenario.run import prepare, with_changes
-from ..text.change import Change, parted
-from ..text.library import find
-from ..text.source import read
+from ..scenario.run import changed_robot_of_scenario, prepare_scenario
+from ..text.change import Change, parted_changes
+from ..text.library import find_library_file
+from ..text.source import read_yaml_document
 
 DURATION = 10.0  # seconds of a robot's free fall
 
 
-def plan_of(what: str, changes: Sequence[Change]) -> Plan:
+def plan_of_page(what: str, changes: Sequence[Change]) -> Plan:
     """The plan of a scenario, or of the free fall of a robot."""
     try:
-        document = read(find(what, "scenarios"))
+        document = read_yaml_document(find_library_file(what, "scenarios"))
     except InputError:
         data = None
     else:
         data = document.data
     if isinstance(data, dict) and "task" in data:
-        return prepare(what, changes=list(changes))
-    rest, of_robot = parted(list(changes))
-    robot = with_changes(load(what), of_robot)
+        return prepare_scenario(what, changes=list(changes))
+    rest, of_robot = parted_changes(list(changes))
+    robot = changed_robot_of_scenario(load(what), of_robot)
     fall = {"robot": what, "name": f"{robot.name}-fall", "task": "simulate", "time": {"end": DURATION, "step": 0.02}}
-    return prepare(fall, robot, list(rest))
+    return prepare_scenario(fall, robot, list(rest))
 
 
-def ranges(texts: Sequence[str]) -> list[tuple[str, float | None, float | None]]:
+def page_slider_ranges(texts: Sequence[str]) -> list[tuple[str, float | None, float | None]]:
     """Keys and ranges of sliders, from texts such as `robot.links.crank.mass=1..5`; without a range it has None."""
     made: list[tuple[str, float | None, float | None]] = []
     for text in texts:

@@ -12,26 +12,31 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..dynamics.regroup import moved_inwards
+from ..dynamics.regroup import inertias_moved_towards_base
 from ..errors import DenocError
 from ..loops.alike import Alike, Measures
 from ..loops.balance import idle_spins
-from ..loops.constraints import own_ties
-from ..loops.rank import independent, independent_of_many
+from ..loops.constraints import ties_of_mechanism
+from ..loops.rank import independent_constraint_rows, independent_constraint_rows_of_many
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.program.trace import CONSTANT, Node, Recording
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..simulate.coordinates import preferred_at_start
-from ..simulate.discrete import partition_of
-from ..simulate.feedforward import runner
+from ..simulate.coordinates import preferred_speeds_at_start
+from ..simulate.discrete import discrete_partition
+from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
-from ..simulate.signals import pivot_limits
-from ..simulate.system import Model, System, constraints_of, coulomb_of, without_dry_friction
-from ..simulate.together import Numbers, length_of
+from ..simulate.signals import pivot_limit_signals
+from ..simulate.system import Model, System, bodies_without_dry_friction, constraints_of_system, dry_friction_of_system
+from ..simulate.together import Numbers, length_of_system
 from ..text.document import Keys
-from .arguments import built, draft_of, with_scalars, with_value
+from .arguments import (
+    codegen_draft_with_arguments,
+    codegen_file_part_with_value,
+    codegen_structure_with_scalars,
+    robot_with_argument_symbols,
+)
 
 LARGE = 1e9  # what is larger is left to the reader of one file
 
@@ -43,25 +48,25 @@ class OtherError(Exception):
 # ---- the robots
 
 
-def rebuilt(plan: Plan, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> Numbers:
+def rebuild_varied_robots(plan: Plan, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> Numbers:
     """The numbers of robots whose files have these columns by path; runs with enormous numbers aren't `plain`."""
     robot, system, recording = plan.robot, plan.system, Recording("numbers")
     symbols = recording.input("p", len(columns))
     try:
-        whole = built(robot, list(columns), symbols)
+        whole = robot_with_argument_symbols(robot, list(columns), symbols)
     except DenocError:
         raise OtherError from None
     _refuse_what_is_read_elsewhere(system, whole)
-    own = without_dry_friction(whole.tree.bodies)
-    tied = (own_ties(whole), whole.couplings) if system.loops is not None else ((), ())
-    model = Model(moved_inwards(own), *tied, coulomb_of(system, whole.tree.bodies))
-    made = Numbers(model, own, length_of(system))
+    own = bodies_without_dry_friction(whole.tree.bodies)
+    tied = (ties_of_mechanism(whole), whole.couplings) if system.loops is not None else ((), ())
+    model = Model(inertias_moved_towards_base(own), *tied, dry_friction_of_system(system, whole.tree.bodies))
+    made = Numbers(model, own, length_of_system(system))
     nodes: dict[int, Node] = {}
-    with_scalars(made, lambda x: nodes.setdefault(x.id, x))
+    codegen_structure_with_scalars(made, lambda x: nodes.setdefault(x.id, x))
     computed = [x for x in nodes.values() if x.op != CONSTANT]
-    file = draft_of(robot).file
+    file = codegen_draft_with_arguments(robot).file
     for path in columns:
-        file = with_value(file, path, "a number")
+        file = codegen_file_part_with_value(file, path, "a number")
     offer = Offer(
         lambda: recording.program(numbers=computed),
         [len(columns)],
@@ -75,7 +80,7 @@ def rebuilt(plan: Plan, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -
     (values,), _, _ = code(np.column_stack(list(columns.values())))
     plain &= (abs(values) < LARGE).all(axis=1)
     arrays = dict(zip((x.id for x in computed), np.ascontiguousarray(np.where(plain[:, None], values, 1.0).T)))
-    filled: Numbers = with_scalars(made, lambda x: x.value if x.op == CONSTANT else arrays[x.id])
+    filled: Numbers = codegen_structure_with_scalars(made, lambda x: x.value if x.op == CONSTANT else arrays[x.id])
     return filled
 
 
@@ -89,7 +94,7 @@ def _refuse_what_is_read_elsewhere(system: System, whole: Robot) -> None:
     if whole.wrenches or whole.actuators or system.inputs.wrenches:  # these act on links, wherever links sit
         acting += [x for seat in seats for x in seat.origin] + turns
     if system.loops is not None:  # the wrenches in cuts are turned with links
-        frames = [frame for one in own_ties(whole) for frame in one.frames]
+        frames = [frame for one in ties_of_mechanism(whole) for frame in one.frames]
         acting += turns + [angle for frame in frames for _, angle in frame.turns]
     if any(isinstance(x, Node) for x in (*starts, *acting)):
         raise OtherError
@@ -98,54 +103,54 @@ def _refuse_what_is_read_elsewhere(system: System, whole: Robot) -> None:
 # ---- mechanisms
 
 
-def with_partition(plan: Plan, base: Plan) -> Runner:
+def varied_run_with_partition(plan: Plan, base: Plan) -> Runner:
     """A run of the plan in the coordinates that the scenario, `base`, has without variations."""
     system = plan.system
     if not _starts_plainly(system):
         raise OtherError
     try:
-        part = partition_of(runner(base.system, base.q0).discrete)
+        part = discrete_partition(runner_with_feedforward(base.system, base.q0).discrete)
     except (DenocError, AssertionError):
         raise OtherError from None
     if len(part.rows) + len(part.given) + len(part.N) != system.robot.nv or len(part.order) != system.robot.nv:
         raise OtherError
-    run = runner(system, plan.q0)
+    run = runner_with_feedforward(system, plan.q0)
     run.discrete = replace(run.discrete, partition=part)
     return run
 
 
 def _starts_plainly(system: System) -> bool:
     """Whether only the loops, and what is given under `initial` and `rates`, decide where a run starts."""
-    inputs, loops = system.inputs, constraints_of(system)
+    inputs, loops = system.inputs, constraints_of_system(system)
     led = any(one.reference is not None for one in inputs.driven)
     follows = inputs.prescribed or inputs.commanded or inputs.feedforward or inputs.drives or inputs.sampled or led
     special = any(loop.doubled for loop in loops.robot.loops) or system.robot.rolls
     return not (follows or special or system.method.scaled or system.method.basis != "independent")
 
 
-def started(
+def start_varied_runs(
     plan: Plan, base: Plan, run: Runner, numbers: Numbers, q: np.ndarray, qd: np.ndarray, plain: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Numbers]:
     """Coordinates and speeds that fit the loops, the inverse bounds of pivots, and the numbers with lengths.
 
     q and qd are what the files give. Runs that would start otherwise aren't `plain`.
     """
-    system, part = plan.system, partition_of(run.discrete)
-    loops, regrouped = constraints_of(system), numbers.regrouped
+    system, part = plan.system, discrete_partition(run.discrete)
+    loops, regrouped = constraints_of_system(system), numbers.regrouped
     alike = Alike(loops, Measures(numbers.bodies, regrouped.ties, regrouped.couplings), len(q))
     named = [k for name in plan.file.initial for k in plan.robot.joint(name).speeds]
     q, closed = alike.closed(q, named or list(loops.robot.driven))
     plain &= closed
     _, J = alike.near(q, np.arange(len(q)))
     J = np.where(plain[:, None, None], J, loops.scaled(loops.jacobian(np.array(plan.q0))[0]))
-    plain &= alike.suits(part, preferred_at_start(system, part), J)
+    plain &= alike.suits(part, preferred_speeds_at_start(system, part), J)
     if plan.file.rates:
         qd = _speeds(plan, base, alike, J, qd, plain)
     varies = any(isinstance(x, np.ndarray) for x in numbers.arrays().values())
     return (
         q,
         qd,
-        pivot_limits(alike.pivots(part, J), run.discrete.near),
+        pivot_limit_signals(alike.pivots(part, J), run.discrete.near),
         (
             numbers._replace(length=alike.length.copy()) if varies else numbers  # type: ignore[arg-type]
         ),
@@ -154,7 +159,7 @@ def started(
 
 def _speeds(plan: Plan, base: Plan, alike: Alike, J: np.ndarray, qd: np.ndarray, plain: np.ndarray) -> np.ndarray:
     """The speeds that keep the loops closed; those that are named under `rates` are as given."""
-    loops = constraints_of(base.system)
+    loops = constraints_of_system(base.system)
     joints = [plan.robot.joint(name) for name in plan.file.rates]
     own, _ = loops.jacobian(np.array(base.q0))
     named = [k for joint in joints for k in joint.speeds]
@@ -163,10 +168,10 @@ def _speeds(plan: Plan, base: Plan, alike: Alike, J: np.ndarray, qd: np.ndarray,
         raise OtherError
     rest = [k for k in range(loops.robot.nv) if k not in named]
     groups = [rest, *([k] for k in reversed(named))]
-    rows = sorted(independent(loops.scaled(own), loops.row_groups()))
-    dependent = sorted(independent(loops.scaled(own)[rows].T, groups))
-    plain &= _same(independent_of_many(J, loops.row_groups()), rows)
-    plain &= _same(independent_of_many(J[:, rows].transpose(0, 2, 1), groups), dependent)
+    rows = sorted(independent_constraint_rows(loops.scaled(own), loops.row_groups()))
+    dependent = sorted(independent_constraint_rows(loops.scaled(own)[rows].T, groups))
+    plain &= _same(independent_constraint_rows_of_many(J, loops.row_groups()), rows)
+    plain &= _same(independent_constraint_rows_of_many(J[:, rows].transpose(0, 2, 1), groups), dependent)
     if set(dependent) & set(named) or len(dependent) != len(rows):
         raise OtherError
     speeds = qd / alike.column_scale

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from ..errors import InputError
 from ..scenario.plan import Plan
-from ..scenario.run import Scenario, prepare
+from ..scenario.run import Scenario, prepare_scenario
 from ..simulate import feedforward
 from ..simulate.follow import Path
 from ..text.change import Change
 
 
-def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
+def plan_played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
     """The plan of a simulation under the forces that the scenario's motion needs."""
-    first = prepare(scenario, changes=changes)
+    first = prepare_scenario(scenario, changes=changes)
     file, robot = first.file, first.robot
     if first.system.loops is None:
         raise InputError(f"{robot.name} has no loops, so there are no closure methods to compare")
@@ -35,7 +35,7 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
     forces |= {name: {"law": "feedforward"} for name in actuated}
     own = {"task": "simulate", "motion": motion, "forces": forces, "expect": "done"}
     record = {**data["record"], "torques": True, "energy": True, "reactions": False}
-    plan = prepare(
+    plan = prepare_scenario(
         scenario,
         changes=[
             *changes,
@@ -44,10 +44,12 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
             Change("solver.energy", "accept", "compare: solver.energy"),
         ],
     )
-    q, qd, _, _ = reference_path(plan).at(float(plan.grid[0]))  # the simulation starts on the motion, with its speeds
+    q, qd, _, _ = playback_reference_path(plan).at(
+        float(plan.grid[0])
+    )  # the simulation starts on the motion, with its speeds
     return replace(plan, q0=tuple(q.tolist()), qd0=tuple(qd.tolist()))
 
 
-def reference_path(plan: Plan) -> Path:
+def playback_reference_path(plan: Plan) -> Path:
     """The path of all coordinates and speeds along the motion."""
-    return feedforward.planned_path(plan.system, plan.q0, float(plan.grid[0]))
+    return feedforward.feedforward_path(plan.system, plan.q0, float(plan.grid[0]))

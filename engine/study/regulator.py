@@ -11,7 +11,7 @@ from ..errors import InputError, NumericalError
 from ..robot.model import Robot
 
 
-def gains(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
+def regulator_gains(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
     """K of u = -K x, which makes the integral of x'Q x + u'R u least along x' = A x + B u."""
     from scipy.linalg import LinAlgError, solve_continuous_are
 
@@ -25,7 +25,7 @@ def gains(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndar
     return K
 
 
-def weights(text: str, states: int, inputs: int) -> tuple[np.ndarray, np.ndarray]:
+def regulator_weights(text: str, states: int, inputs: int) -> tuple[np.ndarray, np.ndarray]:
     """Q and R from their diagonals, as in `10, 100, 1, 1; 0.1`; one number for a diagonal stands for all of it."""
     allowed = f"Q, R: two numbers, or their diagonals: {states} numbers, a semicolon, {inputs}"
     halves = text.split(";") if ";" in text else text.split(",")
@@ -42,7 +42,9 @@ def weights(text: str, states: int, inputs: int) -> tuple[np.ndarray, np.ndarray
     return Q, R
 
 
-def as_laws(robot: Robot, linear: Mapping[str, Any], q: Sequence[float], K: np.ndarray) -> dict[str, dict[str, Any]]:
+def regulator_as_laws(
+    robot: Robot, linear: Mapping[str, Any], q: Sequence[float], K: np.ndarray
+) -> dict[str, dict[str, Any]]:
     """The entries of `forces` that regulate a robot about the state at which it was linearised, by joint."""
     names: list[tuple[str, float]] = []
     for k in linear["independent"]:

@@ -11,21 +11,28 @@ import numpy as np
 
 from ..record import plots
 from ..record.drawings import Drawing
-from ..record.extremes import HEADER, extremes
-from ..record.figures import of_result
-from ..record.notebook import picture
+from ..record.extremes import HEADER, column_extremes
+from ..record.figures import figures_of_result
+from ..record.notebook import html_image_of_figure
 from ..record.pages import html
-from ..record.pages.html import text
-from ..record.scene import Poses, Say, Scene, silent
-from ..record.sketch.drawing import draw
+from ..record.pages.html import html_text
+from ..record.scene import Poses, Say, Scene, silence_sketch_warning
+from ..record.sketch.drawing import sketch_figure
 from ..robot.model import Robot
 from ..scenario.audit import EnergyBalance
 from ..scenario.replay import ENDING
 from ..scenario.stored import Stored
-from .animate import SCRIPTS, animated, coordinates, robot_of_result, say_undrawn, thinned
+from .animate import (
+    SCRIPTS,
+    animation_coordinates,
+    animation_data,
+    robot_of_studied_result,
+    say_undrawn_animation,
+    thinned_animation_rows,
+)
 from .notebook import HEADER as JOINTS
-from .notebook import joint_rows
-from .staging import staged
+from .notebook import notebook_joint_rows
+from .staging import stage_scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +49,7 @@ class Verdict:
     sentences: tuple[str, ...]
 
 
-def verdict(kept: Stored) -> Verdict:
+def report_verdict(kept: Stored) -> Verdict:
     """The verdict on a result, from its own record."""
     record, audit = kept.record, kept.record.get("audit", {})
     grades, said = ["good"], []
@@ -67,41 +74,44 @@ def verdict(kept: Stored) -> Verdict:
 # ---- HTML
 
 
-def report(kept: Stored, say: Say = silent) -> str:
+def report_html(kept: Stored, say: Say = silence_sketch_warning) -> str:
     """The HTML of a result's report; `say` takes a sentence on each thing that can't be drawn."""
-    robot = robot_of_result(kept)
-    scene, poses = staged(robot, coordinates(kept, robot)[thinned(len(kept.t))])
-    say_undrawn(scene, say)
+    robot = robot_of_studied_result(kept)
+    scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[thinned_animation_rows(len(kept.t))])
+    say_undrawn_animation(scene, say)
     words = {"title": f"{robot.name}: {kept.name}", "about": str(kept.record.get("about", ""))}
     parts = {"sections": "\n".join(_sections(kept, robot, scene, poses)), "appendix": "\n".join(_appendix(kept))}
-    data = animated(kept, robot, scene, poses)
-    return html.page("report.html", html.PLAYER, words, SCRIPTS, data, parts)
+    data = animation_data(kept, robot, scene, poses)
+    return html.html_page_with_machine("report.html", html.PLAYER, words, SCRIPTS, data, parts)
 
 
 def _sections(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> Iterator[str]:
     """What comes before the plots: the verdict, what happened, the machine, the extremes of all columns."""
-    judged, record = verdict(kept), kept.record
+    judged, record = report_verdict(kept), kept.record
     yield f'<section aria-label="Verdict"><div class="verdict {judged.grade}">'
-    yield "".join(f"<p>{text(sentence)}</p>" for sentence in judged.sentences) + "</div>"
+    yield "".join(f"<p>{html_text(sentence)}</p>" for sentence in judged.sentences) + "</div>"
     for warning in record.get("warnings", []):
-        yield f"<p>Warning: {text(str(warning))}</p>"
+        yield f"<p>Warning: {html_text(str(warning))}</p>"
     events = [event for event in record.get("events", []) if isinstance(event, Mapping)]
     if events:
-        yield html.table(("t (s)", "joint", "event", "then"), [_event(event) for event in events], "Events")
+        yield html.html_table(("t (s)", "joint", "event", "then"), [_event(event) for event in events], "Events")
     undetermined = record.get("undetermined", [])
     if undetermined:
         named = ", ".join(map(str, undetermined[:12])) + (" …" if len(undetermined) > 12 else "")
-        yield f"<p>Mechanics doesn't determine these reactions; those of least norm are given: {text(named)}.</p>"
+        yield f"<p>Mechanics doesn't determine these reactions; those of least norm are given: {html_text(named)}.</p>"
     yield '</section><section aria-label="Machine"><h2>Machine</h2>'
-    yield picture(f"sketch of {robot.name}", draw(scene, poses, state="first row of the result"))
-    yield html.table(JOINTS, joint_rows(robot))
+    yield html_image_of_figure(f"sketch of {robot.name}", sketch_figure(scene, poses, state="first row of the result"))
+    yield html.html_table(JOINTS, notebook_joint_rows(robot))
     own = [one for one in kept.plots if one.y]
     if own:
         yield '</section><section aria-label="Columns over others"><h2>Columns over others</h2>'
-        drawn = of_result(kept.name, kept.t, kept.table, kept.columns, own, record)
-        yield "\n".join(picture(stem, figure) for stem, figure in drawn.items())
+        drawn = figures_of_result(kept.name, kept.t, kept.table, kept.columns, own, record)
+        yield "\n".join(html_image_of_figure(stem, figure) for stem, figure in drawn.items())
     yield '</section><section aria-label="Extremes"><h2>Extremes</h2>'
-    yield html.table(HEADER, (one.cells() for one in extremes(kept.t, kept.table, kept.columns))) + "</section>"
+    yield (
+        html.html_table(HEADER, (one.cells() for one in column_extremes(kept.t, kept.table, kept.columns)))
+        + "</section>"
+    )
 
 
 def _event(event: Mapping[str, Any]) -> list[str]:
@@ -113,25 +123,25 @@ def _appendix(kept: Stored) -> Iterator[str]:
     """What comes behind the motion: how to repeat the run, what ran it, its audit and its inputs."""
     record = kept.record
     yield '<section aria-label="Repetition"><h2>How to repeat it</h2>'
-    yield f"<pre>denoc run {text(kept.name)}{ENDING}.yaml</pre>"
+    yield f"<pre>denoc run {html_text(kept.name)}{ENDING}.yaml</pre>"
     yield "<p>The scenario names its robot; both files are printed below. This is what ran it:</p>"
-    yield html.table(("program", "version"), [(str(k), str(v)) for k, v in record.get("versions", {}).items()])
-    yield html.table(("audit", "value"), [(str(k), _shown(v)) for k, v in record.get("audit", {}).items()])
-    yield html.table(("file", "SHA-256"), [(str(k), str(v)) for k, v in record.get("checksums", {}).items()])
+    yield html.html_table(("program", "version"), [(str(k), str(v)) for k, v in record.get("versions", {}).items()])
+    yield html.html_table(("audit", "value"), [(str(k), _shown(v)) for k, v in record.get("audit", {}).items()])
+    yield html.html_table(("file", "SHA-256"), [(str(k), str(v)) for k, v in record.get("checksums", {}).items()])
     yield "</section>"
-    for path in inputs(kept):
-        yield f'<section aria-label="{text(path.name)}"><h2>{text(path.name)}</h2>'
-        yield f"<pre>{text_of(path)}</pre></section>"
+    for path in report_inputs(kept):
+        yield f'<section aria-label="{html_text(path.name)}"><h2>{html_text(path.name)}</h2>'
+        yield f"<pre>{report_text_of_file(path)}</pre></section>"
 
 
-def inputs(kept: Stored) -> list[Path]:
+def report_inputs(kept: Stored) -> list[Path]:
     """The files of a result from which its run can be repeated."""
     return [path for path in sorted(kept.folder.glob("*.yaml")) if path.is_file()]
 
 
-def text_of(path: Path) -> str:
+def report_text_of_file(path: Path) -> str:
     """A file's text, escaped line by line."""
-    return "\n".join(text(line) for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+    return "\n".join(html_text(line) for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
 
 
 def _shown(value: object) -> str:
@@ -141,21 +151,21 @@ def _shown(value: object) -> str:
 # ---- PDF
 
 
-def write_pdf(path: Path, kept: Stored, say: Say = silent) -> None:
+def write_report_pdf(path: Path, kept: Stored, say: Say = silence_sketch_warning) -> None:
     """Writes the report as a PDF: the verdict, the sketch, all plots, the extremes, and the inputs."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_pdf import PdfPages
 
-    robot = robot_of_result(kept)
-    scene, poses = staged(robot, coordinates(kept, robot)[:1])
-    say_undrawn(scene, say)
+    robot = robot_of_studied_result(kept)
+    scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[:1])
+    say_undrawn_animation(scene, say)
     with rc_context({"pdf.fonttype": 42}), PdfPages(path, metadata={"CreationDate": None}) as pages:
-        for figure in _pages(kept, robot, draw(scene, poses, state="first row of the result")):
+        for figure in _pages(kept, robot, sketch_figure(scene, poses, state="first row of the result")):
             pages.savefig(figure)
 
 
 def _pages(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figure]:
-    judged = verdict(kept)
+    judged = report_verdict(kept)
     about = str(kept.record.get("about", ""))
     lines = [about, "", *judged.sentences, *(f"Warning: {warning}" for warning in kept.record.get("warnings", []))]
     lines += ["", f"To repeat it: denoc run {kept.name}{ENDING}.yaml", ""]
@@ -163,12 +173,12 @@ def _pages(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figure]:
     yield from _text_pages(f"{robot.name}: {kept.name}", lines)
     yield sketch
     wanted = [*map(Drawing, plots.PLOTS), *(one for one in kept.plots if one.y)]
-    yield from of_result(kept.name, kept.t, kept.table, kept.columns, wanted, kept.record).values()
-    rows = [one.cells() for one in extremes(kept.t, kept.table, kept.columns)]
+    yield from figures_of_result(kept.name, kept.t, kept.table, kept.columns, wanted, kept.record).values()
+    rows = [one.cells() for one in column_extremes(kept.t, kept.table, kept.columns)]
     widths = np.max([[len(cell) for cell in row] for row in (HEADER, *rows)], axis=0)
     cells = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in (HEADER, *rows)]
     yield from _text_pages("Extremes", cells)
-    for file in inputs(kept):
+    for file in report_inputs(kept):
         yield from _text_pages(file.name, file.read_text(encoding="utf-8", errors="replace").splitlines())
 
 
@@ -178,7 +188,7 @@ def _text_pages(title: str, lines: list[str]) -> Iterator[Figure]:
 
     broken = [part for line in lines for part in textwrap.wrap(line, 100, subsequent_indent="    ") or [""]]
     for first in range(0, max(len(broken), 1), LINES):
-        figure = plots.blank(title, 8.27, 11.69, None)
-        shown = "\n".join(plots.plain(line, 200) for line in broken[first : first + LINES])
+        figure = plots.blank_figure(title, 8.27, 11.69, None)
+        shown = "\n".join(plots.plain_plot_text(line, 200) for line in broken[first : first + LINES])
         figure.text(0.06, 0.94, shown, fontsize=8, family="monospace", va="top", linespacing=1.35)
         yield figure

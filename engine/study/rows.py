@@ -10,15 +10,15 @@ import numpy as np
 
 from ..dynamics.quantities import frames
 from ..dynamics.sweeps import passive_force
-from ..dynamics.wrenches import moved, on_link
+from ..dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
 from ..errors import InputError
-from ..loops.constraints import closure
+from ..loops.constraints import loop_closure
 from ..machine.program.scalars import as_samples
 from ..peers.peer import PeerModel
 from ..record.columns import WRENCH
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..simulate.acting import acting_wrenches
+from ..simulate.acting import wrenches_at_instants
 
 Table = Mapping[str, np.ndarray]
 SLOW = 1e-6  # of a column's largest speed: a joint that is slower may stick
@@ -159,7 +159,7 @@ class StoredRows:
         """The forces of drives along the speeds, and the rows of ties whose forces aren't in the columns."""
         loops = self.plan.system.loops
         if loops is None and self.plan.robot.tied:
-            loops = closure(self.plan.robot)
+            loops = loop_closure(self.plan.robot)
         if loops is None:
             return np.zeros((len(q), self.plan.robot.nv)), np.zeros((len(q), 0, self.plan.robot.nv))
         J, _ = loops.jacobian(q)
@@ -174,7 +174,7 @@ class StoredRows:
         """All wrenches on links: the scenario's, the robot file's, and those of cuts and further actuators."""
         robot, placed, count = self.plan.robot, frames(self.plan.robot, q), len(q)
         inputs = self.plan.system.inputs
-        total = dict(acting_wrenches(robot, inputs.wrenches, self.t[self.sound], q, qd) or {})
+        total = dict(wrenches_at_instants(robot, inputs.wrenches, self.t[self.sound], q, qd) or {})
 
         def put(link: str, six: np.ndarray) -> None:
             if link != "base":
@@ -182,14 +182,14 @@ class StoredRows:
 
         for one in robot.wrenches:
             six = np.tile(np.array(one.wrench, dtype=float), (count, 1))
-            put(one.link, on_link(six, one.at, placed[one.link][:, :3, :3] if one.axes == "base" else None))
+            put(one.link, wrenches_on_link(six, one.at, placed[one.link][:, :3, :3] if one.axes == "base" else None))
         for actuator in robot.actuators:
             if not actuator.on_link or f"{actuator.name}.force" not in self.table:
                 continue
             push = self._columns([f"{actuator.name}.force"])[self.sound] * np.array(actuator.direction)
             six = np.hstack([push, np.zeros((count, 3))] if actuator.moment else [np.zeros((count, 3)), push])
             turn = placed[actuator.link][:, :3, :3] if actuator.axes == "base" else None
-            put(actuator.link, on_link(six, actuator.at, turn))
+            put(actuator.link, wrenches_on_link(six, actuator.at, turn))
         for loop in robot.loops:
             six = self._columns([f"{loop.name}.lambda.{component}" for component in WRENCH])[self.sound]
             first, second = (placed.get(link, np.tile(np.eye(4), (count, 1, 1))) for link in loop.between)
@@ -199,7 +199,7 @@ class StoredRows:
             for link, T, sign in ((loop.between[0], first, -1.0), (loop.between[1], second, 1.0)):
                 inward, reach = T[:, :3, :3], point - T[:, :3, 3]
                 n, f = (np.einsum("nji,nj->ni", inward, x) for x in (sign * six[:, :3], sign * six[:, 3:]))
-                put(link, moved(n, f, np.einsum("nji,nj->ni", inward, reach)))
+                put(link, wrenches_moved_to_points(n, f, np.einsum("nji,nj->ni", inward, reach)))
         return total
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from ..errors import InputError
 from ..formats.meshes import Mesh, read_mesh
 from ..record.scene import Kind, Point, SceneMesh, Solid
-from ..robot.mesh_files import folder_of, located
+from ..robot.mesh_files import folder_of_robot_file, located_mesh_file
 from ..robot.model import Robot, Shape
-from ..robot.values import counted
-from .solids import point
+from ..robot.values import count_with_noun
+from .solids import scene_point
 
 MOST_FACES = 24_000  # of all meshes of a scene: what a page can hold and a sketch can draw
 LEAST_FACES = 300  # of one mesh, however many there are
@@ -38,15 +38,15 @@ class Shapes:
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each reason, which names some of the meshes."""
         return tuple(
-            f"{counted(len(files), 'mesh file')} can't be drawn, {reason}: {', '.join(files[:MOST_NAMED])}"
+            f"{count_with_noun(len(files), 'mesh file')} can't be drawn, {reason}: {', '.join(files[:MOST_NAMED])}"
             + (", …" if len(files) > MOST_NAMED else "")
             for reason, files in self.missing.items()
         )
 
 
-def shapes_of(robot: Robot) -> Shapes:
+def shapes_for_animation(robot: Robot) -> Shapes:
     """The bodies of a robot's links; links all of whose bodies are missing aren't among them."""
-    made, folder = Shapes(), folder_of(robot.document)
+    made, folder = Shapes(), folder_of_robot_file(robot.document)
     files = {body.file for link in robot.links for body in link.shape if body.kind == "mesh"}
     most = max(MOST_FACES // max(len(files), 1), LEAST_FACES)
     for link in robot.links:
@@ -56,7 +56,7 @@ def shapes_of(robot: Robot) -> Shapes:
     return made
 
 
-def corners(solid: Solid) -> Iterator[np.ndarray]:
+def corners_of_animated_solid(solid: Solid) -> Iterator[np.ndarray]:
     """Points around a solid, between which it lies."""
     for at in solid.points:
         for corner in CORNERS if solid.radius else CORNERS[:1]:
@@ -69,13 +69,13 @@ def _solid(body: Shape, folder: Path, most: int, made: Shapes) -> Solid | None:
     if body.kind == "box":
         return Solid("box", _box(R, at, 0.5 * np.array(body.size)), 0.0, body.colour)
     if body.kind == "sphere":
-        return Solid("sphere", (point(at),), body.size[0], body.colour)
+        return Solid("sphere", (scene_point(at),), body.size[0], body.colour)
     if body.kind in ("cylinder", "capsule"):
         radius, half = body.size[0], 0.5 * body.size[1] * R[:, 2]
         kind: Kind = "cylinder" if body.kind == "cylinder" else "capsule"
-        return Solid(kind, (point(at - half), point(at + half)), radius, body.colour)
+        return Solid(kind, (scene_point(at - half), scene_point(at + half)), radius, body.colour)
     try:
-        path = located(body.file, folder)
+        path = located_mesh_file(body.file, folder)
         if path is None:
             raise InputError("not there")
         if body.file not in made.meshes and len(made.meshes) >= MOST_MESHES:
@@ -101,4 +101,4 @@ def _read(path: Path, changed: int, most: int) -> tuple[Mesh, np.ndarray, np.nda
 
 def _box(R: np.ndarray, middle: np.ndarray, half: np.ndarray) -> tuple[Point, ...]:
     """The corners of a box, of which the x changes first."""
-    return tuple(point(middle + R @ (half * corner)) for corner in CORNERS)
+    return tuple(scene_point(middle + R @ (half * corner)) for corner in CORNERS)

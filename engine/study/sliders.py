@@ -42,7 +42,7 @@ class Slider:
         return np.asarray((self.low + self.high) / 2 + (self.high - self.low) / 2 * x)
 
 
-def fitted(sliders: Sequence[Slider], f: Function) -> dict[str, Any]:
+def fit_slider_polynomials(sliders: Sequence[Slider], f: Function) -> dict[str, Any]:
     """The vector at the sliders' own values, and the polynomials of those of its numbers that change.
 
     `alone[i]` has pairs of a place in the vector and the coefficients of what slider i adds there; `together` has the

@@ -12,21 +12,21 @@ NEAR = 1e-9  # metres; closer points are the same
 ROD, PLATE = 0.010, 0.008  # half the thickness of solids, as a share of the machine's size
 
 
-def between_joints(joined: list[np.ndarray], every: list[np.ndarray], size: float) -> list[Solid]:
+def animated_solids_between_joints(joined: list[np.ndarray], every: list[np.ndarray], size: float) -> list[Solid]:
     """A plate through three or more joints of a link, a rod between two, and rods to the other places."""
     corners = _outline(joined, size)
     if corners:
-        made = [Solid("plate", tuple(map(point, corners)), PLATE * size)]
-        rest = [at for at in every if distance(at, made) > 0.02 * size]
+        made = [Solid("plate", tuple(map(scene_point, corners)), PLATE * size)]
+        rest = [at for at in every if distance_from_animated_solid(at, made) > 0.02 * size]
         middle = np.mean(corners, axis=0)
-        return made + [Solid("rod", (point(middle), point(at)), ROD * size) for at in rest]
+        return made + [Solid("rod", (scene_point(middle), scene_point(at)), ROD * size) for at in rest]
     made = []
     if not every:
         return made
     ends = sorted(every[1:], key=lambda at: -float(np.linalg.norm(at - every[0])))
     for at in ends:  # from the link's origin, the farthest first, so that what lies on the way needs no rod
-        if distance(at, made) > 1e-3 * size:
-            made.append(Solid("rod", (point(every[0]), point(at)), ROD * size))
+        if distance_from_animated_solid(at, made) > 1e-3 * size:
+            made.append(Solid("rod", (scene_point(every[0]), scene_point(at)), ROD * size))
     return made
 
 
@@ -44,7 +44,7 @@ def _outline(places: list[np.ndarray], size: float) -> list[np.ndarray]:
     return [places[k] for k in ConvexHull(flat).vertices]
 
 
-def distinct(places: Iterable[np.ndarray]) -> list[np.ndarray]:
+def distinct_animated_places(places: Iterable[np.ndarray]) -> list[np.ndarray]:
     """The places, each once."""
     kept: list[np.ndarray] = []
     for at in places:
@@ -53,7 +53,7 @@ def distinct(places: Iterable[np.ndarray]) -> list[np.ndarray]:
     return kept
 
 
-def distance(at: np.ndarray, solids: Iterable[Solid]) -> float:
+def distance_from_animated_solid(at: np.ndarray, solids: Iterable[Solid]) -> float:
     """The distance of a point from the nearest rod, or from a plate's plane if it is within its outline's box."""
     best = np.inf
     for solid in solids:
@@ -72,24 +72,24 @@ def distance(at: np.ndarray, solids: Iterable[Solid]) -> float:
     return best
 
 
-def inverse(T: np.ndarray) -> np.ndarray:
+def inverse_of_animated_frame(T: np.ndarray) -> np.ndarray:
     """The inverse of a frame."""
     made = np.eye(4)
     made[:3, :3], made[:3, 3] = T[:3, :3].T, -T[:3, :3].T @ T[:3, 3]
     return made
 
 
-def carried(T: np.ndarray, at: np.ndarray) -> np.ndarray:
+def place_in_animated_frame(T: np.ndarray, at: np.ndarray) -> np.ndarray:
     """A place in a frame, in the axes that the frame is given in."""
     place: np.ndarray = T[:3, :3] @ at + T[:3, 3]
     return place
 
 
-def point(v: np.ndarray) -> Point:
+def scene_point(v: np.ndarray) -> Point:
     """A place as the numbers of a scene."""
     return (float(v[0]), float(v[1]), float(v[2]))
 
 
-def axes_of(R: np.ndarray) -> Axes:
+def scene_axes(R: np.ndarray) -> Axes:
     """The rows of a rotation as the numbers of a scene."""
-    return (point(R[0]), point(R[1]), point(R[2]))
+    return (scene_point(R[0]), scene_point(R[1]), scene_point(R[2]))

@@ -12,8 +12,18 @@ from ..dynamics.quantities import frames
 from ..record.scene import BASE, Poses, Scene, SceneJoint, ScenePart, ScenePoint, Solid
 from ..robot.model import Link, Loop, Robot
 from ..robot.placement import turn_matrix_of
-from .shapes import corners, shapes_of
-from .solids import NEAR, ROD, axes_of, between_joints, carried, distance, distinct, inverse, point
+from .shapes import corners_of_animated_solid, shapes_for_animation
+from .solids import (
+    NEAR,
+    ROD,
+    animated_solids_between_joints,
+    distance_from_animated_solid,
+    distinct_animated_places,
+    inverse_of_animated_frame,
+    place_in_animated_frame,
+    scene_axes,
+    scene_point,
+)
 
 THIN, TUBE = 0.004, 0.017  # half the thickness of solids, as a share of the machine's size
 APART = 0.04  # mass centres this far (of the size) from their link's solids get a rod of their own
@@ -25,13 +35,13 @@ FREELY = ("free", "planar")  # joints to the base that hold a link nowhere
 SLIDING = ("prismatic", "cylindrical")
 
 
-def staged(robot: Robot, q: Sequence[float] | np.ndarray) -> tuple[Scene, Poses]:
+def stage_scene(robot: Robot, q: Sequence[float] | np.ndarray) -> tuple[Scene, Poses]:
     """The scene of a robot and its poses at one position, or at many, for which rails are long enough."""
     rows = np.atleast_2d(np.asarray(q, dtype=float))
-    return _Stage(robot, rows).scene(), poses(robot, rows)
+    return _Stage(robot, rows).scene(), stage_poses(robot, rows)
 
 
-def poses(robot: Robot, rows: np.ndarray) -> Poses:
+def stage_poses(robot: Robot, rows: np.ndarray) -> Poses:
     """The places of all links at each row of coordinates; the base comes first and stays."""
     placed = frames(robot, rows)
     names = (BASE, *(link.name for link in robot.links))
@@ -62,7 +72,7 @@ class _Stage:
         bodies = body_frames(robot.tree.bodies, first)
         self.seats = {link.name: self._seat(link, bodies) for link in robot.links}  # of joints, in the parents' axes
         self.ghosts = _ghosts(robot)
-        self.shapes = shapes_of(robot)
+        self.shapes = shapes_for_animation(robot)
         self.mounts = self._mounts()
         self.size = self._size()
 
@@ -89,9 +99,9 @@ class _Stage:
             joints=tuple(self._joints()),
             points=tuple(points),
             size=self.size,
-            up=point(up),
+            up=scene_point(up),
             gravity=robot.gravity,
-            flat=None if flat is None else point(flat),
+            flat=None if flat is None else scene_point(flat),
             about=robot.about,
             meshes=tuple(self.shapes.meshes.values()),
             warnings=self.shapes.warnings,
@@ -103,14 +113,14 @@ class _Stage:
         """The frame of a link's joint before it moves, in the parent link's axes; it slides along and turns about z."""
         above = self.placed[link.parent]
         if not link.joint.type.nv:
-            still: np.ndarray = inverse(above) @ self.placed[link.name]
+            still: np.ndarray = inverse_of_animated_frame(above) @ self.placed[link.name]
             return still
         body = next(body for body in self.robot.tree.bodies if link.joint.speeds[0] in body.speeds)
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = turn_matrix_of(body.rotation), body.origin
         if body.parent is not None:
             T = bodies[body.parent] @ T
-        seat: np.ndarray = inverse(above) @ T
+        seat: np.ndarray = inverse_of_animated_frame(above) @ T
         return seat
 
     def _mounts(self) -> dict[str, _Mounts]:
@@ -130,7 +140,7 @@ class _Stage:
                         mounts[link.parent].joined.append(seat[:3, 3] + near * seat[:3, 2])
             own.others += [np.array(at) for at in link.points.values()]
             if link.end.origin != (0.0, 0.0, 0.0):
-                own.others.append((inverse(self.placed[link.name]) @ ends[link.name])[:3, 3])
+                own.others.append((inverse_of_animated_frame(self.placed[link.name]) @ ends[link.name])[:3, 3])
         for loop in robot.loops:
             if loop.radius or loop.type.name == "skate":  # what rolls or glides has no place on its plane
                 at, axes = np.array(loop.second.origin), loop.second.rotation()
@@ -145,7 +155,7 @@ class _Stage:
             for name, side in zip(loop.between, (loop.first, loop.second)):
                 mounts[name].joined.append(np.array(side.origin))
         for name, solids in self.shapes.solids.items():
-            mounts[name].room += [at for solid in solids for at in corners(solid)]
+            mounts[name].room += [at for solid in solids for at in corners_of_animated_solid(solid)]
         return mounts
 
     def _add_guided(self, mounts: dict[str, _Mounts], loop: Loop) -> None:
@@ -154,7 +164,7 @@ class _Stage:
         at, axis = np.array(loop.first.origin), loop.first.rotation()[:, 2]
         mounts[second].joined.append(np.array(loop.second.origin))
         if loop.type.name == "point-on-line":
-            placed = poses(self.robot, self.rows)
+            placed = stage_poses(self.robot, self.rows)
             lines = placed.frames[:, placed.names.index(first)] @ loop.first.matrix()
             points = placed.frames[:, placed.names.index(second)] @ loop.second.matrix()
             way = np.einsum("ki,ki->k", points[:, :3, 3] - lines[:, :3, 3], lines[:, :3, 2])
@@ -179,7 +189,8 @@ class _Stage:
             mounts = self.mounts[link.name]
             centre = [np.array(link.com)] if link.mass else []
             places += [
-                carried(self.placed[link.name], at) for at in (*mounts.joined, *mounts.others, *mounts.room, *centre)
+                place_in_animated_frame(self.placed[link.name], at)
+                for at in (*mounts.joined, *mounts.others, *mounts.room, *centre)
             ]
         places += self.mounts[BASE].joined
         extent = np.ptp(np.array(places or [np.zeros(3)]), axis=0).max()
@@ -206,7 +217,7 @@ class _Stage:
             if across.get(kind, True):
                 return None
         heights = [
-            float(normal @ carried(self.placed[name], at))
+            float(normal @ place_in_animated_frame(self.placed[name], at))
             for name, mounts in self.mounts.items()
             for at in mounts.joined
         ]
@@ -222,34 +233,39 @@ class _Stage:
         if link.name in self.shapes.solids:
             return self.shapes.solids[link.name]
         mounts, size = self.mounts[link.name], self.size
-        joined, every = distinct(mounts.joined), distinct([*mounts.joined, *mounts.others])
-        made = between_joints(joined, every, size)
+        joined, every = (
+            distinct_animated_places(mounts.joined),
+            distinct_animated_places([*mounts.joined, *mounts.others]),
+        )
+        made = animated_solids_between_joints(joined, every, size)
         made += [self._guide(at, axis, low, high, ground=False) for at, axis, low, high in mounts.guides]
         made += self._piston(link)
         if not made and len(every) == 1:
-            made.append(Solid("ball", (point(every[0]),), ROD * size))
+            made.append(Solid("ball", (scene_point(every[0]),), ROD * size))
         centre = np.array(link.com)
-        if link.mass and distance(centre, made) > APART * size:
+        if link.mass and distance_from_animated_solid(centre, made) > APART * size:
             near = min(every, key=lambda at: float(np.linalg.norm(at - centre)))
-            made.append(Solid("thin", (point(near), point(centre)), THIN * size))
+            made.append(Solid("thin", (scene_point(near), scene_point(centre)), THIN * size))
         return made
 
     def _guide(self, at: np.ndarray, axis: np.ndarray, low: float, high: float, *, ground: bool) -> Solid:
         """What a joint slides in or along: a tube that reaches half of the way, or a rail if the way begins at 0."""
         if not ground and _telescopic(low, high):
             way = max(low, high, key=abs)
-            return Solid("tube", (point(at), point(at + REACHES * way * axis)), TUBE * self.size)
+            return Solid("tube", (scene_point(at), scene_point(at + REACHES * way * axis)), TUBE * self.size)
         over = OVERHANG * self.size
-        return Solid("rail", (point(at + (low - over) * axis), point(at + (high + over) * axis)), THIN * self.size)
+        return Solid(
+            "rail", (scene_point(at + (low - over) * axis), scene_point(at + (high + over) * axis)), THIN * self.size
+        )
 
     def _piston(self, link: Link) -> list[Solid]:
         """The rod by which a telescopic link reaches back into its tube."""
         way = self._way(link)
         if way is None or link.parent == BASE or not _telescopic(*way):
             return []
-        seat = inverse(self.placed[link.name]) @ self.placed[link.parent] @ self.seats[link.name]
+        seat = inverse_of_animated_frame(self.placed[link.name]) @ self.placed[link.parent] @ self.seats[link.name]
         longest = max(way, key=abs)
-        back = point(-(1.0 - REACHES + INSIDE) * longest * seat[:3, 2])
+        back = scene_point(-(1.0 - REACHES + INSIDE) * longest * seat[:3, 2])
         return [Solid("rod", ((0.0, 0.0, 0.0), back), ROD * self.size)]
 
     def _ground(self) -> Iterable[Solid]:
@@ -259,8 +275,8 @@ class _Stage:
         if not down.any():
             down = np.array([0.0, -1.0, 0.0]) if flat is not None and abs(flat[2]) > 0.5 else np.array([0.0, 0.0, -1.0])
         down = down / np.linalg.norm(down)
-        for at in distinct(self.mounts[BASE].joined):
-            yield Solid("ground", (point(at), point(down)), 3 * ROD * self.size)
+        for at in distinct_animated_places(self.mounts[BASE].joined):
+            yield Solid("ground", (scene_point(at), scene_point(down)), 3 * ROD * self.size)
         for at, axis, low, high in self.mounts[BASE].guides:
             yield self._guide(at, axis, low, high, ground=True)
 
@@ -274,14 +290,14 @@ class _Stage:
             if way is not None and link.parent != BASE and _telescopic(*way):  # at the tube's mouth
                 at = at + REACHES * max(way, key=abs) * axes[:, 2]
             elif way is not None or joint.type.name == "planar":  # where the slider is
-                here = inverse(self.placed[link.name]) @ self.placed[link.parent] @ seat
+                here = inverse_of_animated_frame(self.placed[link.name]) @ self.placed[link.parent] @ seat
                 carrier, at, axes = link.name, np.zeros(3), here[:3, :3]
             yield SceneJoint(
                 joint.name,
                 joint.type.name,
                 carrier,
-                point(at),
-                axes_of(axes),
+                scene_point(at),
+                scene_axes(axes),
                 (link.parent, link.name),
                 joint.actuated,
                 ghost=bool({link.name, link.parent} & self.ghosts),
@@ -296,8 +312,8 @@ class _Stage:
                 loop.name,
                 loop.type.name,
                 carrier,
-                point(T[:3, 3]),
-                axes_of(T[:3, :3]),
+                scene_point(T[:3, 3]),
+                scene_axes(T[:3, :3]),
                 loop.between,
                 cut=True,
                 radius=loop.radius,

@@ -10,12 +10,12 @@ import numpy as np
 
 from ..scenario.plan import Plan
 from ..simulate.runner import Runner
-from .playback import reference_path
+from .playback import playback_reference_path
 
 INSTANTS = 5  # along the reference, at which eigenvalues are computed
 
 
-def evaluation_time(plan: Plan, run: Runner) -> float:
+def evaluation_time_for_comparison(plan: Plan, run: Runner) -> float:
     """The processor's seconds of one evaluation of the equations of motion at the start, the least of ten."""
     y, t = run.start(plan.q0, plan.qd0), float(plan.grid[0])
     times = []
@@ -28,17 +28,19 @@ def evaluation_time(plan: Plan, run: Runner) -> float:
 
 def largest_eigenvalue(plan: Plan, run: Runner) -> float:
     """The largest |eigenvalue| of the equations of motion along the reference, in 1/s."""
-    path = reference_path(plan)
+    path = playback_reference_path(plan)
     largest = 0.0
     for t in np.linspace(plan.grid[0], plan.grid[-1], INSTANTS).tolist():
         q, qd, _, _ = path.at(t)
-        J = numerical_jacobian(partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured)
+        J = stiffness_jacobian_for_comparison(
+            partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured
+        )
         if np.isfinite(J).all():
             largest = max(largest, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
     return largest
 
 
-def numerical_jacobian(
+def stiffness_jacobian_for_comparison(
     f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, step: float = 1e-6
 ) -> np.ndarray:
     """The Jacobian of the first `count` components by central differences."""

@@ -14,14 +14,14 @@ import numpy as np
 from ..errors import InputError
 from ..formats.load import load
 from ..robot.model import Robot
-from ..scenario.plan import Plan, plan
-from ..scenario.replay import prepared
-from ..scenario.run import Scenario, opened, robot_of, with_changes
-from ..text.change import ROBOT, Change, changed, parted
+from ..scenario.plan import Plan, plan_of_scenario
+from ..scenario.replay import prepared_scenario_replay
+from ..scenario.run import Scenario, changed_robot_of_scenario, opened_scenario, robot_of_scenario
+from ..text.change import ROBOT, Change, changed_document, parted_changes
 from ..text.document import Keys
-from ..text.source import from_mapping
-from ..text.writing import flow
-from .varied import may_be_plain
+from ..text.source import document_from_mapping
+from ..text.writing import yaml_flow_text
+from .varied import varied_key_may_be_plain
 
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations
@@ -43,9 +43,9 @@ class Variations:
         independent: bool = False,
     ):
         self.independent, self.fewest = independent, 1 if independent else 2  # runs that go side by side
-        self.document, name, beside = opened(scenario)
+        self.document, name, beside = opened_scenario(scenario)
         given = robot if robot is None or isinstance(robot, Robot) else load(robot)
-        self.base = given or robot_of(self.document, beside)
+        self.base = given or robot_of_scenario(self.document, beside)
         self.name = name or f"{self.base.name}-ensemble"
         self.all = _listed(variations)
         self._robots: dict[str, Robot] = {}
@@ -66,28 +66,31 @@ class Variations:
         """The plan of variation k with slightly other numbers of links: shows which numbers are theirs."""
         changes = [
             replace(one, value=NUDGE * one.value)
-            if one.key.startswith(ROBOT) and may_be_plain(one.key) and type(one.value) in NUMBERS
+            if one.key.startswith(ROBOT) and varied_key_may_be_plain(one.key) and type(one.value) in NUMBERS
             else one
             for one in self._changes(k)
         ]
         return self._planned(changes) if changes != self._changes(k) else None
 
     def _planned(self, changes: list[Change]) -> Plan:
-        rest, of_robot = parted(changes)
+        rest, of_robot = parted_changes(changes)
         mark = repr(sorted((one.key, one.value) for one in of_robot))
         if mark not in self._robots:
-            self._robots = {mark: with_changes(self.base, of_robot)}  # only the last one, for there may be many
-        document = changed(self.document, rest)
-        made = plan(document, self._robots[mark], self.name)
+            self._robots = {
+                mark: changed_robot_of_scenario(self.base, of_robot)
+            }  # only the last one, for there may be many
+        document = changed_document(self.document, rest)
+        made = plan_of_scenario(document, self._robots[mark], self.name)
         # notes of another run would keep each of these to its plain text
         made = replace(made, file=made.file.model_copy(update={"replay": None}))
         if self.independent:
             made = replace(made, system=replace(made.system, tuned=True))
-        return prepared(made, document, changes)
+        return prepared_scenario_replay(made, document, changes)
 
     def _changes(self, k: int) -> list[Change]:
         return [
-            Change(key, value, f"variations[{k}]: {key}", f"{key}={flow(value)}") for key, value in self.all[k].items()
+            Change(key, value, f"variations[{k}]: {key}", f"{key}={yaml_flow_text(value)}")
+            for key, value in self.all[k].items()
         ]
 
     # ---- variations of the same keys
@@ -103,7 +106,7 @@ class Variations:
         for k, one in enumerate(self.all):
             keys = tuple(one)
             if self.independent and keys not in fixed:
-                fixed[keys] = [key for key in keys if not may_be_plain(key)]
+                fixed[keys] = [key for key in keys if not varied_key_may_be_plain(key)]
             values = repr([one[key] for key in fixed[keys]]) if fixed.get(keys) else ""
             groups.setdefault((keys, values), []).append(k)
         return list(groups.values())
@@ -112,7 +115,10 @@ class Variations:
         self, first: Plan, family: Sequence[int]
     ) -> tuple[dict[Keys, Sequence[Any]], dict[Keys, Sequence[Any]]]:
         """The values of those keys that differ within a family, by their paths in the scenario and in the robot."""
-        scenario, robot = changed(self.document, parted(self._changes(family[0]))[0]), first.robot.document
+        scenario, robot = (
+            changed_document(self.document, parted_changes(self._changes(family[0]))[0]),
+            first.robot.document,
+        )
         places = {label: path for path, label in scenario.changed.items()}
         places_in_robot = {label: path for path, label in robot.changed.items()} if robot is not None else {}
         of_scenario: dict[Keys, Sequence[Any]] = {}
@@ -162,6 +168,6 @@ def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
         if known.issuperset(one) and all(type(value) in NUMBERS or _of_floats(value) for value in values):
             result.append(dict(zip(one, [[*value] if type(value) is list else float(value) for value in values])))
         else:
-            result.append(from_mapping(one).data)
+            result.append(document_from_mapping(one).data)
             known.update(result[-1])
     return result

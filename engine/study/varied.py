@@ -13,29 +13,29 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.vanishing import sound
+from ..dynamics.vanishing import joint_pivots_are_sound
 from ..errors import DenocError
 from ..laws.forces import Constant
 from ..loops import vanishing as freedoms
-from ..robot.bodies import ReadLink, with_masses
+from ..robot.bodies import ReadLink, bodies_with_link_masses
 from ..robot.build import Draft
-from ..robot.drives import drives
-from ..robot.inertia import inertial
+from ..robot.drives import joint_drives
+from ..robot.inertia import inertia_of_link
 from ..robot.model import Body, Joint, Robot
 from ..robot.schema import LinkEntry
 from ..scenario.plan import Plan
 from ..simulate.contacts import Limits
-from ..simulate.discrete import partition_of
-from ..simulate.feedforward import runner
+from ..simulate.discrete import discrete_partition
+from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
-from ..simulate.signals import gain_columns, steady_columns
+from ..simulate.signals import gain_signal_columns, steady_signal_columns
 from ..simulate.system import System
-from ..simulate.together import Numbers, of_bodies
+from ..simulate.together import Numbers, system_numbers_of_bodies
 from ..text.document import Keys
-from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of
-from .arguments import draft_of
-from .limited import kept, limiting, put_limit
-from .placed import OtherError, rebuilt, started, with_partition
+from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of_quantity_field
+from .arguments import codegen_draft_with_arguments
+from .limited import put_varied_limit, runs_with_sound_limits, varied_path_is_limit
+from .placed import OtherError, rebuild_varied_robots, start_varied_runs, varied_run_with_partition
 
 OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
 OF_PLACE = ("a", "b", "alpha", "gamma", "d", "theta", "xyz", "rpy")  # keys of a joint
@@ -61,7 +61,7 @@ class Varied:
     run: Runner  # with the coordinates that all of them have
 
 
-def varied(
+def varied_numbers_of_runs(
     plan: Plan,
     run: Runner,
     count: int,
@@ -83,23 +83,25 @@ def varied(
         if plan.system.loops is not None or plan.system.pushing:
             return None
         plan = replace(plan, system=replace(plan.system, planning=True))
-        run = runner(plan.system, plan.q0)
-    draft = draft_of(robot) if of_robot else None
+        run = runner_with_feedforward(plan.system, plan.q0)
+    draft = codegen_draft_with_arguments(robot) if of_robot else None
     if draft is not None and not draft.direct:
         return None
     plain = np.ones(count, dtype=bool)
     try:
         states = _columns(plan.file, of_scenario, plain, independent)
         numbers = _columns(draft.file, of_robot, plain, independent) if draft is not None else {}
-        limited = {path: numbers.pop(path) for path in [*numbers] if limiting(path)}
+        limited = {path: numbers.pop(path) for path in [*numbers] if varied_path_is_limit(path)}
         for path, values in numbers.items():
             if _of_link(path):  # zero may mean that there is nothing
                 plain &= (values != 0.0) == (independent or values[0] != 0.0)
         placed = not all(_of_link(path) for path in numbers)
         if placed:
-            made = rebuilt(plan, numbers, plain)
+            made = rebuild_varied_robots(plan, numbers, plain)
         else:
-            made = of_bodies(plan.system, robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain))
+            made = system_numbers_of_bodies(
+                plan.system, robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain)
+            )
         moved = plan.system.loops is not None and (placed or any(path[0] in STATE for path in states))
         return _started(plan, base() if moved else None, run, made, states | limited, plain)
     except (OtherError, DenocError):
@@ -111,19 +113,19 @@ def _started(
 ) -> Varied:
     """The runs at their starts; those of a mechanism that differ there go by the partition of `base`."""
     system, count = plan.system, len(plain)
-    run = run if base is None else with_partition(plan, base)
+    run = run if base is None else varied_run_with_partition(plan, base)
     signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
     start = (plan.q0, plan.qd0) if base is None else plan.asked
     q, qd = (np.tile(np.array(x, dtype=float), (count, 1)) for x in start)
     limits = Limits.of(system, count)
     for path, values in columns.items():
-        if limiting(path):
-            put_limit(plan, path, values, limits)
+        if varied_path_is_limit(path):
+            put_varied_limit(plan, path, values, limits)
         else:
             _put(plan, path, values, q, qd, signals, plain)
-    kept(system, columns, q, limits, plain)
+    runs_with_sound_limits(system, columns, q, limits, plain)
     if base is not None:
-        q, qd, bounds, numbers = started(plan, base, run, numbers, q, qd, plain)
+        q, qd, bounds, numbers = start_varied_runs(plan, base, run, numbers, q, qd, plain)
         signals[:, signals.shape[1] - system.robot.nv :] = bounds
     y = np.column_stack([q[:, system.state_coordinates], qd[:, system.state_speeds], np.zeros((count, 2))])
     plain &= _movable(plan, run, numbers, y)
@@ -134,14 +136,14 @@ def _started(
     return Varied(plain, y, signals, numbers, limits, run)
 
 
-def may_be_plain(key: str) -> bool:
+def varied_key_may_be_plain(key: str) -> bool:
     """Whether a dotted key, of the scenario or after `robot.` of the robot, may lead to a number that is known here."""
     first, *rest = key.split(".")
     if first != "robot":
         return first in (*STATE, "forces")
     if len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:])):
         return True
-    return _placed(rest) or limiting(rest)
+    return _placed(rest) or varied_path_is_limit(rest)
 
 
 # ---- the numbers of one key
@@ -154,7 +156,7 @@ def _columns(
     result: dict[Keys, np.ndarray] = {}
     for path, values in given.items():
         for whole, one in _each(model, path, values):
-            known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path) or limiting(path)
+            known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path) or varied_path_is_limit(path)
             differ = any(x is not one[0] and x != one[0] for x in one)
             if differ and not known:
                 raise OtherError
@@ -200,7 +202,7 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
     try:
         for step in path:
             if isinstance(value, Strict):
-                reader = reader_of(type(value), str(step))
+                reader = reader_of_quantity_field(type(value), str(step))
                 value = getattr(value, str(step))
             else:
                 value = value[step]
@@ -208,7 +210,7 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
         raise OtherError from None
     if not isinstance(value, float):
         raise OtherError
-    if reader is None and path[:1] != ("loops",) and not limiting(path):  # which may have other forms
+    if reader is None and path[:1] != ("loops",) and not varied_path_is_limit(path):  # which may have other forms
         raise OtherError
     return value, reader.bounds if reader is not None else NO_BOUNDS
 
@@ -240,8 +242,8 @@ def _put(
     elif section == "forces" and rest == ["value"] and isinstance(plan.file.forces[str(name)], Constant):
         driven = next(one for one in system.inputs.driven if one.speed == joint.speeds[0])
         plain &= (driven.low < values) & (values < driven.high)  # others end at the actuator's limits
-        signals[:, steady_columns(system)[joint.speeds[0]]] = values
-    elif section == "forces" and joint.speeds[0] in (columns := gain_columns(system)) and len(rest) == 1:
+        signals[:, steady_signal_columns(system)[joint.speeds[0]]] = values
+    elif section == "forces" and joint.speeds[0] in (columns := gain_signal_columns(system)) and len(rest) == 1:
         names = plan.file.forces[str(name)].gains()
         if rest[0] not in names:
             raise OtherError
@@ -297,12 +299,14 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
         if any(path[0] in OF_MASS for path in numbers):
             links[k] = _with_inertia(links[k], entry, plain)
         joint = links[k].link.joint
-        new = dict(zip(joint.speeds, drives(entry.joint, joint.type, joint.coordinates[0] if joint.coordinates else 0)))
+        new = dict(
+            zip(joint.speeds, joint_drives(entry.joint, joint.type, joint.coordinates[0] if joint.coordinates else 0))
+        )
         bodies = [
             replace(body, drives=tuple(new[k] for k in body.speeds)) if set(body.speeds) & set(new) else body
             for body in bodies
         ]
-    return with_masses(bodies, robot.tree.seats, [links[k] for k in draft.order])
+    return bodies_with_link_masses(bodies, robot.tree.seats, [links[k] for k in draft.order])
 
 
 def _movable(plan: Plan, run: Runner, numbers: Numbers, y: np.ndarray) -> np.ndarray:
@@ -312,16 +316,16 @@ def _movable(plan: Plan, run: Runner, numbers: Numbers, y: np.ndarray) -> np.nda
     motion = run.signals(float(plan.grid[0]))[: system.motion_signals]
     q, _, given = system.expanded(motion, columns)
     if system.loops is None:
-        return sound(bodies, q, [k in given for k in range(plan.robot.nv)])
+        return joint_pivots_are_sound(bodies, q, [k in given for k in range(plan.robot.nv)])
     loops = system.loops.with_numbers(bodies, numbers.regrouped.ties, numbers.regrouped.couplings)
-    known = freedoms.sound(loops, partition_of(run.discrete), q)
+    known = freedoms.freedom_pivots_are_sound(loops, discrete_partition(run.discrete), q)
     return np.zeros(len(y), dtype=bool) if known is None else known
 
 
 def _with_inertia(link: ReadLink, entry: LinkEntry, plain: np.ndarray) -> ReadLink:
     """The link with the inertia that its entry now has; runs with numbers beyond floating point aren't `plain`."""
     with np.errstate(all="ignore"):
-        made = inertial(entry, link.link.end)
+        made = inertia_of_link(entry, link.link.end)
     finite = np.isfinite(made.G).all(axis=(-2, -1)) & np.isfinite(made.about_com).all(axis=(-2, -1))
     plain &= finite
     return replace(link, G=np.where(finite[..., None, None], made.G, link.G))

@@ -12,22 +12,22 @@ import numpy as np
 from ..dynamics.quantities import energy, inertia
 from ..errors import DenocError, InputError, NumericalError
 from ..loops.constraints import Closure
-from ..machine.jit.choice import using
-from ..peers.known import peer
+from ..machine.jit.choice import using_backend
+from ..peers.known import peer_engine
 from ..peers.peer import PeerModel
 from ..peers.text import PlainText
 from ..record import checksums
 from ..record.columns import Column
-from ..record.deviation import Difference, allowance, excess, size
+from ..record.deviation import Difference, allowed_recorded_difference, recorded_column_size, recorded_difference_excess
 from ..robot.model import Robot
 from ..scenario.audit import BROKEN
-from ..scenario.plan import Plan, plan
-from ..scenario.replay import Prepared, prepared, scenario_of_result
-from ..scenario.run import Result, carry_out, robot_of
+from ..scenario.plan import Plan, plan_of_scenario
+from ..scenario.replay import Prepared, prepared_scenario_replay, scenario_of_result
+from ..scenario.run import Result, carry_out_plan, robot_of_scenario
 from ..scenario.stored import Stored
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.signals import wanted
-from ..text.source import read
+from ..simulate.signals import wanted_row_signals
+from ..text.source import read_yaml_document
 from .rows import RowMotion, StoredRows
 
 EXACT = 1e-9  # of a column's largest number, where nothing was integrated, and in single rows
@@ -69,7 +69,7 @@ class Verification:
         return all(check.ok for check in self.checks)
 
 
-def verified(
+def verify_result(
     kept: Stored, engines: Sequence[str] = (), tolerance: float | None = None, report: Progress = lambda _, __: None
 ) -> Verification:
     """The checks of a result: its files, its columns, its rows by each engine, its loops, its energy.
@@ -87,8 +87,8 @@ def verified(
             raise
         lost = Difference("scenario", f"can't be read: {error}")
         return Verification(kept.name, [files, Check("columns", "plain text", "nothing", [lost])], notes, 0.0)
-    peers = [peer(name, made.robot) for name in dict.fromkeys(engines)]
-    with using("plain"):
+    peers = [peer_engine(name, made.robot) for name in dict.fromkeys(engines)]
+    with using_backend("plain"):
         again = _again(made, report)
         allowed = _tolerance(made, again) if tolerance is None else tolerance
         columns = _columns(kept, made, again, allowed, sensitive=tolerance is None, report=report)
@@ -124,7 +124,7 @@ def _files(kept: Stored, notes: list[str]) -> Check:
     changed: list[Difference] = []
     for name in sums:
         try:
-            checksums.check(kept.folder, kept.record, [str(name)])
+            checksums.check_recorded_checksums(kept.folder, kept.record, [str(name)])
         except InputError as error:
             changed.append(Difference(str(name), error.message))
     return Check("files", "SHA-256", f"{len(sums)} files", changed)
@@ -133,12 +133,12 @@ def _files(kept: Stored, notes: list[str]) -> Check:
 def _plan(kept: Stored) -> Prepared:
     """The plan of the result's own scenario with its own robot; what it notes of the run's programs is left out."""
     path = scenario_of_result(kept.folder, kept.name)
-    document = read(path)
-    made = plan(document, robot_of(document, path.parent), kept.name)
+    document = read_yaml_document(path)
+    made = plan_of_scenario(document, robot_of_scenario(document, path.parent), kept.name)
     made = replace(made, file=made.file.model_copy(update={"replay": None}))
     if kept.record.get("ended") == "interrupted":  # as far as it came
         made = replace(made, grid=made.grid[made.grid <= kept.t[-1]])
-    return prepared(made, document)
+    return prepared_scenario_replay(made, document)
 
 
 # ---- columns
@@ -152,7 +152,7 @@ def _again(made: Plan, report: Progress) -> Result:
         report(f"t = {t:.3f} of {last:g} s", (t - first) / (last - first or 1.0))
 
     report("computing it again", None)
-    return carry_out(made, reached)
+    return carry_out_plan(made, reached)
 
 
 def _tolerance(made: Plan, again: Result) -> float:
@@ -185,7 +185,15 @@ def _frame(kept: Stored, again: Result) -> Iterator[Difference]:
     ended = kept.record.get("ended")
     if ended not in (again.ended, "interrupted"):
         yield Difference("ended", f"`{ended}` in the record, `{again.ended}` if it is computed again")
-    if len(kept.t) != len(again.t) or (excess(kept.t, again.t, allowance(size(kept.t), 0.0, None, None)) > 1.0).any():
+    if (
+        len(kept.t) != len(again.t)
+        or (
+            recorded_difference_excess(
+                kept.t, again.t, allowed_recorded_difference(recorded_column_size(kept.t), 0.0, None, None)
+            )
+            > 1.0
+        ).any()
+    ):
         yield Difference("rows", f"{len(kept.t)} rows to {kept.t[-1]:g} s, {len(again.t)} to {again.t[-1]:g} s again")
     for name in (name for name in again.table if name not in kept.table):
         yield Difference(name, "the column is missing")
@@ -261,7 +269,7 @@ def _along(
     units = {"forces": ("N m", "N"), "accelerations": ("rad/s²", "m/s²")}[what]
     for k, (name, turning) in enumerate(zip(names, turns)):
         kind = max(x for x, other in zip(sizes, turns) if other == turning)
-        allowed = allowance(float(sizes[k]), float(kind), share, None, FLOOR * share)
+        allowed = allowed_recorded_difference(float(sizes[k]), float(kind), share, None, FLOOR * share)
         yield _worst(units[0] if turning else units[1], name, t, old[:, k], new[:, k], allowed)
 
 
@@ -278,7 +286,7 @@ def _conditioned(robot: Robot, q: np.ndarray) -> float:
 def _closure(made: Plan, loops: Closure, t: np.ndarray, rows: RowMotion, share: float) -> Check:
     """Whether loops and couplings are closed in each row, and stay so at its speeds and accelerations."""
     J, drift = loops.jacobian(rows.q, rows.qd)
-    target = np.array([wanted(made.system, float(x)) for x in t]).reshape(len(t), 3, loops.m)
+    target = np.array([wanted_row_signals(made.system, float(x)) for x in t]).reshape(len(t), 3, loops.m)
     rates, seconds = (np.einsum("nmk,nk->nm", J, x) for x in (rows.qd, rows.qdd))
     parts = (
         ("position", loops.gap(rows.q) - target[:, 0], np.ones(loops.m)),
@@ -292,7 +300,7 @@ def _closure(made: Plan, loops: Closure, t: np.ndarray, rows: RowMotion, share: 
             length = 1.0 if turning or word != "position" else loops.length
             unit = ("rad" if turning else "m") + {"position": "", "rate": "/s", "acceleration": "/s²"}[word]
             kind = max(x for x, other in zip(sizes, loops.turning) if bool(other) == turning)
-            allowed = allowance(float(sizes[k]) * length, float(kind) * length, share, None, share)
+            allowed = allowed_recorded_difference(float(sizes[k]) * length, float(kind) * length, share, None, share)
             compared.append(_worst(unit, f"{name}, {word}", t, np.zeros(len(t)), off[:, k], allowed))
     if made.system.method.raw:  # which is what the method is there to show
         worst = max(compared, key=lambda one: one.times)
@@ -326,7 +334,7 @@ def _energy(kept: Stored, made: Plan, again: Result, share: float) -> list[Check
     allowed = _allowed(kept.columns, old, share)
     compared = [_worst("J", name, kept.t[sound], old[name], parts[name[7:]], allowed[name]) for name in old]
     residual = kept.table["energy.residual"]
-    most, exchanged = size(residual), again.audit["exchanged"] or 0.0
+    most, exchanged = recorded_column_size(residual), again.audit["exchanged"] or 0.0
     words = f"energies of {len(old['energy.total'])} rows; the balance is off by {most:.2g} J of {exchanged:.2g} J"
     broken = []
     reported = made.file.solver.energy == "accept" or (made.system.method.raw and made.system.loops is not None)
@@ -345,9 +353,11 @@ def _allowed(columns: Sequence[Column], table: Table, share: float) -> dict[str,
     kinds: dict[tuple[str, str], float] = {}
     for column in columns:
         if column.name in table:
-            kinds[column.kind] = max(kinds.get(column.kind, 0.0), size(table[column.name]))
+            kinds[column.kind] = max(kinds.get(column.kind, 0.0), recorded_column_size(table[column.name]))
     return {
-        column.name: allowance(size(table[column.name]), kinds[column.kind], share, None, FLOOR * share)
+        column.name: allowed_recorded_difference(
+            recorded_column_size(table[column.name]), kinds[column.kind], share, None, FLOOR * share
+        )
         for column in columns
         if column.name in table
     }
@@ -359,7 +369,7 @@ def _worst(
     """The worst row of a column."""
     if not len(t):
         return Difference(name, "")
-    n = int(excess(old, new, allowed).argmax())
+    n = int(recorded_difference_excess(old, new, allowed).argmax())
     limit = float(np.broadcast_to(allowed, old.shape)[n])
     return Difference(name, "", float(t[n]), float(old[n]), float(new[n]), limit, unit)
 

@@ -10,8 +10,8 @@ import yaml
 
 from ..errors import InputError, did_you_mean
 from . import bounds
-from .document import Document, Keys, Spot, dotted
-from .yaml_scalars import resolve
+from .document import Document, Keys, Spot, dotted_path
+from .yaml_scalars import resolve_yaml_scalar
 
 _TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
 
@@ -69,7 +69,7 @@ class DocumentBuilder:
 
     def error(self, event: Any, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
         place = self.document.spot(*_spot(event))
-        return InputError(message, place=place, key=dotted(self.path()), found=found, allowed=allowed, hint=hint)
+        return InputError(message, place=place, key=dotted_path(self.path()), found=found, allowed=allowed, hint=hint)
 
     def path(self) -> Keys:
         """The path of the node that comes next."""
@@ -164,7 +164,7 @@ class DocumentBuilder:
             raise InputError(
                 f"the key stands here twice: on line {first} and on line {again}",
                 place=self.document.spot(*_spot(event)),
-                key=dotted(path),
+                key=dotted_path(path),
                 hint="keep one of the two",
             )
         self.document.keys[path] = _spot(event)
@@ -216,10 +216,10 @@ class DocumentBuilder:
         if bounds.SURROGATE.search(text):  # from an escape such as "\ud800"; PyYAML without libyaml lets it pass
             raise self.error(event, "an escape sequence stands for no character")
         if tag is None:
-            return resolve(text) if event.implicit[0] else text
+            return resolve_yaml_scalar(text) if event.implicit[0] else text
         if tag == "str":
             return text
-        value = resolve(text)
+        value = resolve_yaml_scalar(text)
         if tag == "float" and type(value) is int:
             try:
                 return float(value)

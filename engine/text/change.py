@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError, did_you_mean
-from .checking import in_words
+from .checking import yaml_value_in_words
 from .document import Document, Keys
 
 ROBOT = "robot."  # the prefix of keys in the robot's file
@@ -27,14 +27,14 @@ class Change:
         return InputError(message, key=self.label, found=found, allowed=allowed, hint=hint)
 
 
-def parted(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:
+def parted_changes(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:
     """The changes of the scenario and those of the robot, the latter without the prefix `robot.`."""
     listed = list(changes)
     of_robot = [replace(one, key=one.key.removeprefix(ROBOT)) for one in listed if one.key.startswith(ROBOT)]
     return [one for one in listed if not one.key.startswith(ROBOT)], of_robot
 
 
-def changed(document: Document, changes: Sequence[Change]) -> Document:
+def changed_document(document: Document, changes: Sequence[Change]) -> Document:
     """A copy of the document with the changed values; all others keep their places in the file."""
     if not changes or not isinstance(document.data, dict):
         return document  # a document that is no mapping is refused by its reader
@@ -57,7 +57,9 @@ def _replace(data: Any, change: Change) -> Keys:
             at = _index(place, step, change)
         elif not isinstance(place, dict):
             where = ".".join(steps[:n])
-            raise change.error(f"`{step}` leads nowhere", found=f"{where}: {in_words(place)}", allowed=f"{where}=VALUE")
+            raise change.error(
+                f"`{step}` leads nowhere", found=f"{where}: {yaml_value_in_words(place)}", allowed=f"{where}=VALUE"
+            )
         path.append(at)
         if n + 1 == len(steps):
             place[at] = copy.deepcopy(change.value)

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 
 from ..errors import InputError, did_you_mean
 from .document import Document, Keys
-from .fields import Choice, Generated, OneOf, Strict, type_and_metadata
+from .fields import Choice, Generated, OneOf, Strict, type_and_metadata_of_field
 
 Model = TypeVar("Model", bound=Strict)
 
 
-def checked(
+def checked_document_model(
     model: type[Model], document: Document, data: Any, where: Callable[[Keys], Keys] = lambda path: path
 ) -> Model:
     """The model made of `data`; an InputError reports all mistakes of the document, in the file's order.
@@ -40,11 +40,11 @@ def _mistake(
     """A problem of pydantic's as an InputError with its place."""
     path = _path_in_data(problem["loc"], data)
     context = problem.get("ctx", {})
-    kind, result = problem["type"], str(context.get("found") or in_words(problem.get("input")))
+    kind, result = problem["type"], str(context.get("found") or yaml_value_in_words(problem.get("input")))
     allowed, hint = str(context.get("allowed", "")), str(context.get("hint", ""))
     if kind == "element":
         path = (*path, int(context["index"]))
-        result = in_words(_value_at(data, path))
+        result = yaml_value_in_words(_value_at(data, path))
     if kind == "missing":
         missing = str(problem["loc"][-1])
         return document.error(where(path), f"`{missing}` is missing", allowed=_wanted(model, problem["loc"]))
@@ -66,7 +66,7 @@ def _mistake(
             tag = str(context.get("discriminator", "")).strip("'")
             path = (*path, tag)
             value = _value_at(data, path)
-            result = in_words(value)
+            result = yaml_value_in_words(value)
         return document.error(
             where(path),
             "unknown value",
@@ -159,7 +159,7 @@ def _members(annotation: Any, metadata: Iterable[Any] = ()) -> list[Any]:
         if isinstance(one, OneOf | Generated):
             return list(one.models)
     if get_origin(annotation) is Annotated:
-        return _members(*type_and_metadata(annotation))
+        return _members(*type_and_metadata_of_field(annotation))
     if get_origin(annotation) in (Union, UnionType):
         return [member for argument in get_args(annotation) for member in _members(argument)]
     return [annotation]
@@ -177,7 +177,7 @@ def _tags(candidate: Any) -> tuple[str, ...]:
     )
 
 
-def in_words(value: Any) -> str:
+def yaml_value_in_words(value: Any) -> str:
     """A value as error messages show it, in a few words."""
     if value is None:
         return "nothing (null)"

@@ -66,7 +66,7 @@ class Document:
         if beside and not hint:
             hint = f"beside it stands `{beside[0]}`"
         return InputError(
-            message, place=known, key=", ".join(parts) or dotted(path), found=found, allowed=allowed, hint=hint
+            message, place=known, key=", ".join(parts) or dotted_path(path), found=found, allowed=allowed, hint=hint
         )
 
     def _replaced_by(self, path: Keys) -> str:
@@ -74,7 +74,7 @@ class Document:
         return next((label for at, label in self.changed.items() if path[: len(at)] == at), "")
 
 
-def dotted(path: Keys) -> str:
+def dotted_path(path: Keys) -> str:
     """A path as users write it, such as `links[0].joint.type`, cut short where a key is very long."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:100]}" for step in path).removeprefix(".")
     return text if len(text) <= 160 else text[:80] + "…"

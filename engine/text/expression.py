@@ -46,7 +46,7 @@ class Quantity(float):
         return made
 
 
-def evaluate(text: str, given: Mapping[str, Quantity] | None = None) -> Quantity:
+def evaluate_expression(text: str, given: Mapping[str, Quantity] | None = None) -> Quantity:
     """The value of an expression in SI units, with its dimension; it may use the names that are `given`."""
     if len(text) > LENGTH_LIMIT:
         raise ExpressionError(f"the expression has {len(text)} characters; at most {LENGTH_LIMIT} are read")
@@ -58,7 +58,7 @@ def evaluate(text: str, given: Mapping[str, Quantity] | None = None) -> Quantity
     return value
 
 
-def quantity(value: object, kind: str) -> Quantity:
+def si_value_of_quantity(value: object, kind: str) -> Quantity:
     """The finite SI value of a number or an expression; `kind`, a row of `DIMENSIONS`, says what it may be."""
     words = DIMENSIONS[kind][1]
     if isinstance(value, str):
@@ -66,7 +66,7 @@ def quantity(value: object, kind: str) -> Quantity:
             raise ExpressionError(f"`{_clipped(value)}` won't do; {words} must be a finite number")
         if re.fullmatch(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*", value):  # YAML 1.1 has dates, and 2024-01-01 is 2022
             raise ExpressionError(f"`{_clipped(value)}` looks like a date; {words} is needed")
-        result, shown = evaluate(value), _clipped(value)
+        result, shown = evaluate_expression(value), _clipped(value)
         if not re.search(r"[0-9]|\bpi\b", value):
             raise ExpressionError(f"`{shown}` has no number in it; {words} is needed")
     elif isinstance(value, Real) and not isinstance(value, bool):
@@ -84,14 +84,14 @@ def quantity(value: object, kind: str) -> Quantity:
         kinds = {bool: f"`{str(value).lower()}`", list: "a list", dict: "a mapping"}
         raise ExpressionError(f"{words} is needed, not {kinds.get(type(value), type(value).__name__)}")
     result = Quantity(result, result.dimension, shown)
-    if message := misfit(result, kind):
+    if message := misfit_of_unit(result, kind):
         if re.search(r"/\s*[0-9.]+\s*[^\W\d]", shown):
             message += "; a unit belongs to the number right before it, so a quotient needs parentheses: `(pi/2) rad`"
         raise ExpressionError(message)
     return result
 
 
-def misfit(value: float, kind: str) -> str:
+def misfit_of_unit(value: float, kind: str) -> str:
     """The reason why a number's unit doesn't fit this kind; empty if it fits."""
     accepted, words = DIMENSIONS[kind]
     if not isinstance(value, Quantity) or value.dimension == PLAIN or value.dimension in accepted:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..errors import did_you_mean
-from .expression import quantity
+from .expression import si_value_of_quantity
 from .tokens import ExpressionError
 from .units import DIMENSIONS
 
@@ -206,7 +206,7 @@ def _tagged(models: tuple[type[Strict], ...], key: str) -> TypeAdapter[Any]:
     return TypeAdapter(union)
 
 
-def number(
+def quantity_field(
     kind: str, *, at_least: float | None = None, above: float | None = None, below: float | None = None
 ) -> Reader:
     """A reader of quantities of this kind: numbers in SI units, or text such as `90 deg`."""
@@ -214,7 +214,7 @@ def number(
 
     def read(value: Any) -> float:
         try:
-            result = quantity(value, kind)
+            result = si_value_of_quantity(value, kind)
         except ExpressionError as error:
             raise PydanticCustomError("quantity", "{message}", {"message": str(error), "allowed": text}) from None
         if bound := bounds.missed(result):
@@ -228,9 +228,9 @@ def number(
     return Reader(read, {"anyOf": [bounded, QUANTITY], KIND: text + limits}, kind, bounds)
 
 
-def one_or_more(kind: str) -> Reader:
+def quantity_list_field(kind: str) -> Reader:
     """A reader of one quantity, or of a list with one for each coordinate of a joint."""
-    reader = number(kind)
+    reader = quantity_field(kind)
     one = reader.read
 
     def read(value: Any) -> Any:
@@ -255,14 +255,14 @@ def one_or_more(kind: str) -> Reader:
 
 
 @lru_cache(maxsize=64)
-def quantities(model: type[Strict]) -> dict[str, str]:
+def quantity_kinds_of_fields(model: type[Strict]) -> dict[str, str]:
     """The kind of quantity by field, for those fields of the model that hold quantities."""
     fields = model.model_fields.items()
     kinds = {name: next(_readers(field.annotation, field.metadata), None) for name, field in fields}
     return {name: reader.kind for name, reader in kinds.items() if reader is not None}
 
 
-def reader_of(model: type[Strict], name: str) -> Reader | None:
+def reader_of_quantity_field(model: type[Strict], name: str) -> Reader | None:
     """The reader of a field that holds quantities of one kind, perhaps many; None for any other field."""
     field = model.model_fields.get(name)
     return None if field is None else next(_readers(field.annotation, field.metadata, listed=True), None)
@@ -274,19 +274,19 @@ def _readers(annotation: Any, metadata: Iterable[Any], listed: bool = False) -> 
         if isinstance(one, Reader) and one.kind:
             yield one
     if get_origin(annotation) is Annotated:
-        yield from _readers(*type_and_metadata(annotation), listed)
+        yield from _readers(*type_and_metadata_of_field(annotation), listed)
     elif get_origin(annotation) in (Union, UnionType, *([tuple, dict] if listed else [])):
         for part in get_args(annotation):
             yield from _readers(part, (), listed)
 
 
-def type_and_metadata(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
+def type_and_metadata_of_field(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
     """The type within `Annotated`, and its metadata."""
     inner, *metadata = get_args(annotated)
     return inner, tuple(metadata)
 
 
-def several(count: int, what: str = "numbers") -> BeforeValidator:
+def field_of_several(count: int, what: str = "numbers") -> BeforeValidator:
     """A validator that accepts only lists of exactly `count` items; the type beside it describes an item."""
 
     def check(value: Any) -> Any:
@@ -325,11 +325,11 @@ def _file_name(value: Any) -> str:
 Numbers = float | tuple[float, ...]  # read by `one_or_more`
 Name = Annotated[str, Reader(_name, NAME)]
 FileName = Annotated[str, Reader(_file_name, FILE_NAME)]
-Angle = Annotated[float, number("angle")]
-Length = Annotated[float, number("length")]
-Position = Annotated[float, number("position")]
-Point = Annotated[tuple[Length, Length, Length], several(3, "lengths")]
-Angles = Annotated[tuple[Angle, Angle, Angle], several(3, "angles")]
+Angle = Annotated[float, quantity_field("angle")]
+Length = Annotated[float, quantity_field("length")]
+Position = Annotated[float, quantity_field("position")]
+Point = Annotated[tuple[Length, Length, Length], field_of_several(3, "lengths")]
+Angles = Annotated[tuple[Angle, Angle, Angle], field_of_several(3, "angles")]
 
 __all__ = [
     "Angle",
@@ -346,10 +346,10 @@ __all__ = [
     "Position",
     "Reader",
     "Strict",
-    "number",
-    "one_or_more",
-    "quantities",
-    "reader_of",
-    "several",
-    "type_and_metadata",
+    "field_of_several",
+    "quantity_field",
+    "quantity_kinds_of_fields",
+    "quantity_list_field",
+    "reader_of_quantity_field",
+    "type_and_metadata_of_field",
 ]

@@ -10,7 +10,7 @@ from pathlib import Path
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-def bytes_of(path: Path, most: int | None = None, *, own: bool = False) -> bytes:
+def bytes_of_text_file(path: Path, most: int | None = None, *, own: bool = False) -> bytes:
     """The bytes of a regular file, at most so many; with `own`, of one that nobody but this user can have written.
 
     Anything else is an OSError that says what is wrong with the file.
@@ -21,7 +21,7 @@ def bytes_of(path: Path, most: int | None = None, *, own: bool = False) -> bytes
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
-        if own and not owned(state):
+        if own and not file_is_owned(state):
             raise PermissionError(errno.EPERM, "somebody else owns it or can write to it")
         data = file.read() if most is None else file.read(most + 1)
     if most is not None and len(data) > most:
@@ -29,6 +29,6 @@ def bytes_of(path: Path, most: int | None = None, *, own: bool = False) -> bytes
     return data
 
 
-def owned(state: os.stat_result) -> bool:
+def file_is_owned(state: os.stat_result) -> bool:
     """Whether a file or folder is this user's, and nobody else can write to it; true where a system has no users."""
     return not hasattr(os, "geteuid") or (state.st_uid == os.geteuid() and not state.st_mode & OTHERS)

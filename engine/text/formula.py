@@ -46,7 +46,7 @@ PERIODIC = "periodic"
 QUOTED = ("text", "quoted")  # kinds of tokens: between double and between single quotes
 
 
-def parsed(text: str) -> Formula:
+def parsed_formula(text: str) -> Formula:
     """The tree of a formula; a mistake is an `ExpressionError` at its place."""
     if len(text) > LENGTH_LIMIT:
         raise ExpressionError(f"the formula has {len(text)} characters; at most {LENGTH_LIMIT} are read")
@@ -58,7 +58,7 @@ def parsed(text: str) -> Formula:
     return tree
 
 
-def with_renamed_tables(text: str, homes: Mapping[str, str]) -> str:
+def formula_with_renamed_tables(text: str, homes: Mapping[str, str]) -> str:
     """The text of a formula in which the files of its tables have other names."""
     tokens, made, at = _Parser.split(text), "", 0
     for before, opening, file in zip(tokens, tokens[1:], tokens[2:]):

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from .expression import evaluate
+from .expression import evaluate_expression
 from .fields import Reader
-from .formula import parsed
+from .formula import parsed_formula
 from .tokens import ExpressionError
 
 WORDS = "a formula such as `-20 N m s/rad * A0.qd + 5*sin(2*t)`"
@@ -18,12 +18,12 @@ SCHEMA = {"type": ["string", "number"]}
 _UNIT = re.compile(r"[A-Za-z°]+(\^-?[0-9]+)?([ /*]+[A-Za-z°]+(\^-?[0-9]+)?)*")
 
 
-def formula_text() -> Reader:
+def formula_field() -> Reader:
     """A reader of a formula over time and state, which stays text; a bare number is one, too."""
     return Reader(_formula, SCHEMA)
 
 
-def one_or_more_formulas() -> Reader:
+def formula_list_field() -> Reader:
     """A reader of a formula, or of a list with one for each coordinate of a joint."""
 
     def read(value: Any) -> Any:
@@ -32,22 +32,22 @@ def one_or_more_formulas() -> Reader:
     return Reader(read, {"anyOf": [SCHEMA, {"type": "array", "items": SCHEMA, "minItems": 1}]})
 
 
-def unit_text() -> Reader:
+def unit_field() -> Reader:
     """A reader of a unit, such as `N m`, `m/s^2` or `deg`."""
 
     def read(value: Any) -> str:
         if isinstance(value, str) and _UNIT.fullmatch(value.strip()):
             with suppress(ExpressionError):
-                unit_size(value)
+                size_of_unit(value)
                 return value.strip()
         raise PydanticCustomError("unit", "not a unit", {"allowed": "units such as `N m`, `m/s^2`, `deg` or `W`"})
 
     return Reader(read, {"type": "string", "pattern": _UNIT.pattern})
 
 
-def unit_size(text: str) -> float:
+def size_of_unit(text: str) -> float:
     """How large a unit is in SI."""
-    return float(evaluate(f"1 {text}"))
+    return float(evaluate_expression(f"1 {text}"))
 
 
 def _formula(value: Any) -> str:
@@ -56,7 +56,7 @@ def _formula(value: Any) -> str:
     if not isinstance(value, str):
         raise PydanticCustomError("formula", "a formula is needed here", {"allowed": WORDS})
     try:
-        parsed(value)
+        parsed_formula(value)
     except ExpressionError as error:
         message = f"at character {error.position + 1}: {error}"
         raise PydanticCustomError("formula", "{message}", {"message": message, "allowed": WORDS}) from None

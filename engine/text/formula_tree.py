@@ -46,35 +46,35 @@ class Lookup:
 Formula = Number | Named | Operation | Lookup
 
 
-def parts(formula: Formula) -> Iterator[Formula]:
+def parts_of_formula(formula: Formula) -> Iterator[Formula]:
     """The formula and everything within it."""
     yield formula
     within = formula.operands if isinstance(formula, Operation) else ()
     for one in (formula.argument,) if isinstance(formula, Lookup) else within:
-        yield from parts(one)
+        yield from parts_of_formula(one)
 
 
-def names(formula: Formula) -> list[Named]:
+def names_in_formula(formula: Formula) -> list[Named]:
     """The names in a formula, each once, in the order of the text."""
     known: dict[str, Named] = {}
-    for one in parts(formula):
+    for one in parts_of_formula(formula):
         if isinstance(one, Named):
             known.setdefault(one.name, one)
     return list(known.values())
 
 
-def replaced(formula: Formula, instead: Mapping[str, Formula]) -> Formula:
+def formula_with_replaced_names(formula: Formula, instead: Mapping[str, Formula]) -> Formula:
     """The formula with other formulas in the places of names."""
     if isinstance(formula, Named):
         return instead.get(formula.name, formula)
     if isinstance(formula, Operation):
-        return Operation(formula.name, tuple(replaced(one, instead) for one in formula.operands))
+        return Operation(formula.name, tuple(formula_with_replaced_names(one, instead) for one in formula.operands))
     if isinstance(formula, Lookup):
-        return replace(formula, argument=replaced(formula.argument, instead))
+        return replace(formula, argument=formula_with_replaced_names(formula.argument, instead))
     return formula
 
 
-def total(parts: Mapping[str, float]) -> Formula:
+def total_formula(parts: Mapping[str, float]) -> Formula:
     """The sum of quantities by their names, each times its factor."""
     result: Formula = Number(0.0)
     for name, factor in parts.items():
@@ -82,6 +82,6 @@ def total(parts: Mapping[str, float]) -> Formula:
     return result
 
 
-def lookups(formula: Formula) -> list[Lookup]:
+def lookups_in_formula(formula: Formula) -> list[Lookup]:
     """The tables in a formula."""
-    return [one for one in parts(formula) if isinstance(one, Lookup)]
+    return [one for one in parts_of_formula(formula) if isinstance(one, Lookup)]

@@ -21,16 +21,16 @@ _SINGLE = ("items", "additionalProperties", "propertyNames", "if", "then", "else
 
 def json_schema(model: type[Strict], title: str) -> Schema:
     """The JSON Schema of the files that a model reads."""
-    return {"$schema": DIALECT, "title": title, **described(model.model_json_schema())}
+    return {"$schema": DIALECT, "title": title, **described_json_schema(model.model_json_schema())}
 
 
-def described(made: Schema) -> Schema:
+def described_json_schema(made: Schema) -> Schema:
     """A schema of pydantic's, simplified, with the units of quantities in its descriptions."""
     tidy: Schema = _without_kinds(_tidied(made))
     return tidy
 
 
-def schema_text(schema: Schema) -> str:
+def json_schema_text(schema: Schema) -> str:
     """The schema as text, the same on every machine."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 

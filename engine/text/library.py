@@ -13,19 +13,21 @@ FOLDERS = {"robots": "robots", "scenarios": "scenarios", "studies": "scenarios/s
 OF_STUDIES = ".scenario.yaml"  # of scenarios beside the library's studies
 
 
-def folder(kind: str) -> Path:
+def library_folder(kind: str) -> Path:
     """The folder of robots, scenarios or studies: in the installed package, else beside it in a source tree."""
     inside = _PACKAGE / FOLDERS[kind]
     return inside if inside.is_dir() else _PACKAGE.parent / FOLDERS[kind]
 
 
-def names(kind: str) -> list[str]:
+def library_names(kind: str) -> list[str]:
     """The sorted names of the library's robots, scenarios or studies."""
-    files = (name for name in os.listdir(folder(kind)) if name.endswith(".yaml") and not name.endswith(OF_STUDIES))
+    files = (
+        name for name in os.listdir(library_folder(kind)) if name.endswith(".yaml") and not name.endswith(OF_STUDIES)
+    )
     return sorted(name.removesuffix(".yaml") for name in files)
 
 
-def find(name: str | Path, kind: str, beside: Path | None = None) -> Path:
+def find_library_file(name: str | Path, kind: str, beside: Path | None = None) -> Path:
     """The file for `name`: a path, first beside the file that names it, or else a name of the library."""
     if not isinstance(name, str | os.PathLike):
         raise InputError(f"not the name of a {ONE[kind]}", found=type(name).__name__, allowed="a path or a name")
@@ -41,13 +43,13 @@ def find(name: str | Path, kind: str, beside: Path | None = None) -> Path:
             if os.path.isfile(candidate):  # unlike Path.is_file never an exception
                 return candidate
     bare = text.removesuffix(".yaml").removesuffix(".yml")
-    if bare in names(kind):
-        return folder(kind) / f"{bare}.yaml"
+    if bare in library_names(kind):
+        return library_folder(kind) / f"{bare}.yaml"
     if any(os.path.isdir(root / text) for root in [*roots, Path()]):
         allowed = f"the YAML file of a {ONE[kind]}"
         raise InputError("this is a directory, not a file", place=Place(text), allowed=allowed)
     raise InputError(
         f"no such {ONE[kind]}: `{text}`",
-        allowed=f"a path to a YAML file, or a name of the library: {', '.join(names(kind))}",
-        hint=did_you_mean(bare, names(kind)),
+        allowed=f"a path to a YAML file, or a name of the library: {', '.join(library_names(kind))}",
+        hint=did_you_mean(bare, library_names(kind)),
     )

@@ -11,7 +11,7 @@ from . import bounds
 from .document import Document, Keys
 
 
-def plain(document: Document, value: Any) -> Any:
+def plain_yaml_data(document: Document, value: Any) -> Any:
     """A copy of a user's Python data as dicts, lists and scalars; tuples, NumPy arrays and paths are converted."""
     return _plain(document, value, (), [0])
 

@@ -19,19 +19,19 @@ from . import bounds
 from .builder import DocumentBuilder
 from .document import BREAK, Document
 from .messages import MESSAGES
-from .plain_data import plain
+from .plain_data import plain_yaml_data
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
-def read(path: Path) -> Document:
+def read_yaml_document(path: Path) -> Document:
     """The document in a file."""
-    return parse(text_of(path), str(path))
+    return parse_yaml_document(text_of_yaml_file(path), str(path))
 
 
-def text_of(path: Path) -> str:
+def text_of_yaml_file(path: Path) -> str:
     """The text in a file."""
     place = Place(str(path))
     try:
@@ -58,7 +58,7 @@ def text_of(path: Path) -> str:
         ) from None
 
 
-def parse(text: str, name: str) -> Document:
+def parse_yaml_document(text: str, name: str) -> Document:
     """The document in a text; `name` stands for the file in messages."""
     if not isinstance(text, str):
         raise InputError("not text", place=Place(name), found=type(text).__name__, allowed="YAML as a str")
@@ -85,10 +85,10 @@ def parse(text: str, name: str) -> Document:
     return document
 
 
-def from_mapping(data: Any, name: str = "") -> Document:
+def document_from_mapping(data: Any, name: str = "") -> Document:
     """The document that a Python mapping stands for, with the same plain data as from text, but without places."""
     document = Document(name)
-    document.data = plain(document, data)
+    document.data = plain_yaml_data(document, data)
     return document
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .yaml_scalars import resolve
+from .yaml_scalars import resolve_yaml_scalar
 
 WIDTH = 110
 _PLAIN = re.compile(r"[A-Za-z0-9_/.+(\-][A-Za-z0-9_/.+*^()°\- ]*(?<! )")  # text that needs no quotes anywhere
@@ -25,7 +25,7 @@ def _yaml_lines(data: Any, pad: str) -> Iterator[str]:
     pairs = data.items() if isinstance(data, dict) else ((None, value) for value in data)
     for key, value in pairs:
         start = f"{pad}{_text(key)}:" if key is not None else f"{pad}-"
-        short = flow(value)
+        short = yaml_flow_text(value)
         if len(start) + len(short) < WIDTH or not isinstance(value, dict | list) or not value:
             yield f"{start} {short}"
         elif key is None and isinstance(value, dict):  # its first line stands behind the dash
@@ -37,12 +37,12 @@ def _yaml_lines(data: Any, pad: str) -> Iterator[str]:
             yield from _yaml_lines(value, pad + "  ")
 
 
-def flow(value: Any) -> str:
+def yaml_flow_text(value: Any) -> str:
     """A value as YAML in one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_text(key)}: {flow(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{_text(key)}: {yaml_flow_text(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(flow, value)) + "]"
+        return "[" + ", ".join(map(yaml_flow_text, value)) + "]"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
@@ -54,7 +54,7 @@ def flow(value: Any) -> str:
 
 def _text(text: str) -> str:
     """Text as YAML, in quotes only if it would be read back differently without."""
-    if _PLAIN.fullmatch(text) and not _STARTS.match(text) and isinstance(resolve(text), str):
+    if _PLAIN.fullmatch(text) and not _STARTS.match(text) and isinstance(resolve_yaml_scalar(text), str):
         return text
     return '"' + "".join(map(_escaped, text)) + '"'
 

@@ -16,7 +16,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
-def resolve(text: str) -> str | int | float | bool | None:
+def resolve_yaml_scalar(text: str) -> str | int | float | bool | None:
     """The value of a scalar without quotes, by the YAML 1.2 core schema."""
     if text in _WORDS:
         return _WORDS[text]

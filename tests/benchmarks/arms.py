@@ -10,7 +10,7 @@ import numpy as np
 
 from denoc.formats.load import load
 from denoc.robot.model import Robot
-from denoc.study.complexity import chain_robot
+from denoc.study.complexity import chain_robot_for_times
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "puma.json"
 
@@ -65,4 +65,4 @@ def puma() -> Arm:
 def chain(n: int) -> Arm:
     inertia = _symmetric(6.0e-5, 1e-5, -2e-6, 1.03e-4, 4e-6, 1.1e-4)
     link = Link(a=0.11, b=0.03, alpha=0.7, m=0.12, r=np.array([0.05, 0.01, -0.02]), I=inertia)
-    return Arm(f"chain of {n} links", chain_robot(n), (link,) * n)
+    return Arm(f"chain of {n} links", chain_robot_for_times(n), (link,) * n)

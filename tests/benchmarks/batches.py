@@ -19,7 +19,7 @@ from measure import Row, against, checked, quickest, within
 
 import denoc
 from denoc.formats.load import load
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.peers.pinocchio import Pinocchio
 from denoc.robot.model import Robot
 
@@ -84,7 +84,7 @@ def beside_pinocchio(name: str, robot: Robot, reach: float = 1.0) -> list[Row]:
             model, data = peer.model, peer.data
             return [theirs(model, data, q[k], v[k], x[k]) for k in range(COUNT)]
 
-        with using("compiled"):
+        with using_backend("compiled"):
             ours = call(robot, *given)[:, peer.speeds]
             checked(work, "Pinocchio", ours, np.array(python()))
             took = quickest({"ours": partial(call, robot, *given, out=out), "theirs": python}, seconds=2.0)
@@ -106,7 +106,7 @@ def small(arm: Arm) -> list[Row]:
         given = arm.samples(count)
         for what, call in CALLS.items():
             run = partial(call, arm.robot, *given)
-            with using("compiled"):
+            with using_backend("compiled"):
                 run()
             took = quickest({"ours": partial(_repeated, run)}, seconds=1.0)["ours"] / REPEATS
             result.append(within(f"{arm.name}, {count:,} samples at once, {what}, each", took / count, most))
@@ -130,7 +130,7 @@ def kept(arm: Arm) -> list[Row]:
         def fresh(call: Callable[..., np.ndarray] = call) -> list[np.ndarray]:
             return [call(arm.robot, *given) for _ in range(20)]
 
-        with using("compiled"):
+        with using_backend("compiled"):
             runs = {"fresh": fresh, "out": partial(call, arm.robot, *given, out=out)}
             took = quickest(runs, seconds=2.0)
         work = f"{arm.name}, {COUNT:,} samples, {what}, each"
@@ -146,7 +146,7 @@ def both_cores(arm: Arm) -> list[Row]:
         given = arm.samples(count)
         out = np.empty_like(given[2])
         took = {}
-        with using("compiled"):
+        with using_backend("compiled"):
             for _ in range(2):
                 for cores in ("1", "2"):
                     os.environ["DENOC_CORES"] = cores

@@ -17,11 +17,11 @@ from interface import CALLS, ONE_STATE, Given, motions
 from measure import Row, quickest
 
 import denoc
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.kernel import Kernel, Single
 from denoc.machine.jit.rolled import Rolled
 from denoc.robot.model import Robot
-from denoc.text.library import names
+from denoc.text.library import library_names
 
 COUNTS = (None, 8, 10_000)
 MOST_RATIO = 3.0
@@ -108,7 +108,7 @@ class Line:
 
 def line(robot: Robot, name: str, what: str, given: Given, count: int | None, seconds: float = 0.03) -> Line:
     """One call, after all code has been built."""
-    with using("compiled"):
+    with using_backend("compiled"):
         robot = denoc.load(name)  # without any direct call, so that the first one goes the general way
         call = CALLS[what](robot, given, count)
         try:
@@ -117,7 +117,7 @@ def line(robot: Robot, name: str, what: str, given: Given, count: int | None, se
         except denoc.DenocError as error:
             return Line(name, what, count, 0.0, 0.0, 0, str(error).splitlines()[0])
     entries = (len(result) if isinstance(result, dict | tuple) else 0) + ("wrench" in what)
-    with using("auto"):
+    with using_backend("auto"):
         call()
     own = list(runs)
     repeats = 200 if count is None else 20 if count < 100 else 1
@@ -151,7 +151,7 @@ def lines(robots: list[str], calls: list[str]) -> Iterator[Line]:
 def rows() -> list[Row]:
     """For each call, for one sample and for many, that of the robot that it is slowest for."""
     worst: dict[tuple[str, int | None], Line] = {}
-    for one in lines(list(names("robots")), list(CALLS)):
+    for one in lines(list(library_names("robots")), list(CALLS)):
         key = one.call, one.count
         if not one.refused and (key not in worst or one.excess > worst[key].excess):
             worst[key] = one
@@ -160,7 +160,7 @@ def rows() -> list[Row]:
 
 def main() -> int:
     given = sys.argv[1:]
-    robots = [name for name in given if name in names("robots")] or list(names("robots"))
+    robots = [name for name in given if name in library_names("robots")] or list(library_names("robots"))
     calls = [name for name in given if name in CALLS] or list(CALLS)
     for one in lines(robots, calls):
         print(one, flush=True)

@@ -10,16 +10,16 @@ from arms import Arm
 from measure import Row, within
 
 from denoc.dynamics.mixed import Mixed
-from denoc.dynamics.regroup import regrouped
+from denoc.dynamics.regroup import regrouped_bodies
 from denoc.machine.jit import cache, native, objects
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 
 COLD, WARM, RUNS = 0.1, 0.0018, 40
 
 
 def rows(arm: Arm) -> list[Row]:
-    native.version()
-    native.processor()  # llvmlite is imported from here on
+    native.llvmlite_version()
+    native.native_processor()  # llvmlite is imported from here on
     before = os.environ.get("DENOC_CACHE")
     found = []
     for name, motion in (("inverse", True), ("forward", False)):
@@ -38,12 +38,12 @@ def rows(arm: Arm) -> list[Row]:
 
 
 def _made(arm: Arm, motion: bool) -> float:
-    cache.package.cache_clear()  # all that a process does once
-    regrouped.cache_clear()
-    objects.forget()
+    cache.hash_of_package_sources.cache_clear()  # all that a process does once
+    regrouped_bodies.cache_clear()
+    objects.forget_machine_code()
     robot = arm.robot
     begun = time.thread_time()
     problem = Mixed(robot, (motion,) * robot.nv)
-    with using("compiled"):
+    with using_backend("compiled"):
         assert problem.compiled(10_000) is not None
     return time.thread_time() - begun

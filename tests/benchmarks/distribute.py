@@ -14,12 +14,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import denoc
 import legged
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Process, Threads, TimedProcess
 from denoc.parallel.steps import message_plan
-from denoc.study.forecast import Cost, pinged
+from denoc.study.forecast import Cost, ping_distribution_nodes
 
 NODES = 2
 CASES = [
@@ -63,7 +63,7 @@ def main():
     dask = Cluster(NODES)
     warm = Distributed(denoc.load("three-rrr"), dask, NODES)
     warm.inverse(*legged.states(warm.robot, 2))
-    ping = pinged(dask, NODES)
+    ping = ping_distribution_nodes(dask, NODES)
     print(f"an exchange with {NODES} workers {1e3 * ping[0]:.1f} ms, {ping[1] / 1e6:.0f} MB/s")
     heads = (
         "mechanism",
@@ -82,10 +82,10 @@ def main():
         robot = legged.robot(*map(int, name.split(" x "))) if " x " in name else denoc.load(name)
         state = [np.tile(x, (count // 4, 1)) for x in legged.states(robot, 4, size=0.01)]
         told, off = [], 0.0
-        with using("compiled"):
+        with using_backend("compiled"):
             right = denoc.inverse(robot, *state)
             told.append(best(lambda robot=robot, state=state: denoc.inverse(robot, *state)))
-            with using("plain"):
+            with using_backend("plain"):
                 told.append(best(lambda robot=robot, state=state: denoc.inverse(robot, *state), 2))
             for engine in (Process(), Threads(NODES), dask):
                 by_legs = Distributed(robot, engine, NODES, batch=count)

@@ -11,10 +11,10 @@ from arms import Arm, chain
 from measure import Row, against, checked, quickest, within
 
 import denoc
-from denoc.machine.jit.choice import using
-from denoc.scenario.run import carry_out, prepare
-from denoc.simulate.feedforward import runner
-from denoc.simulate.loop import Solver, Trace, integrate
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.run import carry_out_plan, prepare_scenario
+from denoc.simulate.feedforward import runner_with_feedforward
+from denoc.simulate.loop import Solver, Trace, integrate_run
 from peers import Exudyn, Pinocchio, installed
 
 LOOP, RUN = "free fall 10 s, loop", "free fall 10 s, 401 rows and energy"
@@ -28,22 +28,34 @@ def rows(arm: Arm, peer: Pinocchio) -> list[Row]:
     """The loop alone, and the whole run with its table of all quantities and its energy check."""
     from scipy.integrate import solve_ivp
 
-    plan = prepare("puma-fall")
+    plan = prepare_scenario("puma-fall")
     solver, n = plan.solver, len(arm.links)
     start, still = np.concatenate([plan.q0, plan.qd0]), np.zeros(n)
     aba, model, data = peer.pin.aba, peer.model, peer.data
 
     def loop(seconds: float, how: Solver) -> Trace:
         ends = np.array([0.0, seconds])
-        return integrate(runner(plan.system, plan.q0), plan.q0, plan.qd0, ends, how, list(plan.kinks), lambda t: None)
+        return integrate_run(
+            runner_with_feedforward(plan.system, plan.q0),
+            plan.q0,
+            plan.qd0,
+            ends,
+            how,
+            list(plan.kinks),
+            lambda t: None,
+        )
 
     def rate(t: float, y: np.ndarray) -> np.ndarray:
         return np.concatenate([y[n:], aba(model, data, y[:n], y[n:], still)])
 
     seconds = float(plan.grid[-1])
     scipy = partial(solve_ivp, rate, (0.0, seconds), start, method="RK45", rtol=solver.rtol, atol=solver.atol)
-    run = {"loop": partial(loop, seconds, solver), "run": partial(carry_out, plan), "scipy RK45 + Pinocchio": scipy}
-    with using("compiled"):
+    run = {
+        "loop": partial(loop, seconds, solver),
+        "run": partial(carry_out_plan, plan),
+        "scipy RK45 + Pinocchio": scipy,
+    }
+    with using_backend("compiled"):
         # scipy takes the very same steps; Exudyn has a step control of its own, so it is compared at tight tolerances
         checked(LOOP, "scipy", loop(seconds, solver).states[-1][: 2 * n], scipy().y[:, -1])
         for other in installed((Exudyn,), arm):
@@ -75,7 +87,7 @@ def controlled(peer: Pinocchio) -> Callable[[], np.ndarray]:
     """The run of `puma-computed-torque` by scipy, with accelerations commanded along the cycloid."""
     from scipy.integrate import solve_ivp
 
-    plan = prepare("puma-computed-torque")
+    plan = prepare_scenario("puma-computed-torque")
     n, end, solver = len(plan.q0), float(plan.grid[-1]), plan.solver
     rnea, aba, model, data = peer.pin.rnea, peer.pin.aba, peer.model, peer.data
     turn, reach = 2 * np.pi / end, np.pi / 2
@@ -94,7 +106,7 @@ def controlled(peer: Pinocchio) -> Callable[[], np.ndarray]:
 
 def _last(name: str) -> np.ndarray:
     """Coordinates and speeds at the end of a run."""
-    with using("compiled"):
+    with using_backend("compiled"):
         table = denoc.run(name).table
     names = [key for what in ("q", "qd") for key in table if key.endswith(f".{what}")]
     return np.array([table[key][-1] for key in names])

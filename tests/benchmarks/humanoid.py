@@ -12,7 +12,7 @@ import numpy as np
 from measure import Row, against, checked, quickest
 
 import denoc
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.robot.model import Robot
 
 NAME = "humanoid, 34 freedoms"
@@ -90,7 +90,7 @@ def rows() -> list[Row]:
     result = []
     for what, (own, other) in pairs.items():
         work = f"{NAME}, one call, {what}"
-        with using("compiled"):
+        with using_backend("compiled"):
             begun = time.thread_time()
             own()
             result.append(

@@ -8,8 +8,8 @@ from contextlib import suppress
 import numpy as np
 
 import denoc
-from denoc.loops.constraints import closure
-from denoc.loops.rank import null_space
+from denoc.loops.constraints import loop_closure
+from denoc.loops.rank import constraint_null_space
 from denoc.robot.model import Robot
 
 STATES = 50  # different ones in a batch
@@ -28,18 +28,18 @@ def motions(robot: Robot) -> tuple[np.ndarray, ...]:
                 e = list(joint.coordinates[joint.type.orientation :][:4])
                 q[:, e] /= np.linalg.norm(q[:, e], axis=1, keepdims=True)
         return q, qd, qdd
-    loops, start = closure(robot), denoc.assemble(robot, robot.q0)
+    loops, start = loop_closure(robot), denoc.assemble(robot, robot.q0)
     scale = loops.column_scale
     q, qd, qdd = np.tile(start, (STATES, 1)), 0.0 * qd, 0.0 * qdd
     for n in range(STATES):
-        N = scale[:, None] * null_space(loops.scaled(loops.jacobian(start)[0]))
+        N = scale[:, None] * constraint_null_space(loops.scaled(loops.jacobian(start)[0]))
         near = np.array(start)
         if robot.nq == robot.nv:
             near = near + 0.02 * N @ rng.standard_normal(N.shape[1])
         with suppress(denoc.DenocError):
             q[n] = denoc.assemble(robot, near)
         J = loops.jacobian(q[n])[0]
-        N = scale[:, None] * null_space(loops.scaled(J))
+        N = scale[:, None] * constraint_null_space(loops.scaled(J))
         qd[n] = N @ rng.standard_normal(N.shape[1])
         drift = loops.jacobian(q[n], qd[n])[1]
         qdd[n] = -np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=1e-10)[0] * scale

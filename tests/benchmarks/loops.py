@@ -13,12 +13,12 @@ import numpy as np
 from measure import Row, against, checked, difference, quickest
 
 import denoc
-from denoc.loops.constraints import closure
-from denoc.machine.jit.choice import using
+from denoc.loops.constraints import loop_closure
+from denoc.machine.jit.choice import using_backend
 from denoc.robot.model import Link, Robot
-from denoc.scenario.run import carry_out, prepare
-from denoc.simulate.feedforward import runner
-from denoc.simulate.loop import Solver, integrate
+from denoc.scenario.run import carry_out_plan, prepare_scenario
+from denoc.simulate.feedforward import runner_with_feedforward
+from denoc.simulate.loop import Solver, integrate_run
 from peers import installed
 
 COUNT = 10_000
@@ -204,7 +204,7 @@ def forward() -> list[Row]:
     theirs = [np.ascontiguousarray(x[:, order]) for x in given]
     run = {"denoc": partial(denoc.forward, robot, *given)}
     peers = installed((Pinocchio, Mujoco), robot)
-    with using("compiled"):
+    with using_backend("compiled"):
         expected = run["denoc"]()[:, order]
         for peer in peers:
             call = partial(peer.forward, *theirs)
@@ -218,7 +218,7 @@ def forward() -> list[Row]:
         mine = took.pop("denoc")
         found += [against(FORWARD, mine, name, seconds, REACH) for name, seconds in took.items()]
         motion = q, qd, qdd
-        with using("plain"):
+        with using_backend("plain"):
             known = denoc.inverse(robot, *motion)
         checked(INVERSE, "plain text", denoc.inverse(robot, *motion), known)
         found.append(Row(INVERSE, quickest({"denoc": partial(denoc.inverse, robot, *motion)})["denoc"] / COUNT))
@@ -247,19 +247,27 @@ def fall() -> list[Row]:
     """
     robot = denoc.loads(RODS)
     task = {"robot": "rods", "task": "simulate", "time": {"end": 5, "step": 0.01}, "initial": {"crank": 1}}
-    plan = prepare(task | {"solver": {"method": "rk45", "rtol": 1e-6, "atol": 1e-10}}, robot)
+    plan = prepare_scenario(task | {"solver": {"method": "rk45", "rtol": 1e-6, "atol": 1e-10}}, robot)
     grid, n, q, order = plan.grid, robot.nv, np.array(plan.q0), speeds(robot)
     assert order == list(range(n))
 
     def loop(how: Solver, grid: np.ndarray = grid) -> np.ndarray:
-        trace = integrate(runner(plan.system, plan.q0), plan.q0, plan.qd0, grid, how, list(plan.kinks), lambda t: None)
+        trace = integrate_run(
+            runner_with_feedforward(plan.system, plan.q0),
+            plan.q0,
+            plan.qd0,
+            grid,
+            how,
+            list(plan.kinks),
+            lambda t: None,
+        )
         return np.array(trace.states)[:, : 2 * n]
 
     finer = replace(plan.solver, rtol=1e-8)
     run: dict[str, Any] = {"denoc": partial(loop, plan.solver), "finer": partial(loop, finer)}
     for peer in installed((Baumgarte, Mujoco), robot):
         if peer.name == Pinocchio.name:
-            with using("compiled"):
+            with using_backend("compiled"):
                 tight = loop(replace(plan.solver, rtol=1e-12, atol=1e-14))
             checked(FALL, peer.name, tight, peer.fall(q, grid, 1e-12, 1e-14))
             name = "scipy RK45, 1e-6 + Pinocchio, Baumgarte"
@@ -267,9 +275,9 @@ def fall() -> list[Row]:
         else:
             run["MuJoCo RK4, `connect`"] = partial(Mujoco(robot, stiff=False).fall, q, grid)
             run["MuJoCo RK4, stiffened"] = partial(peer.fall, q, grid)
-    with using("compiled"):
+    with using_backend("compiled"):
         wrong = {name: _errors(robot, call()) for name, call in run.items()}
-        took = quickest({**run, "whole": partial(carry_out, plan)}, seconds=6.0)
+        took = quickest({**run, "whole": partial(carry_out_plan, plan)}, seconds=6.0)
     found, whole = [], took.pop("whole")
     ours = {FALL: "denoc", FALL.replace("1e-6", "1e-8"): "finer"}
     for work, own in ours.items():
@@ -286,4 +294,4 @@ def _errors(robot: Robot, states: np.ndarray) -> tuple[float, float]:
     """The largest gap at the pin, and the largest change of the energy."""
     q, qd = np.hsplit(np.ascontiguousarray(states), 2)
     total = sum(denoc.energy(robot, q, qd).values())
-    return float(np.linalg.norm(closure(robot).gap(q), axis=1).max()), float(abs(total - total[0]).max())
+    return float(np.linalg.norm(loop_closure(robot).gap(q), axis=1).max()), float(abs(total - total[0]).max())

@@ -17,7 +17,7 @@ from measure import Row, against, checked, quickest, within
 
 import denoc
 from denoc.scenario.audit import DOUBTFUL
-from denoc.study.blocks import blocks
+from denoc.study.blocks import blocks_of_variations
 from denoc.text.writing import yaml_text
 from peers import Pinocchio
 
@@ -70,7 +70,7 @@ def rows(arm: Arm) -> list[Row]:
 
     def kept() -> np.ndarray:
         found = np.empty((MANY, n))
-        for block in blocks(scenario, [{"robot.links.link2.mass": mass} for mass in masses]):
+        for block in blocks_of_variations(scenario, [{"robot.links.link2.mass": mass} for mass in masses]):
             if not (block.share < DOUBTFUL).all():
                 raise ArithmeticError(f"{KEPT}: an energy balance is broken")
             found[block.places] = np.array([block.columns[f"{name}.q"][:, -1] for name in arm.robot.joints]).T

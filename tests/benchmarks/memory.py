@@ -12,7 +12,7 @@ import numpy as np
 from arms import chain, puma
 
 import denoc
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 
 SAMPLES = 1000
 
@@ -28,7 +28,7 @@ def many(count: int) -> dict[str, int]:
     robot, found = puma().robot, {}
     given = [np.full((count, robot.nv), 0.1 * k) for k in range(3)]
     out = np.ones((count, robot.nv))
-    with using("compiled"):
+    with using_backend("compiled"):
         for call in (denoc.inverse, denoc.forward):
             call(robot, *(x[:SAMPLES] for x in given))
     before = highest()
@@ -44,7 +44,7 @@ def main() -> None:
         return
     arm, small = chain(int(sys.argv[1])), puma()
     samples, found = arm.samples(SAMPLES), {}
-    with using("compiled"):
+    with using_backend("compiled"):
         denoc.forward(small.robot, *small.samples(SAMPLES))
     before = highest()
     for what, call in (("inverse", denoc.inverse), ("forward", denoc.forward)):

@@ -13,7 +13,7 @@ import numpy as np
 from measure import Row, against, checked, quickest, within
 
 import denoc
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from peers import Pinocchio
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 2.0, "step": 0.4}}
@@ -33,7 +33,7 @@ def rows(peer: Pinocchio) -> list[Row]:
         for _ in range(12):  # until denoc has found out what pays
             last = ours().table
         names = [f"joint{k}.{what}" for what in ("q", "qd") for k in range(1, 7)]
-        with using("compiled"):
+        with using_backend("compiled"):
             tight = denoc.run({**FALL, "solver": {"method": "dop853", "rtol": 1e-12, "atol": 1e-14}}).table
         checked(work, "scipy, tight", _ends(tight, names), scipy(peer, "DOP853", 1e-12)())
         if abs(_ends(last, names) - _ends(tight, names)).max() > 1e-5:

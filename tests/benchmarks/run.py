@@ -27,7 +27,7 @@ from measure import Row, against, checked, quickest, table, within, write
 
 import denoc
 import loops
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 OURS = {"inverse": denoc.inverse, "forward": denoc.forward}
@@ -41,7 +41,7 @@ def batch(arm: Arm, peers: list, count: int, reach: dict[str, float]) -> list[Ro
     for what, ours in OURS.items():
         work = f"{arm.name}, {what}"
         run = {"denoc": partial(ours, arm.robot, *samples)}
-        with using("compiled"):
+        with using_backend("compiled"):
             expected = run["denoc"]()
         for peer in peers:
             call = partial(getattr(peer, what), *samples)
@@ -53,7 +53,7 @@ def batch(arm: Arm, peers: list, count: int, reach: dict[str, float]) -> list[Ro
                 print(f"left out: {peer.name} ({type(error).__name__}: {error})")
                 continue
             run[peer.name] = call
-        with using("compiled"):
+        with using_backend("compiled"):
             took = {name: seconds / count for name, seconds in quickest(run).items()}
         mine = took.pop("denoc")
         goals = {Pinocchio.name: reach[what]}
@@ -67,11 +67,11 @@ def long_chain(n: int, count: int) -> list[Row]:
     samples = arm.samples(count)
     for what, ours in OURS.items():  # two samples by the plain text: there is no peer
         few = [x[:2] for x in samples]
-        with using("plain"):
+        with using_backend("plain"):
             expected = ours(arm.robot, *few)
-        with using("compiled"):
+        with using_backend("compiled"):
             checked(f"{arm.name}, {what}", "plain text", ours(arm.robot, *few), expected)
-    with using("compiled"):
+    with using_backend("compiled"):
         took = quickest({what: partial(ours, arm.robot, *samples) for what, ours in OURS.items()})
     found = [Row(f"{arm.name}, {what}", seconds / count, goal="runs", reached=True) for what, seconds in took.items()]
     for backend, work in (("compiled", "memory, DENOC_BACKEND=compiled"), ("auto", "memory")):

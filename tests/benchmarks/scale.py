@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from denoc.study.sweep import engines
-from denoc.study.sweep.probe import probed
-from denoc.study.sweep.reading import opened
+from denoc.study.sweep.probe import probe_study
+from denoc.study.sweep.reading import open_study
 from denoc.study.sweep.run import BATCH, FIRST, MOST, Runs
-from denoc.study.sweep.tasks import carried_out
+from denoc.study.sweep.tasks import study_task_carried_out
 
 ROUNDS = 3
 WORKERS = (1, 2, 8, 64, 512)
@@ -81,25 +81,25 @@ class Costs:
 def measured(machine: Machine, task: float) -> Costs:
     """The costs on one processor; times are CPU times, the least of a few rounds."""
     few, many = machine.few, machine.many
-    ready = probed(opened(machine.study(many)))
+    ready = probe_study(open_study(machine.study(many)))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "runs.sqlite"
         keys, runs = seconds(lambda: Runs(ready, None))
-        carried_out(runs.task(list(range(min(few, 8)))))  # so that compiling isn't measured
-        short, _ = seconds(lambda: carried_out(runs.task(list(range(few)))))
-        long, done = seconds(lambda: carried_out(runs.task(list(range(many)))))
+        study_task_carried_out(runs.task(list(range(min(few, 8)))))  # so that compiling isn't measured
+        short, _ = seconds(lambda: study_task_carried_out(runs.task(list(range(few)))))
+        long, done = seconds(lambda: study_task_carried_out(runs.task(list(range(many)))))
         making, sent = seconds(lambda: pickle.dumps(runs.task(list(range(many)))))
         reading, answer = seconds(lambda: pickle.dumps(pickle.loads(pickle.dumps(done))))
         tracemalloc.start()
         kept = Runs(ready, file)
         kept._keep(done)
-        swept = kept.carried_out(lambda: engines.engine("threads", 1, None))
+        swept = kept.carried_out(lambda: engines.sweep_engine("threads", 1, None))
         memory = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
         keeping, _ = seconds(lambda: kept._keep(done))
         kept.close()
         store = file.stat().st_size
-        tabled, _ = seconds(lambda: kept.carried_out(lambda: engines.engine("threads", 1, None)))
+        tabled, _ = seconds(lambda: kept.carried_out(lambda: engines.sweep_engine("threads", 1, None)))
         writing, table = seconds(lambda: swept.table.csv_text())
     run = (long - short) / (many - few)
     return Costs(
@@ -188,10 +188,10 @@ def checked(machine: Machine, costs: Costs) -> list[tuple[int, float, float]]:
     made, count = [], 4 * machine.many
     for workers in (1, 2):
         with tempfile.TemporaryDirectory() as folder:
-            engine = engines.engine("process", workers, None)
+            engine = engines.sweep_engine("process", workers, None)
             lasting = Lasting(engine)
-            Runs(probed(opened(machine.study(16))), None).carried_out(lambda lasting=lasting: lasting)
-            runs = Runs(probed(opened(machine.study(count))), Path(folder) / "runs.sqlite")
+            Runs(probe_study(open_study(machine.study(16))), None).carried_out(lambda lasting=lasting: lasting)
+            runs = Runs(probe_study(open_study(machine.study(count))), Path(folder) / "runs.sqlite")
             begun = time.perf_counter()
             runs.carried_out(lambda lasting=lasting: lasting)
             made.append((workers, time.perf_counter() - begun, simulated(costs, count, workers).seconds))

@@ -15,9 +15,9 @@ from unittest.mock import patch
 
 import denoc
 from denoc.loops import branches, embedding, ties
-from denoc.machine.program.trace import Count, Node, count
+from denoc.machine.program.trace import Count, Node, count_operations
 from denoc.robot.model import Robot
-from denoc.study.complexity import recorded_program
+from denoc.study.complexity import program_for_complexity
 
 Made = dict[str, list[Node]]  # step → the nodes that it ends with
 
@@ -47,10 +47,20 @@ def forward(robot: Robot) -> Made:
     spots = [
         (ties.Tied, "columns", "columns of J", lambda result, *_: [[x.turn, x.shift] for x in result.values()]),
         (ties.Tied, "drift", "J' q'", lambda result, *_: result),
-        (embedding, "embed", "K and its factors", lambda _, group, K, known: [K._rows, K._factors, K._one_over]),
+        (
+            embedding,
+            "embed_loop_group",
+            "K and its factors",
+            lambda _, group, K, known: [K._rows, K._factors, K._one_over],
+        ),
         (embedding, "_needed", "h", lambda result, *_: result[0]),
         (embedding, "JointInertia", "I", lambda result, *_: result.between),
-        (embedding, "eliminated", "G' I G, G' (tau - h) - (I G)' g", lambda _, Phi, Psi, phi, *__: [Phi, phi]),
+        (
+            embedding,
+            "eliminate_loop_freedoms",
+            "G' I G, G' (tau - h) - (I G)' g",
+            lambda _, Phi, Psi, phi, *__: [Phi, phi],
+        ),
     ]
     groups: list[Any] = []
     with patch.object(embedding, "Group", watched({}, "", embedding.Group, lambda result, *_: groups.append(result))):
@@ -66,7 +76,7 @@ def inverse(robot: Robot) -> Made:
     made: Made = {}
     spots = [
         (ties.Tied, "columns", "columns of J", lambda result, *_: [[x.turn, x.shift] for x in result.values()]),
-        (branches, "dynamics", "forces of the tree", lambda result, *_: result[0]),
+        (branches, "sweep_tree", "forces of the tree", lambda result, *_: result[0]),
     ]
     made["elimination, branch by branch"] = noted(spots, made, robot, "inverse")
     return {name: made[name] for name in ("columns of J", "forces of the tree", "elimination, branch by branch")}
@@ -80,7 +90,7 @@ def noted(spots: list[Any], made: Made, robot: Robot, what: str) -> list[Node]:
     for one in patches:
         one.start()
     try:
-        return recorded_program(robot, what).results()
+        return program_for_complexity(robot, what).results()
     finally:
         for one in patches:
             one.stop()
@@ -95,7 +105,7 @@ def main() -> None:
             before, ends = Count(), list[Node]()
             for step, results in steps.items():
                 ends += results
-                now = count(ends)
+                now = count_operations(ends)
                 more = now.multiplications - before.multiplications, now.additions - before.additions
                 print(f"  {step:34}{more[0]:5}M {more[1]:4}A {now.divisions - before.divisions:3}D")
                 before = now

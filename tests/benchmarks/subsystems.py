@@ -24,11 +24,11 @@ os.environ["DENOC_CORES"] = "1"
 import denoc
 import series
 from denoc.loops.accelerations import Forward
-from denoc.loops.constraints import closure
-from denoc.machine.jit.choice import using
-from denoc.machine.program.trace import count
+from denoc.loops.constraints import loop_closure
+from denoc.machine.jit.choice import using_backend
+from denoc.machine.program.trace import count_operations
 from denoc.robot.model import Robot
-from denoc.study.complexity import Dense, recorded_program
+from denoc.study.complexity import Dense, program_for_complexity
 
 SAMPLES, ROUNDS = 512, 200
 MOST_DENSE = 16  # four-bars; dense code for more takes minutes to compile
@@ -49,9 +49,9 @@ def least(call: Callable[[], object]) -> float:
 def measured(robot: Robot, kind: type[Forward], states: tuple[np.ndarray, ...]) -> tuple[float, float]:
     """Seconds for the making of code, and for one sample."""
     q, qd, tau = states
-    text = kind.at(closure(robot), q[0], robot.driven)
+    text = kind.at(loop_closure(robot), q[0], robot.driven)
     arrays = {"q": q, "qd": qd, "tau": tau}
-    with using("compiled"):
+    with using_backend("compiled"):
         begun = time.process_time()
         code = (text.rolled(len(q)) if text.divided else None) or text.offer.lanes(len(q))
         made = time.process_time() - begun
@@ -67,13 +67,13 @@ def states(robot: Robot) -> tuple[np.ndarray, ...]:
 
 def row(name: str, robot: Robot, dense: bool = True) -> str:
     """A row of the table."""
-    whole = str(count(recorded_program(robot, "forward, dense").results())) if dense else ""
-    own = str(count(recorded_program(robot, "forward").results()))
-    inverse = str(count(recorded_program(robot, "inverse").results())) if dense else ""
+    whole = str(count_operations(program_for_complexity(robot, "forward, dense").results())) if dense else ""
+    own = str(count_operations(program_for_complexity(robot, "forward").results()))
+    inverse = str(count_operations(program_for_complexity(robot, "inverse").results())) if dense else ""
     here = states(robot)
     _, seconds = measured(robot, Forward, here)
     beside = f"{1e9 * measured(robot, Dense, here)[1]:.0f}" if dense else ""
-    groups = [block for block in closure(robot).blocks if block.tied]
+    groups = [block for block in loop_closure(robot).blocks if block.tied]
     sizes = f"{len(groups)} of {max(len(block.speeds) for block in groups)}"
     return f"| {name} | {sizes} | {inverse} | {own} | {1e9 * seconds:.0f} | {whole} | {beside} |"
 

@@ -16,7 +16,7 @@ from denoc.record.plots import PLOTS
 from denoc.scenario import run as runs
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
-from denoc.text.library import find
+from denoc.text.library import find_library_file
 
 PENDULUM = """
 name: pendulum
@@ -438,7 +438,7 @@ def test_interrupted_before_anything_was_computed(denoc, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs, "plan", interrupted)
+    monkeypatch.setattr(runs, "plan_of_scenario", interrupted)
     code, out, err = denoc("run", "swing.yaml")
     assert (code, out) == (130, "")
     assert "interrupted" in err
@@ -604,7 +604,7 @@ def test_an_unfinished_plot_leaves_nothing(denoc, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(plots, "save", full)
+    monkeypatch.setattr(plots, "save_figure", full)
     code, _, err = denoc("run", "swing.yaml")
     assert code == 2
     assert "No space left on device" in err
@@ -612,7 +612,7 @@ def test_an_unfinished_plot_leaves_nothing(denoc, monkeypatch):
 
 
 def test_a_goal_for_no_joint_is_refused(denoc):
-    text = find("planar3r", "robots").read_text(encoding="utf-8")
+    text = find_library_file("planar3r", "robots").read_text(encoding="utf-8")
     Path("x.yaml").write_text(text.replace("type: revolute", "actuated: false, type: revolute"))
     code, out, err = denoc("idyn", "x.yaml", "--to", "60 deg", "--no-plot")
     assert (code, out) == (2, "")

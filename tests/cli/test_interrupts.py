@@ -89,10 +89,10 @@ def test_an_ignored_signal_stays_ignored():
     """As under nohup, or in the background of a script."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with interrupts.heeded():
+        with interrupts.heed_interrupt_signals():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0)
-        assert not interrupts.heard()
+        assert not interrupts.interrupt_was_heard()
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -101,33 +101,33 @@ def test_an_ignored_signal_stays_ignored():
 def test_what_is_being_written_is_written(tmp_path, number):
 
     def written():
-        with interrupts.held():
+        with interrupts.hold_interrupt_signals():
             os.kill(os.getpid(), number)
             writers.result(tmp_path / "run", 1.0)
 
-    with interrupts.heeded():
+    with interrupts.heed_interrupt_signals():
         with pytest.raises(KeyboardInterrupt):
             written()
-        assert interrupts.code() == SENT[number]
+        assert interrupts.exit_code_of_interrupt() == SENT[number]
     assert (tmp_path / "run" / "run.json").exists()
 
 
 def test_a_second_interrupt_does_not_wait(tmp_path):
 
     def written():
-        with interrupts.held():
+        with interrupts.hold_interrupt_signals():
             os.kill(os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
             writers.result(tmp_path / "run", 1.0)
 
-    with interrupts.heeded(), pytest.raises(KeyboardInterrupt):
+    with interrupts.heed_interrupt_signals(), pytest.raises(KeyboardInterrupt):
         written()
     assert not list(tmp_path.iterdir())
 
 
 def test_handlers_are_put_back():
     before = [signal.getsignal(number) for number in SENT]
-    with interrupts.heeded():
+    with interrupts.heed_interrupt_signals():
         assert [signal.getsignal(number) for number in SENT] != before
     assert [signal.getsignal(number) for number in SENT] == before
 
@@ -182,7 +182,7 @@ def test_what_the_system_refuses_is_no_mistake_of_denoc(monkeypatch, capsys, err
     def refuse(**_):
         raise error
 
-    monkeypatch.setattr(app, "application", lambda _: refuse)
+    monkeypatch.setattr(app, "typer_application", lambda _: refuse)
     with pytest.raises(SystemExit) as leaving:
         main.main()
     assert (leaving.value.code, capsys.readouterr().err) == (code, told)

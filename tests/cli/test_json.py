@@ -11,14 +11,14 @@ import typer
 from jsonschema import Draft202012Validator
 
 from denoc.cli import as_json
-from denoc.cli.app import application
+from denoc.cli.app import typer_application
 from denoc.cli.main import main
-from denoc.cli.schema import FILES, kinds, made
+from denoc.cli.schema import FILES, kinds_with_schema, schema_of_kind
 from denoc.cli.shapes import OUTPUTS
 from denoc.formats import load
 from denoc.robot import build
 from denoc.simulate import loop
-from denoc.text.json_schema import schema_text
+from denoc.text.json_schema import json_schema_text
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs" / "schema" / "output"
 BRIEF = ("--no-plot", "--out", "results")
@@ -110,13 +110,13 @@ def strict(schema):
 
 
 def mistakes(kind, document):
-    found = Draft202012Validator(strict(made(kind))).iter_errors(document)
+    found = Draft202012Validator(strict(schema_of_kind(kind))).iter_errors(document)
     return [f"{'.'.join(map(str, one.absolute_path))}: {one.message[:300]}" for one in found]
 
 
 @pytest.mark.smoke
 def test_every_command_with_json_has_a_schema():
-    commands = typer.main.get_command(application()).commands
+    commands = typer.main.get_command(typer_application()).commands
     with_json = {name for name, one in commands.items() if any("--json" in option.opts for option in one.params)}
     assert with_json | {"error"} == set(OUTPUTS)
 
@@ -124,9 +124,11 @@ def test_every_command_with_json_has_a_schema():
 @pytest.mark.smoke
 @pytest.mark.parametrize("command", OUTPUTS)
 def test_the_schema_is_the_one_in_the_documentation(command):
-    Draft202012Validator.check_schema(made(command))
+    Draft202012Validator.check_schema(schema_of_kind(command))
     kept = (DOCUMENTS / f"{command}.json").read_text(encoding="utf-8")
-    assert kept == schema_text(made(command)), f"{command}.json is out of date: `make pages` renews all such pages"
+    assert kept == json_schema_text(schema_of_kind(command)), (
+        f"{command}.json is out of date: `make pages` renews all such pages"
+    )
 
 
 @pytest.mark.parametrize("words", CASES)
@@ -229,20 +231,22 @@ def test_failures_that_no_command_foresees(kind, code, denoc, monkeypatch):
             signal.raise_signal(signal.SIGINT)
         raise {"bug": RuntimeError("no luck"), "memory": MemoryError()}.get(kind, OSError(errno.ENOSPC, "disk full"))
 
-    monkeypatch.setattr(build, "build", fails)
-    monkeypatch.setattr(load, "build", fails)
+    monkeypatch.setattr(build, "build_robot", fails)
+    monkeypatch.setattr(load, "build_robot", fails)
     error, own = failure(denoc("inspect", "puma"))
     assert (error["kind"], own) == (kind, code)
 
 
 def test_json_is_what_is_asked_for_by_the_option_alone():
-    assert as_json.asked(["run", "x", "--json"])
-    assert not as_json.asked(["run", "--", "--json"])
-    assert not as_json.asked(["run", "--name", "json"])
+    assert as_json.json_is_asked(["run", "x", "--json"])
+    assert not as_json.json_is_asked(["run", "--", "--json"])
+    assert not as_json.json_is_asked(["run", "--name", "json"])
 
 
 def test_numbers_that_json_does_not_have_are_null(capsys):
-    as_json.show({"a": [1.0, float("inf")], "b": {"c": float("nan")}, "d": (True, None, "x")}, indent=None)
+    as_json.print_json_document(
+        {"a": [1.0, float("inf")], "b": {"c": float("nan")}, "d": (True, None, "x")}, indent=None
+    )
     assert json.loads(capsys.readouterr().out) == {
         "format": 1,
         "a": [1.0, None],
@@ -252,12 +256,12 @@ def test_numbers_that_json_does_not_have_are_null(capsys):
 
 
 def test_schemas_are_printed_for_everything_that_has_one(capsys, monkeypatch):
-    assert set(kinds()) == {*FILES, *OUTPUTS}
+    assert set(kinds_with_schema()) == {*FILES, *OUTPUTS}
     for kind, code in (("run", 0), ("runs", 2)):
         monkeypatch.setattr(sys, "argv", ["denoc", "schema", kind])
         with pytest.raises(SystemExit) as leaving:
             main()
         told = capsys.readouterr()
         assert (leaving.value.code or 0) == code
-        assert (told.out == schema_text(made("run"))) == (code == 0)
+        assert (told.out == json_schema_text(schema_of_kind("run"))) == (code == 0)
         assert ("did you mean `run`?" in told.err) == (code == 2)

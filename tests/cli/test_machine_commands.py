@@ -9,7 +9,7 @@ import pytest
 
 from denoc.cli import options
 from denoc.dynamics.programs import PROGRAMS
-from denoc.laws.motions import profiled
+from denoc.laws.motions import profiled_motion_laws
 from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
 from denoc.simulate.integrate import INTEGRATORS
@@ -29,7 +29,7 @@ def denoc(tmp_path, monkeypatch, command_line):
         ("codegen", "--what", PROGRAMS),
         ("codegen", "--lang", LANGUAGES),
         ("simulate", "--method", INTEGRATORS),
-        ("idyn", "--law", profiled()),
+        ("idyn", "--law", profiled_motion_laws()),
     ],
 )
 def test_names_of_tables(denoc, monkeypatch, command, option, table):
@@ -44,13 +44,13 @@ def test_names_of_tables(denoc, monkeypatch, command, option, table):
     assert option in err
     assert f"allowed: {', '.join(table)}" in err
     for name in table:
-        assert name in options.names(*HOMES[option])(name[:1])
+        assert name in options.completion_from_names(*HOMES[option])(name[:1])
 
 
 HOMES = {
     "--what": ("denoc.dynamics.programs", "PROGRAMS"),
     "--lang": ("denoc.machine.program.languages", "LANGUAGES"),
-    "--law": ("denoc.laws.motions", "profiled"),
+    "--law": ("denoc.laws.motions", "profiled_motion_laws"),
     "--method": ("denoc.simulate.integrate", "INTEGRATORS"),
 }
 
@@ -110,7 +110,7 @@ def test_linearize_prints_matrices_and_eigenvalues(denoc):
 
 
 def test_cache_shows_and_clears(denoc):
-    objects.forget()  # what other tests have left in this process isn't kept again
+    objects.forget_machine_code()  # what other tests have left in this process isn't kept again
     assert denoc("idyn", "planar3r", "--backend", "compiled", "--no-plot", "--quiet")[0] == 0
     count = int(re.search(r": (\d+) objects, ", denoc("cache")[1])[1])
     assert count >= 1

@@ -8,8 +8,8 @@ import pytest
 
 import denoc
 from denoc.errors import DenocError
-from denoc.robot.build import build
-from denoc.text.source import from_mapping, parse
+from denoc.robot.build import build_robot
+from denoc.text.source import document_from_mapping, parse_yaml_document
 from limits import cpu_time
 from mutations import LIBRARY, case, run
 
@@ -68,12 +68,12 @@ def test_broken_mappings(kind):
     files = [file for file in LIBRARY if file.parent.name == kind]
     for _ in range(200):
         file = draw.choice(files)
-        data = parse(file.read_text(encoding="utf-8"), file.name).data
+        data = parse_yaml_document(file.read_text(encoding="utf-8"), file.name).data
         if kind == "scenarios":
             data |= {"time": {"end": 0.02, "step": 0.01}, "solver": {"max_steps": 300}}
         data = with_odd_parts(data, draw)
         with cpu_time(LIMIT, file.name), contextlib.suppress(DenocError):
-            build(from_mapping(data)) if kind == "robots" else denoc.run(data)
+            build_robot(document_from_mapping(data)) if kind == "robots" else denoc.run(data)
 
 
 def test_a_mapping_that_holds_itself():

@@ -8,8 +8,8 @@ import pytest
 
 import denoc as package
 from denoc.cli.new import TEMPLATES, Convention, Task
-from denoc.text.library import names
-from denoc.text.source import read
+from denoc.text.library import library_names
+from denoc.text.source import read_yaml_document
 
 CONVENTIONS = [one.value for one in Convention]
 TASKS = [one.value for one in Task]
@@ -44,7 +44,7 @@ def test_a_robot_loads_and_runs(denoc, convention):
     code, out, err = denoc("new", "robot", "arm", "--convention", convention)
     assert (code, err) == (0, "")
     assert out.startswith("arm.yaml\n")
-    assert read(Path("arm.yaml")).data["convention"] == convention
+    assert read_yaml_document(Path("arm.yaml")).data["convention"] == convention
     assert denoc("inspect", "arm.yaml", "--strict")[0] == 0
     for command in ("idyn", "simulate"):
         assert denoc(command, "arm.yaml", "--no-plot", "-q")[0] == 0
@@ -62,7 +62,7 @@ def test_the_conventions_describe_one_arm(denoc):
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_a_loop_is_by_the_contract_and_nearly_closed_where_it_starts(denoc, convention):
     assert denoc("new", "robot", "bar", "--loop", "--convention", convention)[0] == 0
-    data = read(Path("bar.yaml")).data
+    data = read_yaml_document(Path("bar.yaml")).data
     (loop,) = data["loops"]
     assert loop["between"] == ["coupler", "rocker"]
     robot = package.load("bar.yaml")
@@ -75,11 +75,11 @@ def test_a_loop_is_by_the_contract_and_nearly_closed_where_it_starts(denoc, conv
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("robot", names("robots"))
+@pytest.mark.parametrize("robot", library_names("robots"))
 @pytest.mark.sampled(8)
 def test_a_scenario_runs_with_every_robot_of_the_library(denoc, robot, task):
     assert denoc("new", "scenario", "try", "--robot", robot, "--task", task)[0] == 0
-    data = read(Path("try.yaml")).data
+    data = read_yaml_document(Path("try.yaml")).data
     assert (data["robot"], data["task"]) == (robot, task)
     short = ["--set", "time.end=0.04"]
     code, _, err = denoc("run", "try.yaml", "--no-plot", "-q", *short)
@@ -94,7 +94,7 @@ def test_a_scenario_finds_its_robot_from_its_own_folder(denoc):
         Path(folder).mkdir()
     assert denoc("new", "robot", "arm", "--out", "robots")[0] == 0
     assert denoc("new", "scenario", "try", "--robot", "robots/arm.yaml", "--out", "scenarios/first.yaml")[0] == 0
-    assert read(Path("scenarios/first.yaml")).data["robot"] == "../robots/arm.yaml"
+    assert read_yaml_document(Path("scenarios/first.yaml")).data["robot"] == "../robots/arm.yaml"
     assert denoc("run", "scenarios/first.yaml", "--no-plot", "-q")[0] == 0
     assert Path("outputs/first/first.csv").is_file()
 
@@ -141,7 +141,7 @@ def test_a_study_is_carried_out(denoc, scenario):
     code, out, err = denoc("new", "study", "what-if", "--scenario", scenario)
     assert (code, err) == (0, "")
     assert out.startswith("what-if.yaml\n")
-    assert read(Path("what-if.yaml")).data["scenario"] == scenario
+    assert read_yaml_document(Path("what-if.yaml")).data["scenario"] == scenario
     assert denoc("sweep", "what-if.yaml", "--explain")[0] == 0
     assert denoc("new", "study", "best", "--optimise", "--scenario", scenario)[0] == 0
     assert denoc("optimise", "best.yaml", "--explain")[0] == 0

@@ -10,10 +10,10 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.record import write
 from denoc.scenario import replay
-from denoc.text.source import parse, read
+from denoc.text.source import parse_yaml_document, read_yaml_document
 
 SWING = {"name": "swing", "robot": "puma", "task": "simulate", "time": {"end": 0.3, "step": 0.1}}
 
@@ -51,7 +51,7 @@ def test_to_the_last_bit_whatever_is_in_the_cache(name, tmp_path):
 def test_the_backend_is_the_one_of_the_run(tmp_path):
     command(tmp_path, "puma-pd", "--backend", "compiled", "--set", "time.end=0.2")
     folder = tmp_path / "outputs" / "puma-pd"
-    notes = read(folder / "puma-pd.scenario.yaml").data["replay"]
+    notes = read_yaml_document(folder / "puma-pd.scenario.yaml").data["replay"]
     code = json.loads((folder / "puma-pd.json").read_text())["code"]
     assert code["backend"] == notes["backend"] == "compiled"
     assert code["lanes"] == notes["lanes"]
@@ -64,7 +64,7 @@ def test_the_backend_is_the_one_of_the_run(tmp_path):
 
 
 def test_lanes_and_form_are_those_of_the_run(tmp_path):
-    with using("compiled", "rolled", 2):
+    with using_backend("compiled", "rolled", 2):
         first = denoc.run({**SWING, "robot": "chain"})
     assert first.record["code"]["lanes"] == 2
     first.write(tmp_path / "first", plot=False)
@@ -83,13 +83,13 @@ def test_what_is_left_is_the_run_in_full(tmp_path):
     files = result.write(tmp_path / "swing", plot=False)
     assert [file.name for file in files] == ["puma.robot.yaml", "swing.csv", "swing.json", "swing.scenario.yaml"]
     assert json.loads((tmp_path / "swing/swing.json").read_text())["files"] == [file.name for file in files]
-    data = read(tmp_path / "swing/swing.scenario.yaml").data
+    data = read_yaml_document(tmp_path / "swing/swing.scenario.yaml").data
     assert data["robot"] == "puma.robot.yaml"
     assert data["initial"] == {"joint2": result.table["joint2.q"][0]}
     assert data["solver"]["rtol"] == 1e-8  # defaults are there, too
     assert set(data["replay"]) >= {"backend", "form", "cached", "versions"}
     library = denoc.load("puma").document.data
-    assert read(tmp_path / "swing/puma.robot.yaml").data == library
+    assert read_yaml_document(tmp_path / "swing/puma.robot.yaml").data == library
 
 
 def test_a_scenario_without_a_name_keeps_that_of_its_file(tmp_path):
@@ -158,7 +158,7 @@ def test_a_robot_without_a_file_is_named_only(tmp_path):
     result = denoc.run(SWING, robot=replace(denoc.load("puma"), document=None))
     result.write(tmp_path / "out", plot=False)
     assert not (tmp_path / "out" / "puma.robot.yaml").exists()
-    assert read(tmp_path / "out" / "swing.scenario.yaml").data["robot"] == "puma"
+    assert read_yaml_document(tmp_path / "out" / "swing.scenario.yaml").data["robot"] == "puma"
 
 
 def test_runs_side_by_side_leave_their_files_without_notes(tmp_path):
@@ -167,18 +167,18 @@ def test_runs_side_by_side_leave_their_files_without_notes(tmp_path):
     result = denoc.ensemble(SWING, variations)[1]
     assert result.record["set"] == ["robot.links.link6.mass=2.0", "initial.joint2=0.1"]
     result.write(tmp_path / "out", plot=False)
-    assert read(tmp_path / "out" / "puma.robot.yaml").data["links"][5]["mass"] == 2.0
-    data = read(tmp_path / "out" / "swing.scenario.yaml").data
+    assert read_yaml_document(tmp_path / "out" / "puma.robot.yaml").data["links"][5]["mass"] == 2.0
+    data = read_yaml_document(tmp_path / "out" / "swing.scenario.yaml").data
     assert data["initial"] == {"joint2": 0.1}
     assert "replay" not in data
 
 
 def test_every_scenario_of_the_library_can_be_read_back():
-    from denoc.scenario.run import prepare
-    from denoc.text.library import names
+    from denoc.scenario.run import prepare_scenario
+    from denoc.text.library import library_names
 
-    for name in names("scenarios"):
-        plan = prepare(name)
+    for name in library_names("scenarios"):
+        plan = prepare_scenario(name)
         data = json.loads(json.dumps(plan.file.model_dump(by_alias=True, exclude_none=True)))
         record = {
             "input": data,
@@ -186,15 +186,18 @@ def test_every_scenario_of_the_library_can_be_read_back():
             "code": {"cached": [], "backend": "auto"},
             "versions": {"denoc": "0"},
         }
-        made = replay.files(name, record, {})
-        assert parse(made[f"{plan.robot.name}.robot.yaml"].decode(), "robot").data == plan.robot.document.data
-        again = parse(made[f"{name}.scenario.yaml"].decode(), "scenario").data
+        made = replay.files_of_replay(name, record, {})
+        assert (
+            parse_yaml_document(made[f"{plan.robot.name}.robot.yaml"].decode(), "robot").data
+            == plan.robot.document.data
+        )
+        again = parse_yaml_document(made[f"{name}.scenario.yaml"].decode(), "scenario").data
         assert {key: again[key] for key in data if key != "robot"} == {k: v for k, v in data.items() if k != "robot"}
 
 
 def test_results_are_still_drawn_from_their_folder(tmp_path):
     denoc.run(SWING).write(tmp_path / "swing", plot=False)
-    from denoc.scenario.stored import stored
+    from denoc.scenario.stored import stored_scenario_result
 
-    assert stored(tmp_path / "swing").name == "swing"
-    assert write.check_writable(tmp_path / "swing") is None
+    assert stored_scenario_result(tmp_path / "swing").name == "swing"
+    assert write.check_output_writable(tmp_path / "swing") is None

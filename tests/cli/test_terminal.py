@@ -10,9 +10,9 @@ import pytest
 import typer
 
 from denoc.cli import completing
-from denoc.cli.app import application
+from denoc.cli.app import typer_application
 from denoc.formats.table import FORMATS
-from denoc.text.library import names
+from denoc.text.library import library_names
 
 pytestmark = pytest.mark.smoke
 ENTRY = "from denoc.cli.main import main; main()"
@@ -26,7 +26,7 @@ def commands(command, words=()):
         yield " ".join(words), command
 
 
-COMMANDS = dict(commands(typer.main.get_command(application())))
+COMMANDS = dict(commands(typer.main.get_command(typer_application())))
 OPTIONS = [(name, option) for name, one in COMMANDS.items() for option in one.params if hasattr(option, "help")]
 
 
@@ -44,7 +44,7 @@ def offered(monkeypatch, capsys, tmp_path):
             now.setenv("COMP_WORDS", line)
             now.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
             with pytest.raises(SystemExit) as leaving:
-                application()(prog_name="denoc")
+                typer_application()(prog_name="denoc")
         assert leaving.value.code == 0
         return capsys.readouterr().out.split()
 
@@ -55,7 +55,10 @@ def test_names_of_the_library_and_files(offered):
     for file in ("pump.urdf", "pumice.yaml", "puma.csv", ".puma.yaml"):
         Path(file).write_text("")
     assert offered("denoc idyn pum") == ["puma", "pumice.yaml", "pump.urdf"]
-    assert offered("denoc run pum") == [*(name for name in names("scenarios") if name.startswith("pum")), "pumice.yaml"]
+    assert offered("denoc run pum") == [
+        *(name for name in library_names("scenarios") if name.startswith("pum")),
+        "pumice.yaml",
+    ]
     assert offered("denoc simulate puma --scenario puma-f") == ["puma-fall", "puma-feedforward"]
     assert {"puma", "puma-fall"} <= {*offered("denoc page pum")}
     assert "puma" in offered("denoc list pum")

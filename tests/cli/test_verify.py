@@ -11,13 +11,13 @@ import pytest
 
 import denoc as package
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.peers.known import PEERS, Peer
 from denoc.record import checksums
-from denoc.scenario.run import carry_out, prepare
-from denoc.scenario.stored import stored
+from denoc.scenario.run import carry_out_plan, prepare_scenario
+from denoc.scenario.stored import stored_scenario_result
 from denoc.study import verify
-from denoc.study.verify import verified
+from denoc.study.verify import verify_result
 from denoc.text.change import Change
 
 FINGERS = """
@@ -58,8 +58,8 @@ CHEAP = ("planar3r-idyn", "rx90-fall", "four-bar-fall")
 
 def written(name, folder):
     """The result of a case, in a folder of its own."""
-    plan = prepare(name, changes=[Change(key, value, key, key) for key, value in CASES[name].items()])
-    carry_out(plan).write(folder, plot=False)
+    plan = prepare_scenario(name, changes=[Change(key, value, key, key) for key, value in CASES[name].items()])
+    carry_out_plan(plan).write(folder, plot=False)
     return folder
 
 
@@ -96,13 +96,13 @@ def changed(folder, column, share, *, row=-2, repaired=True):
 def repair(folder):
     (file,) = folder.glob("*.json")
     record = json.loads(file.read_text())
-    record["checksums"] = {name: checksums.of(folder / name) for name in record["checksums"]}
+    record["checksums"] = {name: checksums.checksum_of_file(folder / name) for name in record["checksums"]}
     file.write_text(json.dumps(record))
 
 
 def wrong(folder, *engines, **options):
     """The names of the checks that fail, with their means."""
-    found = verified(stored(folder, unchanged=False), engines, **options)
+    found = verify_result(stored_scenario_result(folder, unchanged=False), engines, **options)
     return [(check.name, check.by.split()[0]) for check in found.checks if not check.ok]
 
 
@@ -112,10 +112,10 @@ def wrong(folder, *engines, **options):
 @pytest.mark.parametrize("name", CASES)
 def test_fresh_results_pass(name, tmp_path):
     pytest.importorskip("pinocchio")
-    found = verified(stored(written(name, tmp_path / name)), ["pinocchio"])
+    found = verify_result(stored_scenario_result(written(name, tmp_path / name)), ["pinocchio"])
     assert [check for check in found.checks if not check.ok] == []
     names = [check.name for check in found.checks]
-    loops = ["closure"] if package.load(prepare(name).robot.name).tied else []
+    loops = ["closure"] if package.load(prepare_scenario(name).robot.name).tied else []
     assert names == ["files", "columns", "motion", "motion", *loops, "energy"]
     for check in found.checks[2:4]:  # what is allowed is far from what is there
         assert check.worst.times < 0.1
@@ -194,10 +194,10 @@ def test_a_run_that_was_interrupted_is_as_far_as_it_came(copied):
 def test_a_sensitive_run_is_allowed_what_half_of_its_tolerances_change(tmp_path, monkeypatch):
     """Passing near a singular position, a run on another backend differs in its ninth digit."""
     changes = [Change("time.end", 1.0, "", ""), Change("time.step", 0.05, "", "")]
-    with using("compiled"):
-        carry_out(prepare("slider-crank-singular-fall", changes=changes)).write(tmp_path, plot=False)
+    with using_backend("compiled"):
+        carry_out_plan(prepare_scenario("slider-crank-singular-fall", changes=changes)).write(tmp_path, plot=False)
     monkeypatch.setattr(verify, "GROWTH", 0.0)
-    (columns,) = [check for check in verified(stored(tmp_path)).checks if check.name == "columns"]
+    (columns,) = [check for check in verify_result(stored_scenario_result(tmp_path)).checks if check.name == "columns"]
     assert (columns.ok, columns.words.endswith("are allowed more")) == (True, True)
     changed(tmp_path, "crank.q", 1e-6)
     assert ("columns", "plain") in wrong(tmp_path)
@@ -230,7 +230,9 @@ def test_what_is_within_the_tolerance_is_not(copied):
     changed(folder, "joint3.tau", 1e-6)
     assert wrong(folder, tolerance=1e-3) == []
     columns, motion = (
-        check for check in verified(stored(folder), tolerance=1e-7).checks if check.name in ("columns", "motion")
+        check
+        for check in verify_result(stored_scenario_result(folder), tolerance=1e-7).checks
+        if check.name in ("columns", "motion")
     )
     assert [one.what for one in columns.differences] == ["joint3.tau"]
     assert "joint3.tau" in [one.what for one in motion.differences]  # and the accelerations that it would cause
@@ -243,7 +245,7 @@ def test_the_worst_place_is_shown(copied, denoc):
     assert (code, err) == (1, "")
     assert "planar3r-idyn: NOT VERIFIED" in out
     (line,) = [line for line in out.splitlines() if "joint3.tau at t = 2 s" in line and "N m in the file" in line][:1]
-    table = stored(folder).table["joint3.tau"]
+    table = stored_scenario_result(folder).table["joint3.tau"]
     assert f"{table[4]:.9g} N m in the file" in line
     assert denoc(folder, "--quiet") == (1, "", "error: planar3r-idyn: not verified: columns, motion\n")
 
@@ -276,10 +278,10 @@ def test_a_broken_balance_is_wrong_unless_it_was_accepted(tmp_path):
     solver = {"method": "rk4", "step": 0.1}
     for energy, found in (("judge", [("energy", "plain")]), ("accept", [])):
         changes = {"solver": {**solver, "energy": energy}, "time": {"end": 0.6, "step": 0.1}}
-        plan = prepare("planar3r-fall", changes=[Change(key, value, "", "") for key, value in changes.items()])
-        carry_out(plan).write(tmp_path / energy, plot=False)
+        plan = prepare_scenario("planar3r-fall", changes=[Change(key, value, "", "") for key, value in changes.items()])
+        carry_out_plan(plan).write(tmp_path / energy, plot=False)
         assert wrong(tmp_path / energy) == found
-    (note,) = verified(stored(tmp_path / "judge")).notes
+    (note,) = verify_result(stored_scenario_result(tmp_path / "judge")).notes
     assert note.startswith("the run ended as `failed`: energy balance is off by")
 
 
@@ -350,13 +352,13 @@ def test_what_is_no_result(copied, denoc, tmp_path):
 def test_columns_without_forces(tmp_path):
     scenario = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1}, "record": {"torques": False}}
     package.run({**scenario, "name": "bare"}).write(tmp_path, plot=False)
-    found = verified(stored(tmp_path))
+    found = verify_result(stored_scenario_result(tmp_path))
     assert found.ok
     assert [check.name for check in found.checks] == ["files", "columns", "energy"]
     assert found.notes == ["the equations of motion were not checked: the result has no column `joint1.tau`"]
     pytest.importorskip("pinocchio")
     with pytest.raises(InputError, match="no column"):
-        verified(stored(tmp_path), ["pinocchio"])
+        verify_result(stored_scenario_result(tmp_path), ["pinocchio"])
 
 
 def test_the_document(copied, denoc):
@@ -389,7 +391,7 @@ def test_an_actuator_under_a_law_acts_once(tmp_path):
     result = package.run(scenario, package.loads(JET))
     result.write(tmp_path, plot=False)
     assert [event["actuator"] for event in result.record["events"]] == ["jet"] * 4
-    assert verified(stored(tmp_path)).ok
+    assert verify_result(stored_scenario_result(tmp_path)).ok
     for row in ("jet.force", "hinge.qdd"):  # and a wrong number of either is noticed
         table = (tmp_path / "push.csv").read_text().splitlines()
         column = table[0].split(",").index(row)
@@ -397,6 +399,6 @@ def test_an_actuator_under_a_law_acts_once(tmp_path):
         changed = ",".join([*cells[:column], str(float(cells[column]) + 0.01), *cells[column + 1 :]])
         (tmp_path / "push.csv").write_text("\n".join([*table[:7], changed, *table[8:], ""]))
         repair(tmp_path)
-        assert not verified(stored(tmp_path)).ok, row
+        assert not verify_result(stored_scenario_result(tmp_path)).ok, row
         (tmp_path / "push.csv").write_text("\n".join([*table, ""]))
         repair(tmp_path)

@@ -71,9 +71,9 @@ def test_compiling_is_told(shown, monkeypatch):
         seen.append(shown("compiling"))
         return b"code"
 
-    monkeypatch.setattr(cache, "load", lambda name: None)
-    monkeypatch.setattr(cache, "store", lambda name, code: None)
-    assert cache.kept("program", made, only=False) == b"code"
+    monkeypatch.setattr(cache, "load_object_code", lambda name: None)
+    monkeypatch.setattr(cache, "store_object_code", lambda name, code: None)
+    assert cache.object_code_from_cache("program", made, only=False) == b"code"
     assert "fall: compiling (" in seen[0]
     assert not cache.compiling
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit.choice import using
-from denoc.robot.build import build
-from denoc.text.change import Change, changed
-from denoc.text.source import from_mapping
+from denoc.machine.jit.choice import using_backend
+from denoc.robot.build import build_robot
+from denoc.text.change import Change, changed_document
+from denoc.text.source import document_from_mapping
 from displacing import eighth_order
 from random_mechanisms import mechanism
 from random_robots import drawn
@@ -20,7 +20,7 @@ WAYS = ("dq", "dqd", "dtau")
 def compare(robot, q, qd, tau, costate, bound):
     expected = denoc.derivatives(robot, q, qd, tau)
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             found = denoc.adjoint(robot, q, qd, tau, costate)
         assert list(found) == list(WAYS)
         for way in WAYS:
@@ -90,7 +90,7 @@ def test_inertial_numbers_against_differences_over_files(name):
         mass, com, inertia = (x + h * d for x, d in zip(own, move))
         data = {"mass": mass, **text(com, inertia)}
         keys = [Change(f"links.{link.name}.{key}", value, "test", "") for key, value in data.items()]
-        return build(changed(without_r(robot, link.name), keys))
+        return build_robot(changed_document(without_r(robot, link.name), keys))
 
     for move in moves:
         slope = eighth_order(lambda h, move=move: np.array([costate @ denoc.forward(at(h, move), q, qd, tau)]))[0]
@@ -105,7 +105,7 @@ def without_r(robot, link):
     own = next(one for one in data["links"] if one["name"] == link)
     for key in ("r", "first_moments", "about", "frame"):
         own.pop(key, None)
-    return from_mapping(data)
+    return document_from_mapping(data)
 
 
 def test_mechanisms_have_no_inertial_numbers():

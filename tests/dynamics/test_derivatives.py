@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import denoc
 import references
 from comparing import off_accelerations
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from displacing import eighth_order, moved, state
 from random_robots import Drawn, drawn
 
@@ -84,7 +84,7 @@ def test_compiled_code_is_the_plain_text(seed):
     worth = 10 * max(off_accelerations(I) for I in denoc.inertia(case.robot, q))
     found = {}
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             many = denoc.derivatives(case.robot, q, qd, tau)
             one = denoc.derivatives(case.robot, q[-1], qd[-1], tau[-1])
         found[backend] = {name: np.concatenate([block, one[name][None]]) for name, block in many.items()}

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import denoc
 from comparing import off
-from denoc.machine.jit.account import noted
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.account import noted_backend_runs
+from denoc.machine.jit.choice import using_backend
 from random_robots import Drawn, drawn
 
 pytestmark = pytest.mark.smoke
@@ -26,9 +26,9 @@ def test_many_states_are_each_state_compiled_or_not(seed):
     case = drawn(seed, links=(1, 4))
     states = [Drawn(case.file, np.random.default_rng(k)) for k in range(11)]
     q, qd = (np.array([getattr(state, key) for state in states]) for key in ("q", "qd"))
-    with using("plain"):
+    with using_backend("plain"):
         plain, each = denoc.matrices(case.robot, q, qd), [denoc.matrices(case.robot, *x) for x in zip(q, qd)]
-    with using("compiled"):
+    with using_backend("compiled"):
         many, one = denoc.matrices(case.robot, q, qd), denoc.matrices(case.robot, q[4], qd[4])
     for name, x in numbers(plain).items():
         assert off(x, np.array([single[name] for single in each])) < 1e-13, name
@@ -38,10 +38,10 @@ def test_many_states_are_each_state_compiled_or_not(seed):
 
 def test_calls_go_straight_into_code_and_rest_is_the_default():
     robot, q = denoc.load("puma"), np.full((8, 6), 0.3)
-    with using("compiled"):
+    with using_backend("compiled"):
         denoc.matrices(robot, q[0])
         denoc.matrices(robot, q)
-    with noted() as notes:
+    with noted_backend_runs() as notes:
         one, many = denoc.matrices(robot, q[0]), denoc.matrices(robot, q, 0.0 * q)
         resting = denoc.matrices(robot, q)
     assert not notes

@@ -11,7 +11,7 @@ import denoc
 import references
 from comparing import off
 from denoc.machine.jit import native
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from references import called, read
 
 pytestmark = pytest.mark.sampled(6)
@@ -35,9 +35,9 @@ WAYS = {
 def way(request, monkeypatch):
     """Every number of the files is met on the plain text, in lanes of every width, and in a loop over the bodies."""
     backend, form, lanes = request.param
-    monkeypatch.setattr(native, "lanes", lambda: lanes)
+    monkeypatch.setattr(native, "native_lanes", lambda: lanes)
     read.cache_clear()  # a robot keeps the code that was made for it
-    with using(backend, form):
+    with using_backend(backend, form):
         yield
 
 

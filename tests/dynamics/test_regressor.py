@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.peers.pinocchio import Pinocchio
 from random_mechanisms import mechanism
 from random_robots import MOVING, drawn
@@ -18,7 +18,7 @@ def numbers(robot):
 def agrees(robot, q, qd, qdd, bound=1e-13):
     """Whether the product is inverse dynamics, to rounding of its largest term."""
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             Y = denoc.regressor(robot, q, qd, qdd)
             right = denoc.inverse(robot, q, qd, qdd)
         assert Y.shape == (*right.shape, len(numbers(robot)))

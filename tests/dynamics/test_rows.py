@@ -9,11 +9,11 @@ import pytest
 import denoc
 from comparing import off
 from denoc.dynamics import mixed, offered, programs
-from denoc.dynamics.programs import PROGRAMS, program
+from denoc.dynamics.programs import PROGRAMS, program_of_tree_quantity
 from denoc.machine.jit import objects
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.lines import python_function
-from denoc.study.complexity import chain_robot
+from denoc.study.complexity import chain_robot_for_times
 from random_robots import drawn
 
 POINT = np.array([0.1, -0.2, 0.3])
@@ -46,14 +46,14 @@ CALLS = {
 }
 # where the function that a row is made of is found by those that run it and those that record it
 TEXTS = {
-    "idyn": [(mixed, "dynamics"), (programs, "dynamics")],
-    "fdyn": [(mixed, "dynamics"), (programs, "dynamics")],
-    "bias": [(programs, "dynamics")],
-    "fdyn-derivatives": [(programs, "slopes")],
-    "fdyn-adjoint": [(programs, "along_state")],
-    "inertial-adjoint": [(programs, "along_inertias")],
-    "reactions": [(programs, "dynamics")],
-    "regressor": [(programs, "regressor")],
+    "idyn": [(mixed, "sweep_tree"), (programs, "sweep_tree")],
+    "fdyn": [(mixed, "sweep_tree"), (programs, "sweep_tree")],
+    "bias": [(programs, "sweep_tree")],
+    "fdyn-derivatives": [(programs, "acceleration_slopes")],
+    "fdyn-adjoint": [(programs, "acceleration_gradient_along_state")],
+    "inertial-adjoint": [(programs, "acceleration_gradient_along_inertias")],
+    "reactions": [(programs, "sweep_tree")],
+    "regressor": [(programs, "regressor_entries")],
     "inertia": [(programs, "inertia_matrix")],
     "inverse-inertia": [(programs, "inverse_inertia_matrix")],
     "kinematics": [(programs, "link_placements")],
@@ -97,7 +97,7 @@ def test_compiled_is_plain(what, seed):
     for given in states(case):
         found = {}
         for backend in ("plain", "compiled"):
-            with using(backend):
+            with using_backend(backend):
                 found[backend] = CALLS[what](case.robot, *given)
         assert off(found["compiled"], found["plain"]) < worth(case, what, given[0])
 
@@ -111,14 +111,14 @@ def test_code_runs_once_it_is_there(what, name, monkeypatch):
     robot = denoc.load(name)
     q, x = np.array(robot.q0), np.full(robot.nv, 0.3)
     one, many = (q, x, x), tuple(np.array([row] * 9) for row in (q, x, x))
-    with using("compiled"):
+    with using_backend("compiled"):
         before = CALLS[what](robot, *one)
 
     def asked(*_):
         raise AssertionError("the plain text was asked")
 
     monkeypatch.setattr(offered.Offered, "_plain", asked)
-    with using("compiled"):
+    with using_backend("compiled"):
         for given in (one, many, tuple(row.tolist() for row in one)):
             found = CALLS[what](robot, *given)
             assert off(found, np.broadcast_to(before, np.shape(found))) < 1e-13
@@ -132,7 +132,7 @@ def test_bias_with_wrenches_is_inverse_dynamics_without_acceleration():
     _, (q, qd, _) = states(case)
     wrenches = {case.file["links"][0]["name"]: np.random.default_rng(1).standard_normal((SAMPLES, 6))}
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             right = denoc.inverse(case.robot, q, qd, np.zeros_like(qd), wrenches)
             assert off(denoc.bias(case.robot, q, qd, wrenches), right) < 1e-13
 
@@ -142,9 +142,9 @@ def test_reactions_with_wrenches_in_lanes_and_one_by_one():
     links = [link["name"] for link in case.file["links"]][:2]
     _, many = states(case)
     wrenches = {name: np.random.default_rng(k).standard_normal((SAMPLES, 6)) for k, name in enumerate(links)}
-    with using("plain"):
+    with using_backend("plain"):
         right = denoc.reactions(case.robot, *many, wrenches)
-    with using("compiled"):
+    with using_backend("compiled"):
         together = denoc.reactions(case.robot, *many, wrenches)
         for n in (0, 5, 10):
             alone = {name: six[n] for name, six in wrenches.items()}
@@ -158,9 +158,9 @@ def test_reactions_with_wrenches_in_lanes_and_one_by_one():
 def test_huge_angles_and_numbers_that_are_not_finite():
     robot = denoc.load("puma")
     q = np.array([[0.3] * 6, [0.3 + 2.0**24 * np.pi] + [0.3] * 5])
-    with using("plain"):
+    with using_backend("plain"):
         right = denoc.jacobian(robot, q, "link6")
-    with using("compiled"):
+    with using_backend("compiled"):
         assert off(denoc.jacobian(robot, q, "link6"), right) < 1e-13
         assert off(denoc.jacobian(robot, q[1], "link6"), right[1]) < 1e-13
         with pytest.raises(denoc.DenocError, match="not finite"):
@@ -178,7 +178,7 @@ def test_no_sample_at_all(what):
     robot = denoc.load("puma")
     none = np.empty((0, 6))
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             assert CALLS[what](robot, none, none, none).shape[0] == 0
 
 
@@ -195,7 +195,7 @@ def doubled(text):
 
 
 def exported(robot, what, arguments):
-    made = program(robot, what)
+    made = program_of_tree_quantity(robot, what)
     space: dict = {}
     exec("from math import cos, sin, sqrt\n" + python_function(made, "found", ""), space)
     return np.array(space["found"](*(list(arguments[name]) for name in made.inputs)))
@@ -207,7 +207,7 @@ def ways(what):
     q, qd, x = np.random.default_rng(3).standard_normal((3, 6))
     found = {}
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             found[backend, "one"] = CALLS[what](denoc.load("puma"), q, qd, x).ravel()
             many = [np.array([row] * 9) for row in (q, qd, x)]
             found[backend, "many"] = CALLS[what](denoc.load("puma"), *many)[-1].ravel()
@@ -223,7 +223,7 @@ def test_all_ways_follow_one_text(what, monkeypatch, tmp_path):
     first = before["plain", "one"]
     assert max(off(found, first) for found in before.values()) < 1e-13 * 100
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "after"))
-    objects.forget()
+    objects.forget_machine_code()
     for place, text in TEXTS[what]:
         monkeypatch.setattr(place, text, doubled(getattr(place, text)))
     for way, found in ways(what).items():
@@ -231,9 +231,9 @@ def test_all_ways_follow_one_text(what, monkeypatch, tmp_path):
 
 
 def test_long_robots_have_plain_text_only_where_code_would_be_too_long():
-    robot = chain_robot(60)
+    robot = chain_robot_for_times(60)
     q = np.full(60, 0.1)
-    with using("compiled"):
+    with using_backend("compiled"):
         denoc.inertia(robot, q)
         denoc.energy(robot, q, q)
     assert not robot.derived["builtin", "inertia"].aimed

@@ -9,7 +9,7 @@ import yamls
 from denoc.dynamics.energy import energies
 from denoc.dynamics.springs import rotation_vector
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from displacing import eighth_order, moved
 from random_robots import random_coordinates, random_robot
 
@@ -66,9 +66,9 @@ def test_all_code_has_the_same_forces(form):
     rng = np.random.default_rng(1)
     q = np.array([random_coordinates(data, rng) for _ in range(9)])
     qd, qdd = rng.uniform(-1, 1, (2, 9, robot.nv))
-    with using("plain"):
+    with using_backend("plain"):
         tau = denoc.inverse(robot, q, qd, qdd)
-    with using("compiled", form):
+    with using_backend("compiled", form):
         np.testing.assert_allclose(denoc.inverse(robot, q, qd, qdd), tau, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(denoc.forward(robot, q, qd, tau), qdd, rtol=0, atol=1e-8)
 
@@ -86,7 +86,7 @@ def test_a_ball_swings_and_turns_as_pendulums_do(backend):
     turn = (Rotation.from_rotvec([0, 0.8, 0]) * Rotation.from_rotvec([1.2, 0, -1.6])).as_quat()
     scenario = {"task": "simulate", "time": {"end": 1.5, "step": 0.1}, "solver": {"rtol": 1e-10}}
     scenario["initial"] = {"j": [0.5, 0.4, 0, *(float(turn[k]) for k in (3, 0, 1, 2))]}
-    with using(backend):
+    with using_backend(backend):
         run = denoc.run(scenario, denoc.loads(BALL.replace("POSE", str(pose))))
     np.testing.assert_allclose(run.table["j.y"], 0.1 + 0.3 * np.cos(2 * run.t), atol=1e-8)
     np.testing.assert_allclose(run.table["j.x"], 0.5, atol=1e-9)
@@ -119,7 +119,7 @@ def test_in_a_mechanism_they_keep_energy(backend):
         "time": {"end": 0.3, "step": 0.05},
         "solver": {"rtol": 1e-10, "at_singularity": "switch"},
     }
-    with using(backend):
+    with using_backend(backend):
         result = denoc.run(run, denoc.loads(BRIDGE))
     assert result.ended == "done"
     assert np.ptp(result.table["energy.elastic"]) > 0.1

@@ -16,9 +16,9 @@ import denoc
 import newton
 import yamls
 from comparing import off, off_accelerations, slope
-from denoc.dynamics.regroup import regrouped
-from denoc.dynamics.sweeps import dynamics
-from denoc.machine.jit.choice import using
+from denoc.dynamics.regroup import regrouped_bodies
+from denoc.dynamics.sweeps import sweep_tree
+from denoc.machine.jit.choice import using_backend
 from random_robots import ALL, CHAINS, FREE, MOVING, WITH_AXIS, Drawn, coordinate_rates, drawn, moves
 
 laws = settings()  # those of the tier
@@ -702,7 +702,7 @@ def compiled_is_plain(case, form):
         for wrenches in (None, w):
             found = []
             for way in (("plain", "auto"), ("compiled", form)):
-                with using(*way):
+                with using_backend(*way):
                     many = rows(call(case.robot, *arguments, wrenches=wrenches), 11)
                     one = rows(call(case.robot, *(x[-1] for x in arguments), wrenches=wrenches), 1)
                     found.append(np.concatenate([many, one]))
@@ -741,7 +741,7 @@ def of_large_angles(case):
     qd, qdd = (np.tile(x, (8, 1)) for x in (case.qd, case.qdd))
     found = []
     for way in ("compiled", "plain"):
-        with using(way):
+        with using_backend(way):
             one = [denoc.inverse(case.robot, *x) for x in zip(q, qd, qdd)]
             found.append(np.concatenate([denoc.inverse(case.robot, q, qd, qdd), one]))
     return found
@@ -755,8 +755,8 @@ def test_regrouped_inertias_change_no_force_and_no_acceleration(seed):
     known = [bool(x) for x in np.random.default_rng(seed).random(case.robot.nv) < 0.5]
     x = np.where(known, case.qdd, case.tau).tolist()
     found, right = (
-        dynamics(some, case.robot.gravity, case.q.tolist(), case.qd.tolist(), x, known)[0]
-        for some in (regrouped(bodies), bodies)
+        sweep_tree(some, case.robot.gravity, case.q.tolist(), case.qd.tolist(), x, known)[0]
+        for some in (regrouped_bodies(bodies), bodies)
     )
     assert off(found, right) <= off_accelerations(denoc.inertia(case.robot, case.q))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.vanishing import doubtful, vanishing
+from denoc.dynamics.vanishing import doubtful_joint_pivots, joints_of_vanishing_inertia
 from denoc.machine.jit import choice
 from denoc.scenario.course import _trusted
 
@@ -56,7 +56,7 @@ def test_a_pivot_that_is_lost_later_is_refused_too(backend):
     """The first sample is sound; one among many later ones isn't, nor is one that is asked for alone."""
     robot, rest = denoc.loads(WRIST), np.zeros(3)
     many = np.array([FREE] * 40 + [LOCKED] + [FREE] * 9)
-    with choice.using(backend):
+    with choice.using_backend(backend):
         for _ in range(3):
             sound = denoc.forward(robot, np.array(FREE), rest, rest)
         np.testing.assert_allclose(denoc.inverse(robot, np.array(FREE), rest, sound), rest, atol=1e-12)
@@ -95,7 +95,7 @@ def test_enormous_accelerations_are_looked_at_wherever_they_come(backend):
     robot, tau, rest = denoc.loads(WRIST), np.array([1.0, 2.0, 3.0]), np.zeros(3)
     near = np.array([0.4, 3e-6, 1.1])
     many = np.array([FREE] * 30 + [near] * 10)
-    with choice.using(backend):
+    with choice.using_backend(backend):
         for _ in range(3):
             denoc.forward(robot, np.array(FREE), rest, tau)
             denoc.forward(robot, many[:30], rest, tau)
@@ -112,7 +112,7 @@ NEARLY = [0.4, 1e-7, 1.1]  # a pivot of some 1e-14 of the inertia
 def test_a_pivot_is_missed_even_if_the_accelerations_are_small(backend, form):
     """What is divided by is watched itself: in one sample and in many, in derivatives and in linearised equations."""
     robot, rest = denoc.loads(FAINT), np.zeros(3)
-    with choice.using(backend, form):
+    with choice.using_backend(backend, form):
         for q in (np.array(FREE), np.array([FREE] * 40)):
             denoc.forward(robot, q, rest, rest)
             denoc.derivatives(robot, q, rest, rest)
@@ -145,7 +145,7 @@ def test_derivatives_and_matrices_of_what_has_no_inertia_name_the_joint():
     )
     rest = np.zeros(3)
     for backend in ("plain", "compiled"):
-        with choice.using(backend):
+        with choice.using_backend(backend):
             for call in (denoc.forward, denoc.derivatives):
                 with pytest.raises(denoc.NumericalError, match="`roll`, `pitch`, `yaw` have nothing to accelerate"):
                     call(robot, FREE, rest, rest)
@@ -186,7 +186,7 @@ def test_scale_is_no_defect(name, mass, length):
     slides = [k for joint in robot.moving if joint.type.name == "prismatic" for k in joint.coordinates]
     q = np.array(robot.q0) + 0.3 * np.sin(np.arange(robot.nq))
     q[slides] *= length
-    assert not vanishing(small, q)
+    assert not joints_of_vanishing_inertia(small, q)
 
 
 def test_a_long_chain_is_no_defect():
@@ -204,7 +204,7 @@ links:
         com: [0.05, 0, 0]
         inertia: {xx: 1e-6, yy: 1e-4, zz: 1e-4}
 """)
-    assert not vanishing(robot, np.full(robot.nq, 0.01))
+    assert not joints_of_vanishing_inertia(robot, np.full(robot.nq, 0.01))
 
 
 @pytest.mark.parametrize(("pitch", "lost"), [(0.0, True), (3e-6, True), (-3e-6, True), (1e-4, False)])
@@ -212,7 +212,7 @@ def test_what_is_left_of_a_pivot_decides(pitch, lost):
     """Of the inertia that yaw feels, the square of the pitch is left when roll gives way: 1e-11 and 1e-8."""
     robot = denoc.loads(WRIST)
     for yaw, roll in np.random.default_rng(0).uniform(-3, 3, (12, 2)):
-        assert bool(vanishing(robot, [yaw, pitch, roll])) == lost
+        assert bool(joints_of_vanishing_inertia(robot, [yaw, pitch, roll])) == lost
 
 
 def test_the_longer_the_chain_the_smaller_the_pivots():
@@ -221,8 +221,8 @@ def test_the_longer_the_chain_the_smaller_the_pivots():
     def shares(q):
         return np.array([3 / 5000**3 * (1 + 1e4 * q[0])]), np.ones(1)
 
-    assert doubtful([0.0], shares, 10) == [0]
-    assert doubtful([0.0], shares, 5000) == []
+    assert doubtful_joint_pivots([0.0], shares, 10) == [0]
+    assert doubtful_joint_pivots([0.0], shares, 5000) == []
 
 
 def test_all_that_have_nothing_are_named():
@@ -230,6 +230,6 @@ def test_all_that_have_nothing_are_named():
     leaf = "{{name: {0}, parent: hand, joint: {{name: {0}, type: revolute, xyz: [0.1, 0, 0]}}, mass: 0}}"
     text = WRIST.replace("mass: 0}", "mass: 1, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}")
     robot = denoc.loads(text + "".join(f"  - {leaf.format(name)}\n" for name in ("thumb", "finger")))
-    assert [joint.name for joint in vanishing(robot, [*FREE, 0.0, 0.0])] == ["finger", "thumb"]
+    assert [joint.name for joint in joints_of_vanishing_inertia(robot, [*FREE, 0.0, 0.0])] == ["finger", "thumb"]
     with pytest.raises(denoc.NumericalError, match="`finger`, `thumb` have nothing to accelerate"):
         denoc.forward(robot, [*FREE, 0, 0], [0] * 5, [0] * 5)

@@ -8,8 +8,8 @@ import newton
 from denoc.dynamics import energy
 from denoc.dynamics.masses import mass_and_centre
 from denoc.dynamics.quantities import frames
-from denoc.dynamics.wrenches import moved, on_link
-from denoc.parallel.projector import left, without
+from denoc.dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
+from denoc.parallel.projector import leg_projector_left_part, leg_projector_without_direction
 from random_robots import drawn
 
 SEEDS = range(12)
@@ -80,19 +80,19 @@ def test_a_wrench_at_a_point_is_newtons_at_the_origin(seed, axes):
     frame = case.newton.frames[name]
     right = newton.external_wrench({**case.file, "wrenches": [entry]}, name, frame)
     turn = frames(case.robot, case.q)[name][:3, :3] if axes == "base" else None
-    found = on_link(six, at, turn)
+    found = wrenches_on_link(six, at, turn)
     assert np.concatenate([frame.R @ found[:3], frame.R @ found[3:]]) == pytest.approx(right, abs=1e-12)
-    many = on_link(np.tile(six, (3, 1)), at, None if turn is None else np.tile(turn, (3, 1, 1)))
+    many = wrenches_on_link(np.tile(six, (3, 1)), at, None if turn is None else np.tile(turn, (3, 1, 1)))
     assert many == pytest.approx(np.tile(found, (3, 1)), abs=1e-14)
 
 
 def test_moving_a_wrench_changes_no_power():
     rng = np.random.default_rng(5)
     n, f, reach, w, v = rng.normal(size=(5, 40, 3))
-    six = moved(n, f, reach)
+    six = wrenches_moved_to_points(n, f, reach)
     there = (n * w).sum(axis=1) + (f * (v + np.cross(w, reach))).sum(axis=1)  # where it acts
     assert (six[:, :3] * w + six[:, 3:] * v).sum(axis=1) == pytest.approx(there, abs=1e-12)
-    assert moved(six[:, :3], f, -reach)[:, :3] == pytest.approx(n, abs=1e-13)
+    assert wrenches_moved_to_points(six[:, :3], f, -reach)[:, :3] == pytest.approx(n, abs=1e-13)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -103,13 +103,13 @@ def test_projectors_forget_directions_one_by_one(weighted):
     directions = rng.normal(size=(3, 5, 6))
     Phi = np.broadcast_to(np.eye(6), (5, 6, 6))
     for p in directions:
-        rest, dual, delta = left(Phi, p, metric if weighted else None)
-        Phi = without(Phi, rest, dual, delta)
+        rest, dual, delta = leg_projector_left_part(Phi, p, metric if weighted else None)
+        Phi = leg_projector_without_direction(Phi, rest, dual, delta)
     for n in range(5):
         P = directions[:, n].T
         right = np.eye(6) - P @ np.linalg.solve(P.T @ metric @ P, P.T @ metric)
         assert Phi[n] == pytest.approx(right, abs=1e-12)
     alone = np.eye(6)
     for p in directions[:, 2]:
-        alone = without(alone, *left(alone, p, metric))
+        alone = leg_projector_without_direction(alone, *leg_projector_left_part(alone, p, metric))
     assert alone == pytest.approx(Phi[2], abs=1e-14)

@@ -6,14 +6,14 @@ import pytest
 import denoc
 from denoc.dynamics.spatial import dot, scale, subtract
 from denoc.errors import InputError
-from denoc.loops.methods import METHODS, Method, Parameter, projected
-from denoc.machine.jit.choice import using
+from denoc.loops.methods import METHODS, Method, Parameter, projected_closure_accelerations
+from denoc.machine.jit.choice import using_backend
 from denoc.scenario.json_schema import scenario_schema
-from denoc.scenario.run import prepare
+from denoc.scenario.run import prepare_scenario
 from denoc.simulate.runner import Runner
 from denoc.study.compare import Comparison
 from denoc.study.compare_settings import Options
-from denoc.text.json_schema import schema_text
+from denoc.text.json_schema import json_schema_text
 
 OMEGA = Parameter("omega", "gaps die out, critically damped", "frequency", 30.0, at_least=0.0, compared=(10.0, 60.0))
 
@@ -23,7 +23,7 @@ def damped(p):
     omega = p.parameters["omega"]
     off = subtract([dot(row, p.qd) for row in p.A], p.rate)
     wanted = subtract(subtract(p.second, scale(2 * omega, off)), scale(omega * omega, p.gap))
-    return projected(p, wanted)
+    return projected_closure_accelerations(p, wanted)
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def fall(**closure):
 @pytest.mark.parametrize(("closure", "omega"), [({}, 30.0), ({"omega": 7}, 7.0), ({"omega": "3 Hz"}, 3.0)])
 def test_the_parameter_of_the_file_is_the_methods(closure, omega):
     """c'' + 2 ω c' + ω² c = 0 of gaps that are there, by differences along the motion."""
-    plan = prepare(fall(method="damped", **closure))
+    plan = prepare_scenario(fall(method="damped", **closure))
     runner, loops, n = Runner(plan.system, plan.q0), plan.system.loops, plan.robot.nv
     rng = np.random.default_rng(3)
     q, qd = np.array(plan.q0) + 1e-3 * rng.normal(size=n), rng.normal(size=n)
@@ -54,7 +54,7 @@ def test_the_parameter_of_the_file_is_the_methods(closure, omega):
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 def test_a_scenario_runs_with_it(backend):
-    with using(backend):
+    with using_backend(backend):
         ours, theirs = denoc.run(fall(method="damped", omega=20)), denoc.run(fall())
     assert ours.ended == "done"
     assert ours.record["input"]["closure"]["omega"] == 20
@@ -65,7 +65,7 @@ def test_a_scenario_runs_with_it(backend):
 
 
 def test_its_name_and_its_parameter_are_everywhere_without_a_word_more():
-    text = schema_text(scenario_schema())
+    text = json_schema_text(scenario_schema())
     assert '"damped"' in text
     assert '"of `damped`: gaps die out, critically damped; a frequency (Hz, 1/s), at least 0"' in text
     for closure, allowed in (
@@ -74,7 +74,7 @@ def test_its_name_and_its_parameter_are_everywhere_without_a_word_more():
         ({"omega": -1}, "a frequency (Hz, 1/s), at least 0"),
     ):
         with pytest.raises(InputError) as told:
-            prepare(fall(**closure))
+            prepare_scenario(fall(**closure))
         assert told.value.allowed.endswith(allowed)
 
 

@@ -11,7 +11,7 @@ from denoc.record.columns import Column
 from denoc.record.plots import PLOTS, Plot
 from denoc.scenario.json_schema import scenario_schema
 from denoc.scenario.tabulate import FAMILIES, Family
-from denoc.text.json_schema import schema_text
+from denoc.text.json_schema import json_schema_text
 
 
 def columns(rows, robot):
@@ -79,7 +79,7 @@ def test_it_is_drawn():
 def test_its_name_is_everywhere_without_a_word_more():
     schema = scenario_schema()
     assert schema["$defs"]["RecordEntry"]["properties"]["centre"]["description"] == "the robot's mass centre"
-    assert '"pinned"' in schema_text(schema)
+    assert '"pinned"' in json_schema_text(schema)
     for change, allowed in (
         ({"record": {"center": True}}, "energy, centre"),
         ({"plots": ["center"]}, "energy, centre"),

@@ -6,10 +6,10 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.robot.cuts import CUTS, PARALLEL, CutType, Y, Z
 from denoc.robot.json_schema import robot_schema
-from denoc.text.json_schema import schema_text
+from denoc.text.json_schema import json_schema_text
 
 PIN = CutType("pin-in-slot", "second turns about z and slides along first's x", (Y, Z), PARALLEL)
 R, CRANK, YOKE = 0.3, 0.02, 1.5  # radius of the pin; moment of inertia about the shaft; mass of the yoke
@@ -66,7 +66,7 @@ def file(tmp_path):
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 def test_a_scenario_runs_with_it(file, backend):
     """x = r cos q, and (J + m r² sin² q) q̇² stays as it is; the pin pushes the yoke by m ẍ along x alone."""
-    with using(backend):
+    with using_backend(backend):
         result = denoc.run(file)
     assert result.ended == "done"
     q, qd, qdd, x = (result.table[name] for name in ("shaft.q", "shaft.qd", "shaft.qdd", "slide.q"))
@@ -90,7 +90,7 @@ def test_the_crank_needs_the_closed_forms_torque(file):
 
 
 def test_its_name_is_everywhere_without_a_word_more(tmp_path):
-    assert schema_text(robot_schema()).count('"pin-in-slot"') == 2
+    assert json_schema_text(robot_schema()).count('"pin-in-slot"') == 2
     with pytest.raises(InputError, match="did you mean `pin-in-slot`") as told:
         denoc.loads(ROBOT.replace("joint: pin-in-slot", "joint: pin-in-slit"))
     assert told.value.allowed.endswith("skate, pin-in-slot")

@@ -6,7 +6,7 @@ import denoc
 from denoc.cli.main import main
 from denoc.formats.report import Report
 from denoc.formats.table import FORMATS, Converted, Format, Written
-from denoc.text.source import parse
+from denoc.text.source import parse_yaml_document
 
 
 def read(source):
@@ -16,7 +16,7 @@ def read(source):
         for k, m in enumerate(masses)
     ]
     text = "name: chain\nconvention: dh\ngravity: [0, -9.81, 0]\nlinks:\n" + "\n".join(links)
-    return Converted(parse(text, source.name), Report(source.name))
+    return Converted(parse_yaml_document(text, source.name), Report(source.name))
 
 
 def write(robot):

@@ -8,14 +8,14 @@ from scipy import integrate
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
-from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, H, March, T, build
+from denoc.machine.jit.choice import using_backend
+from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, H, March, T, build_compiled_loop
 from denoc.machine.program.scalars import cosine_sine
 from denoc.machine.program.trace import Recording
 from denoc.scenario.json_schema import scenario_schema
-from denoc.simulate.integrate import INTEGRATORS, runge_kutta, stepper_of
+from denoc.simulate.integrate import INTEGRATORS, runge_kutta_integrator, stepper_of_integrator
 from denoc.simulate.tableau import Tableau
-from denoc.text.json_schema import schema_text
+from denoc.text.json_schema import json_schema_text
 
 BOGACKI_SHAMPINE = Tableau(
     name="Bogacki-Shampine 3(2)",
@@ -29,7 +29,7 @@ BOGACKI_SHAMPINE = Tableau(
     P=np.array([[1, -4 / 3, 5 / 9], [0, 1, -2 / 3], [0, 4 / 3, -8 / 9], [0, -1, 1]]),
     about="Bogacki and Shampine 1989",
 )
-ROW = runge_kutta("Bogacki-Shampine 3(2), adaptive", BOGACKI_SHAMPINE)
+ROW = runge_kutta_integrator("Bogacki-Shampine 3(2), adaptive", BOGACKI_SHAMPINE)
 SCENARIO = {
     "robot": "planar3r",
     "task": "simulate",
@@ -57,7 +57,7 @@ def stepping(rtol, end):
 
     y0 = np.array([3.0, 0.0, 1.0])
     theirs = integrate.RK23(fun, 0.0, y0, end, rtol=rtol, atol=rtol / 100)
-    return theirs, stepper_of("rk23", fun, 0.0, y0, end, rtol=rtol, atol=rtol / 100)
+    return theirs, stepper_of_integrator("rk23", fun, 0.0, y0, end, rtol=rtol, atol=rtol / 100)
 
 
 @pytest.mark.parametrize("rtol", [1e-2, 1e-4, 1e-7])
@@ -83,7 +83,7 @@ def test_compiled_steps_are_scipys(rtol):
         recording.input("u", 0)
         return recording.program(rate=pendulum(recording.input("y", 3)))
 
-    march = build(program, ROW.scheme, 3, 3, (), 1, ("pendulum",), False)
+    march = build_compiled_loop(program, ROW.scheme, 3, 3, (), 1, ("pendulum",), False)
     march.begin(
         np.zeros((1, 0)), theirs.y, T=0.0, H=theirs.h_abs, T_END=4.0, RTOL=rtol, ATOL=rtol / 100, MAX_STEP=math.inf
     )
@@ -125,7 +125,7 @@ def test_a_scenario_runs_with_it(backend, marches):
 
     grid = np.linspace(0, 1, 21)
     theirs = integrate.solve_ivp(fun, (0, 1), start, "RK23", grid, rtol=1e-5, atol=1e-8, dense_output=True)
-    with using(backend):
+    with using_backend(backend):
         ours = denoc.run(SCENARIO)
     assert bool(marches) == (backend == "compiled")
     assert ours.ended == "done"
@@ -137,7 +137,7 @@ def test_a_scenario_runs_with_it(backend, marches):
 
 def test_runs_go_side_by_side_with_it(marches):
     variations = [{"rates.joint2": rate} for rate in (1.0, 2.0, 3.0)]
-    with using("compiled"):
+    with using_backend("compiled"):
         together = denoc.ensemble(SCENARIO, variations)
         assert marches[0].lanes > 1
         alone = denoc.run({**SCENARIO, "rates": {"joint2": 3.0}})
@@ -147,7 +147,7 @@ def test_runs_go_side_by_side_with_it(marches):
 
 
 def test_its_name_is_everywhere_without_a_word_more():
-    assert '"rk23"' in schema_text(scenario_schema())
+    assert '"rk23"' in json_schema_text(scenario_schema())
     with pytest.raises(InputError, match="did you mean `rk23`") as told:
         denoc.run({**SCENARIO, "solver": {"method": "rk32"}})
     assert told.value.allowed.endswith("lsoda, rk23")

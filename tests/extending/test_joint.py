@@ -5,10 +5,10 @@ import pytest
 
 import denoc
 import yamls
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.robot.joints import ANGLE, LENGTH, TURN_Z, TYPES, JointPart, JointType
 from denoc.robot.json_schema import robot_schema
-from denoc.text.json_schema import schema_text
+from denoc.text.json_schema import json_schema_text
 
 SLOT = JointType(
     "pin-slot",
@@ -60,7 +60,7 @@ def forces(q, rates, accelerations):
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 def test_forces_and_accelerations_are_those_of_lagrange(robot, backend):
     q, rates, accelerations = np.array([SLIDE, ANGLE_AT]), np.array([SPEED, RATE]), np.array([0.8, -2.1])
-    with using(backend):
+    with using_backend(backend):
         tau = denoc.inverse(robot, q, rates, accelerations)
         back = denoc.forward(robot, q, rates, tau)
     np.testing.assert_allclose(tau, forces(q, rates, accelerations), rtol=1e-13)
@@ -79,7 +79,7 @@ def test_a_scenario_runs_with_it(robot, tmp_path, backend):
         "solver": {"rtol": 1e-10},
     }
     (tmp_path / "swing.yaml").write_text(yamls.dump(scenario))
-    with using(backend):
+    with using_backend(backend):
         result = denoc.run(tmp_path / "swing.yaml")
     angle, speed, spin = (result.table[f"slot.{name}"] for name in ("q2", "qd1", "qd2"))
     across, along = ARM * np.cos(angle) * spin, speed - ARM * np.sin(angle) * spin
@@ -90,4 +90,4 @@ def test_a_scenario_runs_with_it(robot, tmp_path, backend):
 
 
 def test_the_schema_names_it():
-    assert SLOT.name in schema_text(robot_schema())
+    assert SLOT.name in json_schema_text(robot_schema())

@@ -9,8 +9,8 @@ import denoc
 from denoc.cli import main, options
 from denoc.machine.program import trace
 from denoc.machine.program.languages import LANGUAGES, Language
-from denoc.machine.program.lines import FORMS, operation_lines
-from denoc.study.codegen import generate
+from denoc.machine.program.lines import FORMS, program_operation_lines
+from denoc.study.codegen import generate_code
 
 FORM = {
     **FORMS,
@@ -28,7 +28,7 @@ def call(program, name):
 def file(program, name, about, head):
     """Each argument has one row a coordinate and one column a sample; so have the results."""
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
-    statements, names = operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
+    statements, names = program_operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
     body = [f"    {target} = {text}" for target, text in statements]
     comment = [f"# {line}" for line in head]
     returned = ", ".join(
@@ -56,7 +56,7 @@ def _row(monkeypatch):
 @pytest.mark.parametrize("name", ["puma", "stanford"])
 def test_what_it_writes_computes_what_the_engine_computes(name):
     robot = denoc.load(name)
-    suffixed, text = generate(robot, "idyn", "numpy")
+    suffixed, text = generate_code(robot, "idyn", "numpy")
     assert suffixed == f"{name}_idyn.npy.py"
     assert f"# Call: {name}_idyn(q, qd, qdd)" in text.splitlines()
     space = {}
@@ -75,8 +75,8 @@ def test_the_command_knows_it(monkeypatch, capsys, tmp_path):
         main.main()
     assert not left.value.code
     assert "import numpy" in (tmp_path / "planar3r_idyn.npy.py").read_text()
-    assert options.names("denoc.machine.program.languages", "LANGUAGES")("n") == ["numpy"]
+    assert options.completion_from_names("denoc.machine.program.languages", "LANGUAGES")("n") == ["numpy"]
     with pytest.raises(denoc.DenocError) as told:
-        generate(denoc.load("planar3r"), "idyn", "nunpy")
+        generate_code(denoc.load("planar3r"), "idyn", "nunpy")
     assert told.value.allowed == "c, javascript, python, numpy"
     assert told.value.hint == "did you mean `numpy`?"

@@ -18,9 +18,9 @@ from denoc.laws import forces
 from denoc.laws import motions as laws
 from denoc.laws.forces import AnyForceLaw, ForceLaw
 from denoc.laws.motions import AnyMotionLaw, Duration, MotionLaw, Profiled
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.scenario.json_schema import scenario_schema
-from denoc.text.fields import Numbers, number, one_or_more
+from denoc.text.fields import Numbers, quantity_field, quantity_list_field
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 
@@ -30,7 +30,7 @@ class DyingSwing(MotionLaw):
 
     example = {"amplitude": "10 deg", "period": "1 s", "decay": "2 s"}
     law: Literal["dying-swing"]
-    amplitude: Annotated[Numbers, one_or_more("position")] = Field(description="to either side at first")
+    amplitude: Annotated[Numbers, quantity_list_field("position")] = Field(description="to either side at first")
     period: Duration = Field(description="of a swing")
     decay: Duration = Field(description="until a third is left, nearly")
 
@@ -65,8 +65,10 @@ class CubicSpring(ForceLaw):
 
     example = {"stiffness": "20 N m/rad"}
     law: Literal["cubic-spring"]
-    stiffness: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over way at 1")
-    softness: Annotated[float, number("position", above=0.0)] = Field(default=1.0, description="the way at which")
+    stiffness: Annotated[float, quantity_field("stiffness", at_least=0.0)] = Field(description="force over way at 1")
+    softness: Annotated[float, quantity_field("position", above=0.0)] = Field(
+        default=1.0, description="the way at which"
+    )
 
     def forces(self, count, folder):
         return [lambda t, q, qd, ref: -self.stiffness * q * (q / self.softness) * (q / self.softness)] * count
@@ -126,7 +128,7 @@ def test_the_command_takes_a_profile_that_joined_the_table(monkeypatch, capsys, 
     q = np.array([float(row.split(",")[column]) for row in rows])
     start = denoc.load("planar3r").q0[0]
     np.testing.assert_allclose(q, start + (np.pi / 3 - start) * (1 - np.cos(np.pi * np.arange(5) / 4)) / 2, atol=1e-14)
-    assert options.names("denoc.laws.motions", "profiled")("s") == ["sine"]
+    assert options.completion_from_names("denoc.laws.motions", "profiled_motion_laws")("s") == ["sine"]
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
@@ -145,7 +147,7 @@ def test_a_simulation_feels_it(backend):
         "forces": {"way": {"law": "cubic-spring", "stiffness": "50 N/m", "softness": "500 mm"}},
         "solver": {"rtol": 1e-10},
     }
-    with using(backend):
+    with using_backend(backend):
         result = denoc.run(scenario, robot)
     q, qd = result.table["way.q"], result.table["way.qd"]
     np.testing.assert_allclose(q[[0, 2, 4, 6, 8]], amplitude * np.array([1, 0, -1, 0, 1]), atol=1e-7)

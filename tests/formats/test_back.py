@@ -9,8 +9,8 @@ import denoc
 from comparing import off
 from denoc.errors import InputError
 from denoc.formats.table import FORMATS, Source
-from denoc.robot.build import build
-from denoc.text.source import from_mapping
+from denoc.robot.build import build_robot
+from denoc.text.source import document_from_mapping
 from random_robots import random_robot
 
 FILES = Path(__file__).parent / "files"
@@ -22,7 +22,7 @@ def through(robot, name, **options):
     """The robot after a way through a format, and what the format couldn't hold."""
     row = FORMATS[name]
     written = row.write(robot)
-    again = build(row.read(Source(f"again{row.suffixes[0]}", written.text, **options)).document)
+    again = build_robot(row.read(Source(f"again{row.suffixes[0]}", written.text, **options)).document)
     return again, [f"{entry.what} {entry.fate}" for entry in written.report.entries.values()]
 
 
@@ -54,7 +54,7 @@ def test_random_robots_survive_urdf(seed):
         link["joint"].pop("rotor_inertia", None)
         if link["joint"]["type"] == "planar":
             link["joint"].pop("friction", None)
-    robot = build(from_mapping(data))
+    robot = build_robot(document_from_mapping(data))
     again, lost = through(robot, "urdf")
     assert again.joints == robot.joints
     assert not any("dropped" in words for words in lost if "initial" not in words and "points" not in words), lost
@@ -70,7 +70,7 @@ def test_joints_with_several_freedoms_become_chains(name):
         "convention": "frames",
         "joint": {"type": name, "name": "many", "xyz": [0.1, 0.2, 0.3], "rpy": [0.4, 0.5, 0.6], **axis},
     }
-    robot = build(from_mapping(data))
+    robot = build_robot(document_from_mapping(data))
     again, lost = through(robot, "urdf")
     assert f"{name} joint changed" in lost
     assert again.nv == robot.nv
@@ -162,7 +162,7 @@ def test_random_chains_survive_redysim(seed):
     names = [link["name"] for link in data["links"]]
     for above, link in zip(["base", *names], data["links"]):
         link["parent"] = above
-    robot = build(from_mapping(data))
+    robot = build_robot(document_from_mapping(data))
     again, _ = through(robot, "redysim")
     q, qd = state(robot, np.random.default_rng(seed))
     there = seen_from(q, robot, again)
@@ -175,6 +175,6 @@ def test_what_redysim_cannot_place_is_refused():
     for link, parent in zip(data["links"], ("base", data["links"][0]["name"], data["links"][0]["name"])):
         link["parent"] = parent
     with pytest.raises(InputError, match="can't place the joint"):
-        through(build(from_mapping(data)), "redysim")
+        through(build_robot(document_from_mapping(data)), "redysim")
     with pytest.raises(InputError, match="no spherical joint"):
         through(denoc.load("spherical-arm"), "redysim")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from denoc.errors import DenocError
-from denoc.formats.side import side_of
-from denoc.formats.table import FORMATS, Source, read
-from denoc.robot.build import build
-from denoc.text.source import parse
+from denoc.formats.side import read_side_file_of_loops
+from denoc.formats.table import FORMATS, Source, read_any_robot_format
+from denoc.robot.build import build_robot
+from denoc.text.source import parse_yaml_document
 
 FILES = Path(__file__).parent / "files"
 NAMES = (
@@ -52,9 +52,11 @@ def test_broken_files_end_in_a_message(name):
     rng, refused = random.Random(name), 0
     for _ in range(60):
         text = broken(TEXTS[name], rng)
-        side = side_of(parse(SIDE, "loops.yaml")) if rng.random() < 0.2 else None
+        side = read_side_file_of_loops(parse_yaml_document(SIDE, "loops.yaml")) if rng.random() < 0.2 else None
         try:
-            robot = build(read(Source(str(FILES / name), text, rng.random() < 0.3, side)).document)
+            robot = build_robot(
+                read_any_robot_format(Source(str(FILES / name), text, rng.random() < 0.3, side)).document
+            )
         except DenocError:
             refused += 1
             continue

@@ -6,7 +6,7 @@ import pytest
 import denoc
 from denoc.cli.main import main
 from denoc.errors import InputError
-from denoc.formats.dh_table import read
+from denoc.formats.dh_table import read_dh_table
 
 DH = {
     "papers": "theta,b,a,alpha\nq1,0.66,0,pi/2\nq2+pi/2,0,0.43,0\n0,d3,0.02,-90 deg\n",
@@ -25,7 +25,7 @@ def robot(tmp_path, text, convention):
 
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8")
-    made = read(path, "arm", convention)
+    made = read_dh_table(path, "arm", convention)
     return denoc.loads(yaml_text(made.data)), made.said
 
 

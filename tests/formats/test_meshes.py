@@ -8,7 +8,7 @@ import pytest
 import denoc
 from denoc.formats import meshes
 from denoc.formats.meshes import FACE, Mesh, read_mesh
-from denoc.robot.mesh_files import located, with_places
+from denoc.robot.mesh_files import located_mesh_file, robot_data_with_mesh_places
 
 FILES = Path(__file__).resolve().parents[1] / "study" / "files"
 
@@ -101,14 +101,14 @@ def test_where_meshes_are(tmp_path):
     for folder in (home, file.parent):
         folder.mkdir(parents=True)
     file.write_bytes(b"")
-    assert located("../meshes/a.stl", home).samefile(file)
-    assert located("package://arm/meshes/a.stl", home) == file
-    assert located(f"file://{file}", home) == file
+    assert located_mesh_file("../meshes/a.stl", home).samefile(file)
+    assert located_mesh_file("package://arm/meshes/a.stl", home) == file
+    assert located_mesh_file(f"file://{file}", home) == file
     for elsewhere in ("https://example.org/a.stl", r"\\host\share\a.stl", "//host/share/a.stl", "a\0.stl", "b.stl"):
-        assert located(elsewhere, home) is None
+        assert located_mesh_file(elsewhere, home) is None
     data = {
         "links": [{"shape": [{"mesh": {"file": "../meshes/a.stl", "scale": [1, 2, 3]}}, {"mesh": {"file": "b.stl"}}]}]
     }
-    first, second = with_places(data, home)["links"][0]["shape"]
+    first, second = robot_data_with_mesh_places(data, home)["links"][0]["shape"]
     assert first == {"mesh": {"file": str(home / "../meshes/a.stl"), "scale": [1, 2, 3]}}
     assert second == {"mesh": {"file": "b.stl"}}

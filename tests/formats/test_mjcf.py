@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.loops.branches import acting
+from denoc.loops.branches import forces_acting_in_loops
 
 FILES = Path(__file__).parent / "files"
 
@@ -101,11 +101,11 @@ def test_shapes(creature):
 
 
 def loaded(inside):
-    from denoc.formats.table import Source, format_of
-    from denoc.robot.build import build
+    from denoc.formats.table import Source, robot_format_of_file
+    from denoc.robot.build import build_robot
 
     text = f"<mujoco>\n{inside}\n</mujoco>"
-    return build(format_of("m.xml", text).read(Source("m.xml", text)).document)
+    return build_robot(robot_format_of_file("m.xml", text).read(Source("m.xml", text)).document)
 
 
 BODY = '<body name="b"><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/>{}</body>'
@@ -208,7 +208,7 @@ def test_actuators_of_tendons_and_sites():
     assert [joint.actuated for joint in robot.moving] == [True, False, False]
     assert (robot.joint("j0").effort.low, robot.joint("j0").effort.high) == (-6, 3)
     q = np.array([0.3, -0.4, 0.2])
-    S = acting(robot, q[None])[0]
+    S = forces_acting_in_loops(robot, q[None])[0]
     c, s = np.cos(np.radians([20, 30, 10])), np.sin(np.radians([20, 30, 10]))  # x, then y, then z of the turned axes
     X, Y, Z = (
         np.array([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]]),
@@ -229,7 +229,7 @@ def test_actuators_act_as_mujocos():
     data = mujoco.MjData(model)
     q = np.random.default_rng(4).uniform(-1, 1, 3)
     sizes = [3, 1, 5, np.sqrt(2)]  # of what is unity in denoc
-    S = acting(robot, q[None])[0]
+    S = forces_acting_in_loops(robot, q[None])[0]
     for k, size in enumerate(sizes):
         data.qpos[:], data.ctrl[:] = q, 0
         data.ctrl[k] = 0.5

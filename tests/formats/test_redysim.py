@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.formats.assignments import read
+from denoc.formats.assignments import read_matlab_assignments
 from limits import cpu_time
 
 FILES = Path(__file__).parent / "files"
@@ -38,7 +38,7 @@ def test_the_robot_is_the_same_as_by_hand():
 def test_matrices_from_a_file(tmp_path):
     from scipy.io import savemat
 
-    made = read((FILES / "arm3" / "inputs.m").read_text(), "inputs.m").known
+    made = read_matlab_assignments((FILES / "arm3" / "inputs.m").read_text(), "inputs.m").known
     savemat(tmp_path / "inputs.mat", {name: one.value for name, one in made.items()})
     (tmp_path / "inputs.m").write_text("f = load('inputs.mat');\nalp = f.alp;\nIcxx = f.Icxx;\n")
     for name in ("inputs.m", "inputs.mat"):
@@ -72,7 +72,7 @@ def test_matrices_from_a_file(tmp_path):
     ],
 )
 def test_assignments(text, value):
-    np.testing.assert_allclose(read(text, "m").known["x"].value, np.atleast_2d(value), atol=1e-16)
+    np.testing.assert_allclose(read_matlab_assignments(text, "m").known["x"].value, np.atleast_2d(value), atol=1e-16)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_assignments(text, value):
     ],
 )  # fmt: skip
 def test_nothing_else_is_computed(text):
-    made = read(text + "\n", "m")
+    made = read_matlab_assignments(text + "\n", "m")
     assert "x" not in made.known
     with pytest.raises(InputError, match="its value can't be computed"):
         made.numbers("x")
@@ -92,7 +92,7 @@ def test_nothing_else_is_computed(text):
 def test_long_matrices_take_no_longer_than_their_length():
     """As long as may be, which took minutes where each number cost the length of the row."""
     with cpu_time(10, "a row of 80,000 numbers"):
-        made = read("a=[" + "1 -2; " * 40_000 + "];\n", "m")
+        made = read_matlab_assignments("a=[" + "1 -2; " * 40_000 + "];\n", "m")
     assert made.known["a"].value.sum() == -40_000
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.robot.placement import from_rpy
+from denoc.robot.placement import placement_from_rpy
 
 FILES = Path(__file__).parent / "files"
 ZERO = (0.0, 0.0, 0.0)
@@ -19,7 +19,7 @@ def arm():
 
 
 def pose(*values):
-    return from_rpy(values[:3], values[3:]).matrix()
+    return placement_from_rpy(values[:3], values[3:]).matrix()
 
 
 def test_links_stand_where_the_model_has_them(arm):
@@ -99,11 +99,11 @@ def test_joints_that_close_loops_are_cuts():
 
 
 def loaded(inside):
-    from denoc.formats.table import Source, format_of
-    from denoc.robot.build import build
+    from denoc.formats.table import Source, robot_format_of_file
+    from denoc.robot.build import build_robot
 
     text = f"<sdf>\n{inside}\n</sdf>"
-    return build(format_of("m.sdf", text).read(Source("m.sdf", text)).document)
+    return build_robot(robot_format_of_file("m.sdf", text).read(Source("m.sdf", text)).document)
 
 
 LINKS = "<link name='a'/><link name='b'/>"

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.formats.load import converted
+from denoc.formats.load import converted_from_any_format
 
 FILES = Path(__file__).parent / "files"
 
@@ -87,7 +87,7 @@ def test_shapes_are_kept(arm):
 
 
 def test_the_report_has_every_tag_and_the_warnings_are_the_robots(arm):
-    report = converted(FILES / "arm.urdf").report
+    report = converted_from_any_format(FILES / "arm.urdf").report
     fates = {(entry.what, entry.fate): entry.lines for entry in report.entries.values()}
     for what in ("collision", "transmission", "gazebo", "mimic"):
         assert (what, "ignored") in fates
@@ -126,10 +126,10 @@ def test_planar_joints_move_at_right_angles_to_their_axis():
 
 
 def loaded(text, **options):
-    from denoc.formats.table import Source, format_of
-    from denoc.robot.build import build
+    from denoc.formats.table import Source, robot_format_of_file
+    from denoc.robot.build import build_robot
 
-    return build(format_of("text.urdf", text).read(Source("text.urdf", text, **options)).document)
+    return build_robot(robot_format_of_file("text.urdf", text).read(Source("text.urdf", text, **options)).document)
 
 
 LINKS = '<link name="a"/><link name="b"/><link name="c"/>'

@@ -13,7 +13,7 @@ from comparing import slope
 from denoc.errors import InputError
 from denoc.laws import forces, profiles
 from denoc.laws import motions as laws
-from denoc.laws.table import Spline, read_columns
+from denoc.laws.table import Spline, read_law_table_columns
 
 pytestmark = pytest.mark.smoke
 
@@ -145,7 +145,7 @@ def test_polynomials_vanish_at_the_ends_as_their_degree_allows(degree, vanishing
         assert s.deriv(n)(1.0) == pytest.approx(0.0, abs=1e-12)
     assert s.deriv(vanishing + 1)(0.0) != 0.0
     x = np.linspace(0, 1, 11)
-    np.testing.assert_allclose(profiles.polynomial(x, degree), [s(x), s.deriv(1)(x), s.deriv(2)(x)])
+    np.testing.assert_allclose(profiles.polynomial_profile(x, degree), [s(x), s.deriv(1)(x), s.deriv(2)(x)])
 
 
 @settings(deadline=None, derandomize=True)
@@ -153,7 +153,7 @@ def test_polynomials_vanish_at_the_ends_as_their_degree_allows(degree, vanishing
 def test_trapezoid(ramp):
     """Acceleration a, 0, −a with a·ramp the top rate, which covers the way."""
     x = np.array([ramp / 2, 0.5, 1 - ramp / 2])
-    s, rate, second = profiles.trapezoid(x, ramp)
+    s, rate, second = profiles.trapezoid_profile(x, ramp)
     top = 1 / (1 - ramp)
     np.testing.assert_allclose(rate, [top / 2, top, top / 2])
     np.testing.assert_allclose(second[[0, 2]], [top / ramp, -top / ramp])
@@ -249,17 +249,17 @@ def test_tables_that_are_none(tmp_path, text, told):
     path.write_text(text)
     name = "x" if "did you mean" not in told else "yy"
     with pytest.raises(InputError) as error:
-        read_columns(path, [name])
+        read_law_table_columns(path, [name])
     assert told in str(error.value)
 
 
 def test_time_is_the_column_t_else_the_first(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\ufeffx, t ,y\n\n 1 ,0,2\n3,1,4\n\n")
-    t, values = read_columns(path, ["y", "x"])
+    t, values = read_law_table_columns(path, ["y", "x"])
     assert (t.tolist(), values.tolist()) == ([0, 1], [[2, 1], [4, 3]])
     path.write_text("time,y\n5,1\n6,2\n")
-    assert read_columns(path, ["y"])[0].tolist() == [5, 6]
+    assert read_law_table_columns(path, ["y"])[0].tolist() == [5, 6]
 
 
 # ---- forces

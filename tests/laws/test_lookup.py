@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import PchipInterpolator, make_interp_spline
 
 from denoc.errors import InputError
-from denoc.laws.lookup import pieces, through
+from denoc.laws.lookup import law_polynomials_through_rows, law_table_polynomials
 from denoc.machine.program.formulas import Curve
 from denoc.text.formula_tree import Lookup, Named
 
@@ -15,7 +15,7 @@ Y[-1] = Y[0]
 
 
 def curve(how, periodic):
-    made = through(X, Y, how, periodic)
+    made = law_polynomials_through_rows(X, Y, how, periodic)
     return Curve(made.ends, made.coefficients, made.start, periodic)
 
 
@@ -44,7 +44,7 @@ def test_a_table_is_scipy_s_curve(how, periodic):
 def test_short_tables(rows):
     x = np.arange(rows) * 0.5
     polynomial = np.polynomial.Polynomial(np.arange(1.0, min(rows, 4 if rows < 6 else 6) + 1))
-    made = through(x, polynomial(x), "spline", False)
+    made = law_polynomials_through_rows(x, polynomial(x), "spline", False)
     at = np.linspace(0, x[-1], 17)
     np.testing.assert_allclose(Curve(made.ends, made.coefficients, made.start).at(at), polynomial(at), rtol=1e-11)
 
@@ -61,10 +61,10 @@ def test_short_tables(rows):
 def test_tables_that_are_none(tmp_path, text, message):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(InputError, match=message):
-        pieces(Lookup("t.csv", Named("q"), periodic=True), tmp_path)
+        law_table_polynomials(Lookup("t.csv", Named("q"), periodic=True), tmp_path)
 
 
 def test_the_second_column_is_looked_up_by_itself_and_another_by_name(tmp_path):
     (tmp_path / "t.csv").write_text("x,t,z\n0,1,5\n1,2,6\n")  # a column `t` is no time here
-    assert pieces(Lookup("t.csv", Named("q")), tmp_path).start == 1.0
-    assert pieces(Lookup("t.csv", Named("q"), "z"), tmp_path).start == 5.0
+    assert law_table_polynomials(Lookup("t.csv", Named("q")), tmp_path).start == 1.0
+    assert law_table_polynomials(Lookup("t.csv", Named("q"), "z"), tmp_path).start == 5.0

@@ -8,26 +8,26 @@ from scipy.optimize import least_squares
 
 import denoc
 from denoc.loops import assembly, search
-from denoc.loops.constraints import closure
-from denoc.text.library import folder
+from denoc.loops.constraints import loop_closure
+from denoc.text.library import library_folder
 from random_mechanisms import closed_robot, loaded
 
 LEG = Path(__file__).parent.parent / "reference" / "closed_leg.yaml"  # 19 joints, two loops that fix two frames each
 
 
 def mechanisms():
-    found = [denoc.load(path) for path in sorted(folder("robots").glob("*.yaml"))]
+    found = [denoc.load(path) for path in sorted(library_folder("robots").glob("*.yaml"))]
     return [robot for robot in found if robot.tied]
 
 
 @pytest.mark.parametrize("robot", mechanisms(), ids=lambda robot: robot.name)
 def test_newton_closes_the_library_and_keeps_its_branches(robot):
     """The position is the one next to the file's `assembly`, by Newton's method alone."""
-    loops, q = closure(robot), np.array(robot.q0, dtype=float)
-    found = assembly.assembled(loops, q, list(robot.driven))
-    newton, left = assembly.newton(loops, q, list(robot.driven))
+    loops, q = loop_closure(robot), np.array(robot.q0, dtype=float)
+    found = assembly.position_with_loops_closed(loops, q, list(robot.driven))
+    newton, left = assembly.close_loops_by_newton(loops, q, list(robot.driven))
     if left > assembly.GOOD:  # more is kept than can be
-        newton, left = assembly.newton(loops, q, ())
+        newton, left = assembly.close_loops_by_newton(loops, q, ())
     assert left < assembly.GOOD
     np.testing.assert_allclose(found, newton, atol=1e-6)
 
@@ -35,15 +35,18 @@ def test_newton_closes_the_library_and_keeps_its_branches(robot):
 def test_the_derivative_of_the_distances_is_exact():
     for seed in range(4):
         file, q = closed_robot(seed)
-        loops = closure(loaded(file))
+        loops = loop_closure(loaded(file))
         every = np.arange(loops.robot.nv)
-        q = search.moved_along_speeds(loops.robot, q, np.random.default_rng(seed).uniform(-1, 1, loops.robot.nv))
+        q = search.closing_position_moved_along_speeds(
+            loops.robot, q, np.random.default_rng(seed).uniform(-1, 1, loops.robot.nv)
+        )
         _, J = search._distance(loops, q, every)
         for k in every:
             step = np.zeros(loops.robot.nv)
             step[k] = 1e-6 * loops.column_scale[k]
             ahead, behind = (
-                search._distance(loops, search.moved_along_speeds(loops.robot, q, s * step), every)[0] for s in (1, -1)
+                search._distance(loops, search.closing_position_moved_along_speeds(loops.robot, q, s * step), every)[0]
+                for s in (1, -1)
             )
             np.testing.assert_allclose((ahead - behind) / 2e-6, J[:, k], atol=1e-7)
 
@@ -53,7 +56,7 @@ def test_a_real_leg_closes_from_noise(seed):
     robot = denoc.load(LEG)
     noise = np.random.default_rng(seed).uniform(-0.8, 0.8, robot.nq) if seed else 0.0
     found = denoc.assemble(robot, np.array(robot.q0) + noise)
-    gaps = closure(robot).open(found)
+    gaps = loop_closure(robot).open(found)
     assert max(max(gap.length, gap.angle) for gap in gaps) < 1e-9
 
 
@@ -63,17 +66,21 @@ def test_as_many_close_as_scipy_closes(seed):
     """Random mechanisms, from noise of ±0.8 rad; scipy's trust region from the same starts, its derivatives its own."""
     file, q = closed_robot(seed)
     robot = loaded(file)
-    loops, random = closure(robot), np.random.default_rng(seed)
+    loops, random = loop_closure(robot), np.random.default_rng(seed)
     every = np.arange(robot.nv)
     for _ in range(2):
-        start = search.moved_along_speeds(robot, q, random.uniform(-0.8, 0.8, robot.nv) * loops.column_scale)
+        start = search.closing_position_moved_along_speeds(
+            robot, q, random.uniform(-0.8, 0.8, robot.nv) * loops.column_scale
+        )
 
         def gaps(x):
-            return search._distance(loops, search.moved_along_speeds(robot, start, x * loops.column_scale), every)[0]  # noqa: B023
+            return search._distance(
+                loops, search.closing_position_moved_along_speeds(robot, start, x * loops.column_scale), every
+            )[0]  # noqa: B023
 
         closed = least_squares(gaps, np.zeros(robot.nv), xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=100).cost < 1e-20
         try:
-            found = assembly.assembled(loops, start, ())
+            found = assembly.position_with_loops_closed(loops, start, ())
         except denoc.AssemblyError:
             assert not closed
         else:
@@ -110,21 +117,21 @@ def test_a_length_in_a_wrong_unit_is_among_what_cannot_close():
 
 def test_what_was_not_found_says_so():
     """Where starts end differently, nobody can say that the loops don't close."""
-    loops, q = closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
+    loops, q = loop_closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
     for agreeing, words in (
         (1, "no position was found in which the loops close, from 24 starts"),
         (3, "can't be closed"),
     ):
-        told = assembly.cant_close(loops.open(q), search.Search(q, 1.0, 24, agreeing))
+        told = assembly.loops_cant_close_message(loops.open(q), search.Search(q, 1.0, 24, agreeing))
         assert words in told
         assert ("a better guess under `assembly`" in told) == (agreeing == 1)
 
 
 def test_starts_end_in_the_least_gap_they_can_reach():
     """Three of the ends agree, so no further starts are made; what is kept doesn't move."""
-    loops, q = closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
-    free = search.nearest(loops, q, ())
-    held = search.nearest(loops, q, [0])
+    loops, q = loop_closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
+    free = search.nearest_closed_position(loops, q, ())
+    held = search.nearest_closed_position(loops, q, [0])
     assert free.agreeing == held.agreeing == search.ENOUGH
     assert held.q[0] == 0.3
     reach = np.hypot(2.5 - 0.1 * np.cos(0.3), 0.1 * np.sin(0.3)) - 0.9  # from the crank's end
@@ -145,7 +152,7 @@ loops:
 def test_axes_that_point_opposite_ways_are_no_closed_loop():
     """Upside down, all rows of the hinge are 0: its z is square to x and y of the base."""
     robot = denoc.loads(FLIPPED)
-    loops, upside_down = closure(robot), np.array([0.0, 1.0, 0.0, 0.0])
+    loops, upside_down = loop_closure(robot), np.array([0.0, 1.0, 0.0, 0.0])
     assert abs(loops.gap(upside_down)).max() < 1e-15
     q = denoc.assemble(robot, upside_down)
     assert denoc.frames(robot, q)["arm"][:3, 2] == pytest.approx([0, 0, 1], abs=1e-9)
@@ -185,7 +192,7 @@ links:
 loops:
   - {{name: pin, joint: revolute, between: [rod, piston], first: {{at: [{3 * size}, 0, 0]}}}}
 """)
-        loops = closure(robot)
+        loops = loop_closure(robot)
         return loops.scaled(loops.jacobian(np.array([0.3, -0.4, 2.0 * size]))[0])
 
     one = scaled(1.0)

@@ -5,8 +5,8 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.dynamics.grouping import silent_changes
-from denoc.loops.base import null_columns
+from denoc.dynamics.grouping import inertial_changes_without_force
+from denoc.loops.base import null_columns_of_projected_regressor
 from random_mechanisms import mechanism
 from random_robots import CHAINS, ONE, drawn, random_coordinates
 
@@ -34,14 +34,14 @@ def shown(case, places=slice(None)):
 def test_rules_find_all_that_forces_do_not_show(seed, how):
     """In a tree of any joints, however its first axes lie: no more and no less than the rank leaves."""
     case = drawn(seed, wrenches=False, offsets=False, links=(1, 6), **how)
-    rules, Y = silent_changes(case.robot), shown(case)
+    rules, Y = inertial_changes_without_force(case.robot), shown(case)
     assert abs(Y @ rules).max(initial=0.0) <= 1e-11 * abs(Y).max()
-    assert np.linalg.matrix_rank(rules, tol=1e-9) == null_columns(Y).shape[1]
+    assert np.linalg.matrix_rank(rules, tol=1e-9) == null_columns_of_projected_regressor(Y).shape[1]
     known = denoc.base_parameters(case.robot)
     assert known.rules
     everything = denoc.base_parameters(case.robot, denoc.parameters(case.robot))
     assert everything.rules
-    assert len(everything.names) + null_columns(Y).shape[1] == len(everything.numbers)
+    assert len(everything.names) + null_columns_of_projected_regressor(Y).shape[1] == len(everything.numbers)
 
 
 R, P = "revolute", "prismatic"
@@ -71,7 +71,7 @@ def test_rules_on_arms_with_square_axes(arm):
     everything = denoc.base_parameters(case.robot, denoc.parameters(case.robot))
     assert everything.rules
     Y = shown(case)
-    assert len(everything.names) == len(everything.numbers) - null_columns(Y).shape[1]
+    assert len(everything.names) == len(everything.numbers) - null_columns_of_projected_regressor(Y).shape[1]
 
 
 @pytest.mark.parametrize("seed", range(8))

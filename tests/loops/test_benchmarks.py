@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import denoc
 import yamls
 from denoc.simulate import loop, singular
-from denoc.text.library import folder
+from denoc.text.library import library_folder
 
 G = 9.81
 # at 0.03 s, by PSIDE at 1e-14: Test Set for IVP Solvers (Mazzia and Magherini), problem `andrews`
@@ -32,14 +32,14 @@ def result(name):
 
 def windows(count):
     """The scenario of the N-four-bar with another number of windows."""
-    robot = yamls.load((folder("robots") / "n-four-bar.yaml").read_text())
+    robot = yamls.load((library_folder("robots") / "n-four-bar.yaml").read_text())
     robot["links"][1]["repeat"] = count
     return denoc.loads(yamls.dump(robot))
 
 
 def scenario(name, **changes):
     """A scenario of the library, with some of its entries changed."""
-    file = yamls.load((folder("scenarios") / f"{name}.yaml").read_text())
+    file = yamls.load((library_folder("scenarios") / f"{name}.yaml").read_text())
     return {**file, **{key: {**file.get(key, {}), **value} for key, value in changes.items()}}
 
 
@@ -195,13 +195,13 @@ def test_five_windows():
 @pytest.fixture
 def slow(monkeypatch):
     """The instants at which the equations of lost constraints are asked."""
-    asked, evaluated = [], singular.evaluated
+    asked, evaluated = [], singular.evaluate_near_singularity
 
     def noted(system, discrete, signals, y):
         asked.append(y)
         return evaluated(system, discrete, signals, y)
 
-    monkeypatch.setattr(singular, "evaluated", noted)
+    monkeypatch.setattr(singular, "evaluate_near_singularity", noted)
     return asked
 
 
@@ -226,7 +226,7 @@ def test_a_single_step_crosses_each_singular_position(slow, name):
 
 def test_what_no_step_can_cross_is_passed_slowly(slow, monkeypatch):
     """The equations in which lost constraints are left out have the same motion."""
-    monkeypatch.setattr(loop, "passed_across", lambda *_, **__: None)
+    monkeypatch.setattr(loop, "step_across_singular_position", lambda *_, **__: None)
     run = denoc.run(scenario("n-four-bar-fall", time={"end": 1.5, "step": 0.05}))
     assert len(slow) > 20
     assert len(run.record["events"]) == 2

@@ -6,8 +6,8 @@ import pytest
 import denoc
 from balanced import accelerations
 from comparing import off
-from denoc.machine.jit.account import noted
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.account import noted_backend_runs
+from denoc.machine.jit.choice import using_backend
 from random_mechanisms import mechanism
 
 SAMPLES = 9
@@ -51,11 +51,11 @@ def test_compiled_calls_are_the_plain_ones(seed, what):
         alone = given and {link: six[4] for link, six in given.items()}
         for n, w in ((slice(None), given), (4, alone)):
             state = [x[n] for x in many]
-            with using("plain"):
+            with using_backend("plain"):
                 right = CALLS[what](robot, *state, w)
-            with using("compiled"):
+            with using_backend("compiled"):
                 found = CALLS[what](robot, *state, w)
-            with noted() as notes:
+            with noted_backend_runs() as notes:
                 again = CALLS[what](robot, *state, w)
             assert "plain" not in notes
             size = max(np.max(np.abs(x), initial=0.0) for x in arrays(right)) or 1.0
@@ -80,6 +80,6 @@ def test_reduced_equations_by_the_null_space(seed):
         pytest.skip("its coordinates aren't those of the actuators")
     qdd = accelerations(robot, case.loops, case.q, case.qd, tau, M, bias)
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             I, h = denoc.reduced(robot, case.q, case.qd)
         assert off(I @ qdd[sorted(robot.driven)] + h, u[np.argsort(robot.driven)]) < 1e-13 * amplified(case)

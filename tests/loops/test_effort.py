@@ -9,11 +9,11 @@ from scipy.optimize import linprog
 import denoc
 import yamls
 from comparing import off
-from denoc.loops.constraints import closure
-from denoc.loops.effort import exceed_limits, least
-from denoc.loops.rank import null_space
+from denoc.loops.constraints import loop_closure
+from denoc.loops.effort import least_loop_effort, loop_efforts_exceed_limits
+from denoc.loops.rank import constraint_null_space
 from denoc.robot.model import Effort
-from denoc.text.library import find
+from denoc.text.library import find_library_file
 
 pytestmark = pytest.mark.smoke
 
@@ -54,7 +54,14 @@ def best(A, b, weight, low, high):
 def test_forces_beyond_either_limit_are_seen():
     efforts = [Effort(-1.0, 2.0), Effort(-np.inf, 0.5), Effort()]
     rows = [[0, 0, 0], [2, 0.5, 9], [2.1, 0, 0], [-1.1, 0, 0], [0, 0.6, 0], [0, -99, -99]]
-    assert exceed_limits(np.array(rows, dtype=float), efforts).tolist() == [False, False, True, True, True, False]
+    assert loop_efforts_exceed_limits(np.array(rows, dtype=float), efforts).tolist() == [
+        False,
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("start", range(0, 300, 50))
@@ -68,16 +75,16 @@ def test_the_smallest_effort_between_the_limits_is_found(start):
         assert (right is not None) == possible
         if right is None:
             with pytest.raises(denoc.NumericalError, match="within their limits"):
-                least(A, b, efforts)
+                least_loop_effort(A, b, efforts)
         else:
-            assert off(least(A, b, efforts), right, scale=1.0) <= 1e-8
+            assert off(least_loop_effort(A, b, efforts), right, scale=1.0) <= 1e-8
 
 
 def test_what_is_possible_is_never_refused():
     """Some of these need several limits at once, which a search that goes from one to the next runs past."""
     for seed in range(1, 3001, 2):
         A, b, weight, low, high = drawn(seed)
-        u = least(A, b, [Effort(*one) for one in zip(low, high, weight)])
+        u = least_loop_effort(A, b, [Effort(*one) for one in zip(low, high, weight)])
         assert abs(A @ u - b).max() <= 1e-9
         assert (u >= low - 1e-9).all()
         assert (u <= high + 1e-9).all()
@@ -85,7 +92,7 @@ def test_what_is_possible_is_never_refused():
 
 def test_without_limits_it_is_the_weighted_least_norm():
     A, b, weight, _, _ = drawn(7)
-    u = least(A, b, [Effort(weight=w) for w in weight])
+    u = least_loop_effort(A, b, [Effort(weight=w) for w in weight])
     right = A.T @ np.linalg.solve(A / weight @ A.T, b) / weight
     assert off(u, right) <= 1e-12
 
@@ -94,14 +101,14 @@ def test_near_moves_the_centre():
     A, b, weight, low, high = drawn(9)
     near = np.linspace(-0.3, 0.3, len(weight))
     efforts = [Effort(*one) for one in zip(low, high, weight)]
-    moved = least(A, b - A @ near, [Effort(*one) for one in zip(low - near, high - near, weight)])
-    assert off(least(A, b, efforts, near), near + moved, scale=1.0) <= 1e-12
+    moved = least_loop_effort(A, b - A @ near, [Effort(*one) for one in zip(low - near, high - near, weight)])
+    assert off(least_loop_effort(A, b, efforts, near), near + moved, scale=1.0) <= 1e-12
 
 
 @pytest.mark.parametrize("beside", [False, True])
 def test_weights_count_whatever_else_hangs_on_the_base(beside):
     """Crank and rocker of a four-bar share its work by their weights; a pendulum beside it is a system of its own."""
-    data = yamls.load(find("four-bar", "robots").read_text())
+    data = yamls.load(find_library_file("four-bar", "robots").read_text())
     rocker = next(link for link in data["links"] if link["name"] == "rocker")
     rocker["joint"] |= {"actuated": True, "effort": {"weight": 9}}
     if beside:
@@ -114,8 +121,8 @@ def test_weights_count_whatever_else_hangs_on_the_base(beside):
     q = denoc.assemble(robot, robot.q0)
     still = np.zeros(robot.nv)
     crank, rocker_, *rest = denoc.inverse(robot, q, still, still)
-    J, _ = closure(robot).jacobian(q)
-    rates = null_space(J[:, :3])[:, 0]  # of the one freedom: the work of both must be the weights'
+    J, _ = loop_closure(robot).jacobian(q)
+    rates = constraint_null_space(J[:, :3])[:, 0]  # of the one freedom: the work of both must be the weights'
     needed = rates @ denoc.bias(robot, q, still)[:3]
     assert rates[0] * crank + rates[2] * rocker_ == pytest.approx(needed, abs=1e-12)
     assert crank / rates[0] == pytest.approx(9 * rocker_ / rates[2], rel=1e-9)  # least crank² + 9 rocker²

@@ -9,10 +9,10 @@ import pytest
 import denoc
 from augmented import by_multipliers, completed, coordinates, moving
 from denoc.loops.accelerations import Forward
-from denoc.loops.assembly import newton
-from denoc.loops.constraints import closure
-from denoc.machine.jit.choice import using
-from denoc.study.codegen import generate
+from denoc.loops.assembly import close_loops_by_newton
+from denoc.loops.constraints import loop_closure
+from denoc.machine.jit.choice import using_backend
+from denoc.study.codegen import generate_code
 from displacing import eighth_order, moved
 
 pytestmark = pytest.mark.smoke
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.smoke
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "three-rrr", "slider-crank"])
 def test_against_differences(name):
     robot, q, part = coordinates(name)
-    loops, chosen = closure(robot), part.independent
+    loops, chosen = loop_closure(robot), part.independent
     v = np.random.default_rng(3).normal(size=len(chosen))
     found = denoc.linearize(robot, q, completed(loops, part, q, v))
     assert list(found["independent"]) == chosen
@@ -29,7 +29,7 @@ def test_against_differences(name):
     def acceleration(dq, dv, du):
         x = q.copy()
         x[chosen] += dq
-        x, _ = newton(loops, x, chosen)
+        x, _ = close_loops_by_newton(loops, x, chosen)
         tau = found["tau"].copy()
         tau[list(robot.driven)] += du
         return denoc.forward(robot, x, completed(loops, part, x, v + dv), tau)[chosen]
@@ -56,7 +56,7 @@ def test_other_assemblies_need_no_other_coordinates():
     robot = denoc.load("three-rrr")
     rng, part = np.random.default_rng(2), coordinates("three-rrr")[2]
     places = np.array([assembled(robot, rng) for _ in range(6)])
-    J = closure(robot).jacobian(places)[0]
+    J = loop_closure(robot).jacobian(places)[0]
     assert min(part.share(one) for one in J) < 0.0 < min(part.share(one, signed=False) for one in J)
     tau = rng.normal(size=(6, robot.nv))
     found = denoc.forward(robot, places, np.zeros((6, robot.nv)), tau)
@@ -95,7 +95,7 @@ def test_derivatives_are_differences_of_the_augmented_system(name):
 def test_derivatives_along_the_closed_motions_are_those_of_the_linearised_equations(name):
     """With T the closed motions: ∂z̈/∂z = N (dq T + dqd ∂q̇/∂z), ∂z̈/∂ż = N dqd T, and N T = 1."""
     robot, part, q, _, tau = moving(name, 9)
-    loops, count = closure(robot), len(part.N)
+    loops, count = loop_closure(robot), len(part.N)
     T = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), np.eye(robot.nv))[:, len(part.rows) :]
     found = denoc.derivatives(robot, q, np.zeros(robot.nv), tau)
     linear = denoc.linearize(robot, q, np.zeros(robot.nv), tau)
@@ -111,7 +111,7 @@ def test_compiled_derivatives_are_the_plain_ones(name):
     rows = np.linspace(-1, 1, 9)[:, None]
     found = {}
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             many = denoc.derivatives(robot, np.tile(q, (9, 1)), rows * qd, rows * tau)
             one = denoc.derivatives(robot, q, qd, tau)
             linear = denoc.linearize(robot, q, None, tau)
@@ -124,13 +124,13 @@ def test_compiled_derivatives_are_the_plain_ones(name):
 def test_exported_code_is_closed(name, tmp_path):
     robot, q, part = coordinates(name)
     v = np.random.default_rng(4).normal(size=len(part.independent))
-    qd = completed(closure(robot), part, q, v)
+    qd = completed(loop_closure(robot), part, q, v)
     tau = np.zeros(robot.nv)
     tau[list(robot.driven)] = np.random.default_rng(5).normal(size=len(robot.driven))
     qdd = denoc.forward(robot, q, qd, tau)
     names = {}
     for what in ("idyn", "fdyn", "fdyn-derivatives"):
-        file, text = generate(robot, what, "python")
+        file, text = generate_code(robot, what, "python")
         space: dict = {}
         exec(compile(text, file, "exec"), space)  # our own text
         names[what] = space[file.removesuffix(".py")]
@@ -139,6 +139,6 @@ def test_exported_code_is_closed(name, tmp_path):
     parts = np.concatenate([x.ravel() for x in denoc.derivatives(robot, q, qd, tau).values()])
     assert names["fdyn-derivatives"](q, qd, tau) == pytest.approx(parts, abs=1e-11 * abs(parts).max())
     if cc := shutil.which("cc"):
-        file, text = generate(robot, "idyn", "c")
+        file, text = generate_code(robot, "idyn", "c")
         (tmp_path / file).write_text(text)
         subprocess.run([cc, "-c", "-Wall", "-Werror", file, "-o", "x.o"], cwd=tmp_path, check=True)

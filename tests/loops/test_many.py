@@ -9,14 +9,14 @@ import denoc
 from balanced import whole
 from comparing import off
 from denoc.loops.balance import Balance
-from denoc.loops.constraints import closure
-from denoc.loops.rank import null_space
-from denoc.loops.search import moved_along_speeds
-from denoc.machine.jit.choice import using
-from denoc.scenario.run import prepare
+from denoc.loops.constraints import loop_closure
+from denoc.loops.rank import constraint_null_space
+from denoc.loops.search import closing_position_moved_along_speeds
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.run import prepare_scenario
 from denoc.simulate import coordinates
-from denoc.simulate.feedforward import runner
-from denoc.simulate.loop import integrate
+from denoc.simulate.feedforward import runner_with_feedforward
+from denoc.simulate.loop import integrate_run
 from denoc.simulate.runner import Runner
 
 CLOSED = ["andrews", "bricard", "carpet-scraper", "five-bar", "four-bar", "n-four-bar", "three-rrr"]
@@ -29,10 +29,10 @@ def positions(robot, count, size=0.05):
 
 def consistent(robot, q):
     """Speeds that keep the loops closed."""
-    rng, loops = np.random.default_rng(2), closure(robot)
+    rng, loops = np.random.default_rng(2), loop_closure(robot)
     found = []
     for row in q:
-        Z = null_space(loops.scaled(loops.jacobian(row)[0]))
+        Z = constraint_null_space(loops.scaled(loops.jacobian(row)[0]))
         found.append(loops.column_scale * (Z @ rng.standard_normal(Z.shape[1])))
     return np.array(found)
 
@@ -53,11 +53,11 @@ def test_multipliers_of_dependent_rows_have_the_least_norm(name):
 @pytest.mark.parametrize("name", ["five-bar", "rssr"])
 def test_compiled_constraints_are_the_plain_ones(name):
     robot = denoc.load(name)
-    loops, q = closure(robot), positions(robot, 1)[0]
+    loops, q = loop_closure(robot), positions(robot, 1)[0]
     qd = np.random.default_rng(5).standard_normal(robot.nv)
-    with using("plain"):
+    with using_backend("plain"):
         expected = (*loops.jacobian(q, qd), loops.near(q)[0])
-    with using("compiled"):
+    with using_backend("compiled"):
         found = (*loops.jacobian(q, qd), loops.near(q)[0])
     assert abs(expected[1]).max() > 0.1
     for one, other in zip(found, expected):
@@ -69,9 +69,9 @@ def test_one_sample_by_compiled_code(name):
     robot = denoc.load(name)
     q = positions(robot, 5, 0.02)
     qd, tau = consistent(robot, q), np.random.default_rng(4).standard_normal((5, robot.nv))
-    with using("plain"):
+    with using_backend("plain"):
         expected = denoc.forward(robot, q, qd, tau)
-    with using("compiled"):
+    with using_backend("compiled"):
         for _ in range(2):  # the second time nothing is looked for any more
             assert off(np.array([denoc.forward(robot, *row) for row in zip(q, qd, tau)]), expected) < 1e-9
         assert off(denoc.forward(robot, q, qd, tau), expected) < 1e-9
@@ -86,12 +86,12 @@ def test_inverse_dynamics_by_compiled_code(name):
     qd, qdd = consistent(robot, q), np.random.default_rng(4).standard_normal((5, robot.nv))
     if not robot.driven and not robot.actuators:  # nothing is actuated: both ways say so
         for way in ("plain", "compiled"):
-            with using(way), pytest.raises(denoc.DenocError, match="freedom"):
+            with using_backend(way), pytest.raises(denoc.DenocError, match="freedom"):
                 denoc.inverse(robot, q, qd, qdd)
         return
-    with using("plain"):
+    with using_backend("plain"):
         expected = denoc.inverse(robot, q, qd, qdd)
-    with using("compiled"):
+    with using_backend("compiled"):
         assert off(denoc.inverse(robot, q, qd, qdd), expected) < 1e-11
         for _ in range(2):
             assert off(np.array([denoc.inverse(robot, *row) for row in zip(q, qd, qdd)]), expected) < 1e-11
@@ -103,7 +103,7 @@ def test_compiled_code_leaves_open_loops_to_the_plain_text():
     robot = denoc.load("three-rrr")
     q = positions(robot, 1)[0]
     qd = consistent(robot, q[None])[0]
-    with using("compiled"):
+    with using_backend("compiled"):
         for _ in range(2):
             denoc.forward(robot, q, qd, qd)
             with pytest.raises(denoc.DenocError, match="aren't closed"):
@@ -122,18 +122,18 @@ def test_coordinates_change_from_call_to_call():
     """A four-bar linkage all around: no coordinates are good everywhere."""
     robot = denoc.load("four-bar")
     q, found = denoc.assemble(robot, robot.q0), []
-    loops = closure(robot)
+    loops = loop_closure(robot)
     for _ in range(60):
-        Z = null_space(loops.scaled(loops.jacobian(q)[0]))[:, 0]
+        Z = constraint_null_space(loops.scaled(loops.jacobian(q)[0]))[:, 0]
         along = Z if not found or Z @ found[-1][1] > 0 else -Z
         found.append((q, along))
-        q = denoc.assemble(robot, moved_along_speeds(robot, q, 0.1 * loops.column_scale * along))
+        q = denoc.assemble(robot, closing_position_moved_along_speeds(robot, q, 0.1 * loops.column_scale * along))
     q = np.array([one for one, _ in found])
     qd = consistent(robot, q)
     tau = np.random.default_rng(5).standard_normal(qd.shape)
-    with using("plain"):
+    with using_backend("plain"):
         expected = np.array([denoc.forward(robot, *row) for row in zip(q, qd, tau)])
-    with using("compiled"):
+    with using_backend("compiled"):
         assert off(np.array([denoc.forward(robot, *row) for row in zip(q, qd, tau)]), expected) < 1e-9
 
 
@@ -143,7 +143,7 @@ FALLS = ["four-bar", "five-bar", "three-rrr", "n-four-bar", "gough-stewart", "rs
 @pytest.mark.parametrize("name", FALLS)
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-6, 1e-4, 1e-2])
 def test_rows_are_settled_as_each_would_be(name, size):
-    plan = prepare(f"{name}-fall")
+    plan = prepare_scenario(f"{name}-fall")
     run, loops, nq = Runner(plan.system, plan.q0), plan.system.loops, plan.robot.nq
     y = np.concatenate([plan.q0, plan.qd0, [0.0, 0.0]])
     states = y + size * np.random.default_rng(6).uniform(-1, 1, (6, len(y)))
@@ -163,11 +163,11 @@ def test_rows_of_given_motions_are_settled_as_each_would_be(name):
         "2^1": {"drives": [drive], "robot": "five-bar"},
         "gough-stewart": {},
     }
-    plan = prepare(scenario | leads[name] if name in leads else name)
+    plan = prepare_scenario(scenario | leads[name] if name in leads else name)
     run = Runner(plan.system, plan.q0)
     held = dict.fromkeys(run.discrete.partition.independent[:1], (-1.0, 1.0)) if name == "gough-stewart" else {}
     if held:
-        part = coordinates.partition_at(plan.system, np.array(plan.q0), (), tuple(held))
+        part = coordinates.partition_at_run_positions(plan.system, np.array(plan.q0), (), tuple(held))
         run.discrete = run.discrete.with_contacts({}, held, part)
     times = plan.grid[0] + np.linspace(0.0, 2e-3, 6)
     y = run.start(plan.q0, plan.qd0)
@@ -189,15 +189,15 @@ LED = {
 @pytest.mark.parametrize("scenario, rtol", [("four-bar-fall", 1e-6), (LED, 1e-6), ("four-bar-fall", 1e-1)])
 def test_the_compiled_loop_leaves_rows_that_are_closed(scenario, rtol, monkeypatch):
     """As Newton's method would close them, row by row; where two steps of it are too few, it does."""
-    plan = prepare(scenario)
+    plan = prepare_scenario(scenario)
     solver, grid = replace(plan.solver, rtol=rtol, atol=rtol / 100), plan.grid[:40]
     kept, opened = [], []
     whole, one_by_one = Runner.held_still, Runner.settled_rows
     monkeypatch.setattr(Runner, "held_still", lambda *given: kept.append(given[1]) or whole(*given))
     monkeypatch.setattr(Runner, "settled_rows", lambda *given: opened.append(given[1]) or one_by_one(*given))
-    run = runner(plan.system, plan.q0)
-    with using("compiled"):
-        trace = integrate(run, plan.q0, plan.qd0, grid, solver, list(plan.kinks), lambda t: None)
+    run = runner_with_feedforward(plan.system, plan.q0)
+    with using_backend("compiled"):
+        trace = integrate_run(run, plan.q0, plan.qd0, grid, solver, list(plan.kinks), lambda t: None)
     assert bool(opened) == (rtol > 1e-2)
     assert bool(kept) == (rtol < 1e-2)
     states = np.array(trace.states)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from denoc.loops.elimination import Elimination, pivot_order
+from denoc.loops.elimination import Elimination, pivot_order_of_constraints
 from denoc.loops.methods import METHODS, Problem
-from denoc.loops.subsystems import Subsystem, eliminated, solved
+from denoc.loops.subsystems import Subsystem, eliminate_subsystem_step, solve_subsystem_steps
 
 pytestmark = pytest.mark.smoke
 
@@ -29,7 +29,7 @@ def accelerations(name, **given):
         rate=RATE.tolist(),
         second=SECOND.tolist(),
         N=N.tolist(),
-        K=Elimination(K.tolist(), pivot_order(K)),
+        K=Elimination(K.tolist(), pivot_order_of_constraints(K)),
         qd=QD.tolist(),
         bias=lambda x: (M @ x + LOAD).tolist(),
         momentum=lambda x: (M @ x).tolist(),
@@ -81,7 +81,7 @@ def test_penalties_are_springs_with_dampers_of_critical_size(given, d):
 def test_elimination_solves_both_ways(seed):
     rng = np.random.default_rng(seed)
     K, b = rng.normal(size=(5, 5)) * (rng.uniform(size=(5, 5)) < 0.7) + np.eye(5), rng.normal(size=5)
-    factors = Elimination(K.tolist(), pivot_order(K))
+    factors = Elimination(K.tolist(), pivot_order_of_constraints(K))
     assert factors.solve(b.tolist()) == pytest.approx(np.linalg.solve(K, b), rel=1e-9)
     assert factors.transposed(b.tolist()) == pytest.approx(np.linalg.solve(K.T, b), rel=1e-9)
 
@@ -91,8 +91,8 @@ def test_what_would_spin_rods_is_left_out(spins):
     """More equations than unknowns: what nothing can balance goes as it goes in least squares."""
     rng = np.random.default_rng(spins)
     own, right = rng.normal(size=(3 + spins, 3)), rng.normal(size=3 + spins)
-    step = eliminated(Subsystem((0,), tuple(range(3 + spins)), (0, 1, 2), True), own, own)
-    found, _ = solved([step], own.tolist(), right.tolist())
+    step = eliminate_subsystem_step(Subsystem((0,), tuple(range(3 + spins)), (0, 1, 2), True), own, own)
+    found, _ = solve_subsystem_steps([step], own.tolist(), right.tolist())
     assert [found[k] for k in range(3)] == pytest.approx(np.linalg.lstsq(own, right, rcond=None)[0], rel=1e-10)
 
 
@@ -104,4 +104,4 @@ def test_rounding_errors_choose_no_pivots():
         if abs(np.linalg.det(K)) < 0.5:
             continue
         noise = K + 1e-15 * random.normal(size=K.shape)
-        assert pivot_order(noise) == pivot_order(K)
+        assert pivot_order_of_constraints(noise) == pivot_order_of_constraints(K)

@@ -13,17 +13,17 @@ from denoc.dynamics import mixed
 from denoc.dynamics import programs as tree_programs
 from denoc.loops import accelerations as compiled
 from denoc.loops import adjoint, branches, reactions, regressor, slopes
-from denoc.loops.constraints import closure
-from denoc.loops.exported import TEXTS, program
-from denoc.loops.rank import null_space
+from denoc.loops.constraints import loop_closure
+from denoc.loops.exported import TEXTS, program_of_mechanism_quantity
+from denoc.loops.rank import constraint_null_space
 from denoc.machine.jit import objects
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.lines import python_function
 
 # robot, what, and where the text is found by those that run it and those that record it
 CASES = [
-    ("puma", "idyn", ((mixed, "dynamics"), (tree_programs, "dynamics"))),
-    ("puma", "fdyn", ((mixed, "dynamics"), (tree_programs, "dynamics"))),
+    ("puma", "idyn", ((mixed, "sweep_tree"), (tree_programs, "sweep_tree"))),
+    ("puma", "fdyn", ((mixed, "sweep_tree"), (tree_programs, "sweep_tree"))),
     ("carpet-scraper", "idyn", ((branches.Inverse, "text"),)),
     ("carpet-scraper", "fdyn", ((compiled.Forward, "text"),)),
     ("rssr", "idyn", ((branches.Inverse, "text"),)),
@@ -66,7 +66,7 @@ def state(robot):
 
 
 def exported(robot, what, arguments):
-    made = program(robot, what)
+    made = program_of_mechanism_quantity(robot, what)
     space: dict = {}
     exec("from math import cos, sin, sqrt\n" + python_function(made, "found", ""), space)
     more = arguments[-1:] * (len(made.inputs) - len(arguments))  # what `CALL` takes for a costate
@@ -79,7 +79,7 @@ def ways(name, what):
     one = state(robot)
     many = [np.array([x] * 9) for x in one]
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             found[backend, 1] = CALL[what](denoc.load(name), *one)
             found[backend, 9] = CALL[what](denoc.load(name), *many)[-1]
     return found | {"exported": exported(robot, what, one)}
@@ -92,7 +92,7 @@ def test_all_ways_follow_one_text(name, what, texts, monkeypatch, tmp_path):
     first = before["plain", 1]
     assert max(off(found, first) for found in before.values()) < 1e-10
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "after"))
-    objects.forget()
+    objects.forget_machine_code()
     for place, text in texts:
         monkeypatch.setattr(place, text, doubled(getattr(place, text)))
     for way, found in ways(name, what).items():
@@ -104,11 +104,11 @@ def test_all_ways_follow_one_text(name, what, texts, monkeypatch, tmp_path):
 def test_forward_dynamics_by_the_null_space(name, backend):
     """A dense oracle: no partition, no elimination in a chosen order."""
     robot = denoc.load(name)
-    loops, rng = closure(robot), np.random.default_rng(2)
+    loops, rng = loop_closure(robot), np.random.default_rng(2)
     q = denoc.assemble(robot, robot.q0)
-    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    N = loops.column_scale[:, None] * constraint_null_space(loops.scaled(loops.jacobian(q)[0]))
     qd, tau = N @ rng.standard_normal(N.shape[1]), rng.standard_normal(robot.nv)
-    with using(backend):
+    with using_backend(backend):
         found = denoc.forward(robot, q, qd, tau)
     expected = accelerations(robot, loops, q, qd, tau, denoc.inertia(robot, q), denoc.bias(robot, q, qd))
     assert off(found, expected) < 1e-9
@@ -118,16 +118,16 @@ def test_forward_dynamics_by_the_null_space(name, backend):
 def test_reduced_equations_are_those_of_inverse_dynamics(name):
     """I q̈ + h is what the actuators have to do, column by column."""
     robot = denoc.load(name)
-    loops, rng, driven = closure(robot), np.random.default_rng(3), list(robot.driven)
+    loops, rng, driven = loop_closure(robot), np.random.default_rng(3), list(robot.driven)
     q = denoc.assemble(robot, robot.q0)
-    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    N = loops.column_scale[:, None] * constraint_null_space(loops.scaled(loops.jacobian(q)[0]))
     N = N @ np.linalg.inv(N[driven])  # a column for each actuated joint
     qd = N @ rng.standard_normal(len(driven))
     J, drift = loops.jacobian(q, qd)
     start = -np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=1e-10)[0] * loops.column_scale
     start = start - N @ start[driven]
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             I, h = denoc.reduced(robot, q, qd)
             bias = denoc.inverse(robot, q, qd, start)
             columns = [denoc.inverse(robot, q, qd, start + column) - bias for column in N.T]
@@ -137,10 +137,10 @@ def test_reduced_equations_are_those_of_inverse_dynamics(name):
 
 def nearby(robot, rng):
     """A closed position not far from the first one, and speeds that keep it closed."""
-    loops, start = closure(robot), denoc.assemble(robot, robot.q0)
-    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(start)[0]))
+    loops, start = loop_closure(robot), denoc.assemble(robot, robot.q0)
+    N = loops.column_scale[:, None] * constraint_null_space(loops.scaled(loops.jacobian(start)[0]))
     q = denoc.assemble(robot, start + 0.1 * N @ rng.standard_normal(N.shape[1]))
-    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    N = loops.column_scale[:, None] * constraint_null_space(loops.scaled(loops.jacobian(q)[0]))
     return q, N @ rng.standard_normal(N.shape[1])
 
 
@@ -151,7 +151,7 @@ def test_coordinates_do_not_depend_on_earlier_calls(name, backend):
     rng = np.random.default_rng(8)
     states = [nearby(denoc.load(name), rng) for _ in range(3)]
     used = denoc.load(name)
-    with using(backend):
+    with using_backend(backend):
         for q, qd in states:
             for call in (denoc.reduced, lambda robot, q, qd: [denoc.linearize(robot, q)[key] for key in "AB"]):
                 for found, right in zip(call(used, q, qd), call(denoc.load(name), q, qd)):
@@ -165,10 +165,10 @@ def test_coordinates_do_not_depend_on_earlier_calls(name, backend):
 def test_a_linearisation_closes_its_position_and_keeps_a_closed_one():
     robot = denoc.load("four-bar")
     closed = denoc.assemble(robot, robot.q0)
-    with using("compiled"):
+    with using_backend("compiled"):
         right = denoc.linearize(robot, closed)
         assert right["q"] is not closed
         assert np.array_equal(right["q"], closed)
         found = denoc.linearize(robot, closed + np.array([0.0, 1e-3, -1e-3]))
-    assert abs(closure(robot).gap(found["q"])).max() < 1e-12
+    assert abs(loop_closure(robot).gap(found["q"])).max() < 1e-12
     assert off(found["A"], right["A"]) < 1e-9

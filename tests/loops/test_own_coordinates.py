@@ -12,7 +12,7 @@ import denoc
 from comparing import off
 from denoc.errors import InputError
 from denoc.loops.mobility import mobility
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 
 JOINTS = ("A0", "A", "B", "B0")
 OWN = {
@@ -117,7 +117,7 @@ def test_an_actuator_in_a_cut_needs_what_it_needs_elsewhere(backend):
             "time": {"end": 0.4, "step": 0.02},
             "motion": {"B": {"law": "cycloid", "from": sign * start, "to": sign * (start + 0.05)}},
         }
-        with using(backend):
+        with using_backend(backend):
             result = denoc.run(scenario, robot=robot(cut, own, q))
         assert result.ended == "done"
         assert result.audit["energy"] < 1e-9
@@ -167,15 +167,15 @@ def test_doubles_of_every_type_are_placed(cut):
                    "inertia": {"xx": 1, "yy": 1, "zz": 1}}],
     }  # fmt: skip
     placed = denoc.frames(denoc.loads(yaml.safe_dump(text)), start[cut])["body"]
-    from denoc.loops.constraints import closure
-    from denoc.loops.doubles import with_doubles_placed
+    from denoc.loops.constraints import loop_closure
+    from denoc.loops.doubles import coordinates_with_cut_joints_placed
 
     zero = [0.0] * len(start[cut]) if cut != "spherical" else [1.0, 0.0, 0.0, 0.0]
     text["links"][0]["joint"] = {"name": "free", "type": "free"}
     text["loops"] = [{"name": "cut", "joint": cut, "between": ["base", "body"], "initial": zero}]
     made = denoc.loads(yaml.safe_dump(text))
     q = np.array([*placed[:3, 3], *_parameters(placed[:3, :3]), *zero])
-    found = with_doubles_placed(closure(made), q, ())[7:]
+    found = coordinates_with_cut_joints_placed(loop_closure(made), q, ())[7:]
     sign = np.sign(found @ start[cut]) if cut == "spherical" else 1.0
     assert sign * found == pytest.approx(start[cut], abs=1e-12)
 

@@ -12,9 +12,9 @@ import yamls
 from balanced import motions
 from comparing import off, slope
 from denoc.dynamics.samples import Samples
-from denoc.loops.constraints import closure
+from denoc.loops.constraints import loop_closure
 from denoc.loops.partition import independent_speeds
-from denoc.parallel.platform import inverse_by_shares
+from denoc.parallel.platform import inverse_by_platform_shares
 from denoc.parallel.platform_geometry import PlatformGeometry
 
 pytestmark = pytest.mark.smoke
@@ -41,7 +41,7 @@ def gough(case, platform):
 
 def states(robot, count=7, seed=0):
     """Random motions of the actuators near the guess: q, qd, qdd with all loops closed."""
-    rng, found, loops = np.random.default_rng(seed), [], closure(robot)
+    rng, found, loops = np.random.default_rng(seed), [], loop_closure(robot)
     start = denoc.assemble(robot, np.array(robot.q0))
     places = [c for joint in robot.moving if joint.actuated for c in joint.coordinates]
     for _ in range(count):
@@ -288,12 +288,12 @@ def test_one_choice_of_equations_need_not_do_for_all_samples():
     robot = loaded(file)
     square = np.arccos((crank**2 + ground**2 - coupler**2 - rocker**2) / (2 * crank * ground))
     q = np.array([denoc.assemble(robot, [angle, 1.0, 1.5]) for angle in (0.1, square, 2.0)])
-    J, _ = closure(robot).jacobian(q)
+    J, _ = loop_closure(robot).jacobian(q)
     slides = abs(J[:, :2, 2])  # what the rocker does to the two slides of the pin
     assert (slides.min(axis=1)[1], slides[0].argmax()) == (pytest.approx(0.0, abs=1e-12), slides[1].argmin())
-    qd = motions(closure(robot), J, np.zeros((3, closure(robot).m)), [0])[0][:, :, 0]
-    _, drift = closure(robot).jacobian(q, qd)
-    B, c = motions(closure(robot), J, drift, [0])
+    qd = motions(loop_closure(robot), J, np.zeros((3, loop_closure(robot).m)), [0])[0][:, :, 0]
+    _, drift = loop_closure(robot).jacobian(q, qd)
+    B, c = motions(loop_closure(robot), J, drift, [0])
     state = q, qd, c + 2.0 * B[:, :, 0]
     assert off(denoc.platform_inverse(robot, *state), denoc.inverse(robot, *state)) <= EXACT
 
@@ -366,7 +366,7 @@ def test_fully_redundant_each_leg_carries_its_part_of_the_platform(case):
 def test_all_sharings_make_the_same_motion():
     """Their power on any motion that keeps the loops closed is the same; `least` is the smallest."""
     file, samples, _ = cut_platform("inverse_dynamics_gravity_minus_Y")
-    robot, loops = loaded(file), closure(loaded(file))
+    robot, loops = loaded(file), loop_closure(loaded(file))
     found = {how: denoc.inverse(robot, *samples, sharing=how) for how in ("least", "even", "conditioned")}
     J, _ = loops.jacobian(samples[0])
     N, _ = motions(loops, J, np.zeros((len(J), loops.m)), [0, 1, 2])
@@ -387,7 +387,7 @@ def test_a_leg_with_a_better_conditioned_jacobian_carries_more():
     still = np.zeros(robot.nv)
     wrench = np.array([0.0, 0.0, 2.0, 3.0, -1.0, 0.0])
     tau = dict(zip(robot.joints, denoc.inverse(robot, q, still, still, {"7": wrench}, "conditioned")))
-    length, places = closure(robot).length, {joint: k for k, joint in enumerate(robot.joints)}
+    length, places = loop_closure(robot).length, {joint: k for k, joint in enumerate(robot.joints)}
     share, columns = {}, {}
     frame = denoc.frames(robot, q)["7"]
     for leg in LEGS:
@@ -441,4 +441,4 @@ def test_the_rates_of_the_legs_follow_from_the_platforms_twist():
     for leg, hold in zip(geometry.parts.legs, geometry.holds()):
         assert off(np.einsum("nkr,nr->nk", hold.X, t), qd[:, list(leg.speeds)]) <= EXACT
         assert hold.forbids.shape[1] == 0  # each leg has six freedoms
-    assert off(inverse_by_shares(robot, q, qd, 0 * qd), denoc.inverse(robot, q, qd, 0 * qd)) <= EXACT
+    assert off(inverse_by_platform_shares(robot, q, qd, 0 * qd), denoc.inverse(robot, q, qd, 0 * qd)) <= EXACT

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.scenario.run import carry_out, prepare
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.text.change import Change
 from fourbar import GRAVITY, MASSES, ROCKER, inertia_and_weight
 
@@ -99,13 +99,13 @@ def test_what_actuators_do_besides_is_the_virtual_work(name):
 
     The ways are differences of positions that `assemble` closes.
     """
-    plan = prepare(name)
+    plan = prepare_scenario(name)
     robot = plan.robot
     passive = [joint for joint in robot.moving if not joint.actuated]
     ruled = {motion.joint.name for motion in plan.system.inputs.prescribed}
     laws = {j.name: {"law": "constant", "value": 1.5 - k} for k, j in enumerate(passive) if j.name not in ruled}
     changes = [Change(f"forces.{joint}", law, f"forces.{joint}") for joint, law in laws.items()]
-    bare, loaded = denoc.run(name), carry_out(prepare(name, changes=changes))
+    bare, loaded = denoc.run(name), carry_out_plan(prepare_scenario(name, changes=changes))
     driven = list(robot.driven)
     for row in (0, len(bare.t) // 3, len(bare.t) - 1):
         q = np.array([bare.table[f"{joint.name}.q"][row] for joint in robot.moving])

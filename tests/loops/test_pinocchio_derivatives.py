@@ -12,8 +12,8 @@ import pytest
 
 import denoc
 from augmented import completed, moving
-from denoc.loops.assembly import newton
-from denoc.loops.constraints import closure
+from denoc.loops.assembly import close_loops_by_newton
+from denoc.loops.constraints import loop_closure
 from displacing import eighth_order
 
 pytest.importorskip("pinocchio")
@@ -56,20 +56,20 @@ def test_along_closed_speeds_and_forces(name):
     own = denoc.derivatives(robot, q, qd, tau)
     _, dqd, dtau = theirs(robot, q, qd, tau)
     assert abs(own["dtau"] - dtau).max() <= 1e-9 * abs(dtau).max()
-    free = np.column_stack([completed(closure(robot), part, q, unit) for unit in np.eye(len(part.independent))])
+    free = np.column_stack([completed(loop_closure(robot), part, q, unit) for unit in np.eye(len(part.independent))])
     assert abs((own["dqd"] - dqd) @ free).max() <= 1e-9 * abs(dqd @ free).max()
 
 
 def test_along_closed_motions():
     robot, part, q, qd, tau = moving(GROUNDED, 5)
-    loops, chosen = closure(robot), part.independent
+    loops, chosen = loop_closure(robot), part.independent
     own = denoc.derivatives(robot, q, qd, tau)
     dq, dqd, _ = theirs(robot, q, qd, tau)
 
     def state(h):
         at = q.copy()
         at[chosen] += h
-        at, _ = newton(loops, at, chosen)
+        at, _ = close_loops_by_newton(loops, at, chosen)
         return np.concatenate([at, completed(loops, part, at, qd[chosen])])
 
     along, faster = np.split(eighth_order(state), 2)

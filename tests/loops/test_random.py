@@ -10,9 +10,9 @@ import pytest
 import denoc
 from balanced import whole
 from comparing import off, slope
-from denoc.loops.balance import Balance, undetermined
+from denoc.loops.balance import Balance, undetermined_multipliers
 from denoc.loops.methods import METHODS
-from denoc.loops.search import moved_along_speeds
+from denoc.loops.search import closing_position_moved_along_speeds
 from denoc.robot.cuts import CUTS
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System
@@ -41,7 +41,7 @@ def test_jacobian_and_drift_are_the_rates_of_the_gap(cut, seed):
     """Along any motion, closed or not."""
     case, rng = of_type(cut, seed), np.random.default_rng(5)
     loops, nv = case.loops, case.robot.nv
-    q = moved_along_speeds(case.robot, case.q, rng.uniform(-0.2, 0.2, nv))
+    q = closing_position_moved_along_speeds(case.robot, case.q, rng.uniform(-0.2, 0.2, nv))
     qd, qdd = rng.uniform(-1, 1, (2, nv))
     J, drift = loops.jacobian(q, qd)
     step = 0.02 / (1 + abs(qd).sum())
@@ -58,7 +58,9 @@ def test_jacobian_and_drift_are_the_rates_of_the_gap(cut, seed):
 @of_each_type
 def test_loops_close_again_from_nearby(cut):
     for case in every(cut):
-        off_it = moved_along_speeds(case.robot, case.q, np.random.default_rng(3).uniform(-0.02, 0.02, case.robot.nv))
+        off_it = closing_position_moved_along_speeds(
+            case.robot, case.q, np.random.default_rng(3).uniform(-0.02, 0.02, case.robot.nv)
+        )
         q = denoc.assemble(case.robot, off_it)
         assert abs(case.loops.gap(q)).max() < 1e-11
         kept = [k for joint in case.robot.moving if joint.actuated for k in joint.coordinates]
@@ -177,7 +179,7 @@ def test_loops_in_a_plane_are_redundant_and_their_forces_least(seed):
     by_steps, at_once = balance.solve(loads), whole(balance, loads)
     assert off(by_steps.actuated, at_once.actuated) < EXACT
     assert off(by_steps.multipliers, at_once.multipliers) < EXACT
-    lost = undetermined(loops, case.q)
+    lost = undetermined_multipliers(loops, case.q)
     for loop, place in zip(robot.loops, loops.places):  # axes are those of the base, turned about z
         rows = [("f", k) for k in loop.type.slides] + [("n", 3 - j - k) for j, k in loop.type.aligned]
         assert [rows[k] for k in np.flatnonzero(lost[place])] == [row for row in rows if row in OUT_OF_PLANE]

@@ -10,10 +10,10 @@ from comparing import off
 from denoc.dynamics import calls as tree
 from denoc.dynamics import quantities
 from denoc.loops.balance import Balance
-from denoc.loops.reactions import multiplier_texts
-from denoc.loops.search import moved_along_speeds
-from denoc.machine.jit.choice import using
-from denoc.text.library import find
+from denoc.loops.reactions import mechanism_multiplier_texts
+from denoc.loops.search import closing_position_moved_along_speeds
+from denoc.machine.jit.choice import using_backend
+from denoc.text.library import find_library_file
 from random_mechanisms import mechanism
 
 BACKENDS = ("plain", "compiled")
@@ -36,7 +36,7 @@ def largest(wrenches):
 def motions(case, count):
     """Other positions of the mechanism near by, with speeds that keep the loops closed."""
     for k in range(count):
-        off_it = moved_along_speeds(case.robot, case.q, case.N @ np.full(case.N.shape[1], 0.01 * k))
+        off_it = closing_position_moved_along_speeds(case.robot, case.q, case.N @ np.full(case.N.shape[1], 0.01 * k))
         q = denoc.assemble(case.robot, off_it)
         J, _ = case.loops.jacobian(q)
         _, s, V = np.linalg.svd(case.loops.scaled(J))
@@ -56,7 +56,7 @@ def test_reactions_by_dense_linear_algebra(seed, how):
     for given in ({}, wrenches):
         right = dense(case, *case.state, given)
         for backend in BACKENDS:
-            with using(backend):
+            with using_backend(backend):
                 found = denoc.reactions(robot, *case.state, given or None)
                 again = denoc.reactions(robot, *case.state, given or None)  # by the quick way, if there is one
             assert list(found) == list(right)
@@ -73,7 +73,7 @@ def test_many_samples_are_as_one_by_one(seed, how):
     wrenches = {case.robot.links[-1].name: np.random.default_rng(1).standard_normal((9, 6))}
     found = {}
     for backend in BACKENDS:
-        with using(backend):
+        with using_backend(backend):
             found[backend] = denoc.reactions(case.robot, *many, wrenches)
     for n in (0, 4, 8):
         one = dense(case, *(x[n] for x in many), {link: six[n] for link, six in wrenches.items()})
@@ -100,13 +100,16 @@ def test_transmitted_forces_have_the_least_norm(seed, how):
     left = np.einsum("nmk,nm->nk", J, np.random.default_rng(seed).standard_normal((9, case.loops.m)))
     right = apart(case.loops, q, left)
     for backend in BACKENDS:
-        with using(backend):
-            assert off(multiplier_texts(case.loops).rows({"q": q, "tau": left}), right) < 1e-13 * condition(case) ** 2
+        with using_backend(backend):
+            assert (
+                off(mechanism_multiplier_texts(case.loops).rows({"q": q, "tau": left}), right)
+                < 1e-13 * condition(case) ** 2
+            )
 
 
 def test_limits_of_actuators_hold_at_every_call():
     """Crank and rocker of a four-bar share its work; the crank can do less than it would."""
-    data = yamls.load(find("four-bar", "robots").read_text())
+    data = yamls.load(find_library_file("four-bar", "robots").read_text())
     next(link for link in data["links"] if link["name"] == "rocker")["joint"]["actuated"] = True
     free = denoc.loads(yamls.dump(data))
     q, still = denoc.assemble(free, free.q0), np.zeros(free.nv)
@@ -115,7 +118,7 @@ def test_limits_of_actuators_hold_at_every_call():
     data["links"][0]["joint"]["effort"] = {"limits": [-float(most), float(most)]}
     robot = denoc.loads(yamls.dump(data))
     for backend in BACKENDS:
-        with using(backend):
+        with using_backend(backend):
             for _ in range(3):
                 u = denoc.inverse(robot, q, still, still)
                 assert abs(u[0]) == pytest.approx(most, rel=1e-12)

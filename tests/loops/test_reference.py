@@ -14,9 +14,9 @@ import yamls
 from balanced import whole
 from comparing import off
 from denoc.loops.balance import Balance
-from denoc.loops.constraints import closure
-from denoc.loops.subsystems import branch_links
-from denoc.machine.jit.choice import using
+from denoc.loops.constraints import loop_closure
+from denoc.loops.subsystems import branch_links_of_subsystems
+from denoc.machine.jit.choice import using_backend
 from references import called
 
 pytestmark = pytest.mark.sampled(6)
@@ -40,7 +40,7 @@ SAMPLES = {"one by one": False, "all at once": True}
 def way(request):
     for one in (read, read_rssr, read_gough):
         one.cache_clear()  # a robot keeps the code that was made for it
-    with using(*request.param):
+    with using_backend(*request.param):
         yield
 
 
@@ -126,7 +126,7 @@ def test_rates_and_accelerations_follow_from_those_of_the_actuated_joints(name, 
     q, qd, qdd = q[regular], qd[regular], qdd[regular]
     driven = [joint.speeds[0] for joint in robot.moving if joint.actuated]
     others = [k for k in range(robot.nv) if k not in driven]
-    loops = closure(robot)
+    loops = loop_closure(robot)
     J, drift = loops.jacobian(q, qd)
     found = qd.copy(), qdd.copy()
     found[0][:, others] = least(J[:, :, others], -np.einsum("nmk,nk->nm", J[:, :, driven], qd[:, driven]))
@@ -208,7 +208,7 @@ def test_the_carpet_scraper_is_solved_in_the_papers_order(case):
     """III for two cut forces, I for the third, II for the crank's torque: never more than four unknowns at once."""
     _, robot, (q, *_) = read("carpet_scraper", case)
     steps = Balance(robot, q).steps()
-    links = branch_links(robot)
+    links = branch_links_of_subsystems(robot)
     assert [{link.split("-")[0] for b in step.branches for link in links[b]} for step in steps] == [
         {"III"},
         {"I"},

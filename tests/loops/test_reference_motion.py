@@ -9,11 +9,11 @@ import closed
 import denoc
 from comparing import off
 from denoc.loops import balance
-from denoc.loops.branches import order_at
-from denoc.machine.jit.choice import using
-from denoc.scenario.run import prepare
-from denoc.simulate.feedforward import force_plan
-from denoc.text.library import folder
+from denoc.loops.branches import branch_order_at_position
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.run import prepare_scenario
+from denoc.simulate.feedforward import feedforward_force_plan
+from denoc.text.library import library_folder
 
 TIGHT = {"method": "rk45", "rtol": 1e-12, "atol": 1e-14}
 # mechanism, case, end of what is compared (0.9 of the singular time), accuracy that the file states
@@ -167,12 +167,14 @@ def test_feedforward_knows_the_friction_of_the_simulation():
 def test_a_plan_of_feedforward_chooses_its_order_of_solution_once(monkeypatch):
     """And the forces are those of a balance that chooses one at each instant."""
     scenario = {"robot": "five-bar", "task": "inverse", "time": {"end": 2, "step": 0.2}, "motion": FIVE_BAR}
-    plan = prepare(scenario)
+    plan = prepare_scenario(scenario)
     orders = []
-    monkeypatch.setattr(balance, "order_at", lambda *given: orders.append(given) or order_at(*given))
+    monkeypatch.setattr(
+        balance, "branch_order_at_position", lambda *given: orders.append(given) or branch_order_at_position(*given)
+    )
     inputs = replace(plan.system.inputs, feedforward=plan.system.inputs.prescribed, prescribed=())
-    with using("plain"):
-        planned = force_plan(replace(plan.system, inputs=inputs), plan.q0)
+    with using_backend("plain"):
+        planned = feedforward_force_plan(replace(plan.system, inputs=inputs), plan.q0)
         forces = np.array([planned(float(t)) for t in plan.grid])
         assert len(orders) == 1
         afresh = denoc.run(scenario).table
@@ -182,7 +184,7 @@ def test_a_plan_of_feedforward_chooses_its_order_of_solution_once(monkeypatch):
 
 
 def closed_text(robot):
-    return (folder("robots") / f"{robot}.yaml").read_text()
+    return (library_folder("robots") / f"{robot}.yaml").read_text()
 
 
 def test_computed_torque_brings_a_mechanism_back_that_starts_off_its_way():

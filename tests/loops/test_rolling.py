@@ -9,10 +9,10 @@ import denoc
 from comparing import off
 from denoc.errors import DenocError, InputError
 from denoc.loops.mobility import mobility
-from denoc.loops.search import moved_along_speeds
-from denoc.machine.jit.choice import using
-from denoc.study.codegen import generate
-from denoc.text.library import folder
+from denoc.loops.search import closing_position_moved_along_speeds
+from denoc.machine.jit.choice import using_backend
+from denoc.study.codegen import generate_code
+from denoc.text.library import library_folder
 from planar_wheels import Vehicle
 from random_mechanisms import RADIUS, mechanism
 
@@ -30,8 +30,8 @@ def row_of(result, n):
 @pytest.mark.parametrize("backend, end", [("plain", 1.0), ("compiled", 5.0)])
 def test_chaplygins_sleigh_has_its_closed_form(backend, end):
     m, a, J = 2.0, 0.3, 0.15 + 2.0 * 0.3**2
-    scenario = yaml.safe_load((folder("scenarios") / "chaplygin-sleigh-glide.yaml").read_text())
-    with using(backend):
+    scenario = yaml.safe_load((library_folder("scenarios") / "chaplygin-sleigh-glide.yaml").read_text())
+    with using_backend(backend):
         result = denoc.run(scenario | {"time": {"end": end, "step": 0.02}})
     assert result.ended == "done"
     assert result.audit["energy"] < ENERGY
@@ -111,7 +111,7 @@ def test_a_disc_wobbles_as_the_laws_of_momentum_say():
         disc.rates, (0.0, 0.25), [th, 0.0, *start], method="DOP853", rtol=1e-12, atol=1e-13, dense_output=True
     )
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             result = denoc.run(scenario)
         assert result.ended == "done"
         assert result.audit["energy"] < ENERGY
@@ -261,7 +261,7 @@ def _velocity(case, point, h=1e-4):
     """The velocity of a point of the cut's second frame in its first."""
 
     def place(step):
-        one, two = _seen(case, moved_along_speeds(case.robot, case.q, step * case.qd))
+        one, two = _seen(case, closing_position_moved_along_speeds(case.robot, case.q, step * case.qd))
         return (np.linalg.inv(one) @ two @ point)[:3]
 
     return (8 * (place(h) - place(-h)) - (place(2 * h) - place(-2 * h))) / (12 * h)
@@ -280,11 +280,11 @@ def test_freedoms_counts_and_code():
     n, names = len(result.t) // 2, ("body.q{}1", "body.q{}2", "body.q{}3", "left.q{}", "right.q{}")
     q, qd, qdd = ([result.table[_column(name, d)][n] for name in names] for d in ("", "d", "dd"))
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             tau = denoc.inverse(robot, q, qd, qdd)
             assert off(tau, [0.3, 0.5]) < 1e-11
             assert off(denoc.forward(robot, q, qd, [0, 0, 0, *tau]), qdd) < 1e-10
-    file, text = generate(robot, "fdyn", "python")
+    file, text = generate_code(robot, "fdyn", "python")
     space = {}
     exec(text, space)
     assert off(space[file.removesuffix(".py")](q, qd, [0, 0, 0, *tau]), qdd) < 1e-10
@@ -298,11 +298,11 @@ def _column(name, d):
 
 def test_a_singular_position_of_loops_is_one_beside_what_rolls_too():
     """The sleigh takes other coordinates as it turns; the five-bar beside it stops where it stops without it."""
-    file = yaml.safe_load((folder("robots") / "five-bar.yaml").read_text())
-    sleigh = yaml.safe_load((folder("robots") / "chaplygin-sleigh.yaml").read_text())
+    file = yaml.safe_load((library_folder("robots") / "five-bar.yaml").read_text())
+    sleigh = yaml.safe_load((library_folder("robots") / "chaplygin-sleigh.yaml").read_text())
     file["links"].append(sleigh["links"][0] | {"parent": "base"})
     file["loops"] += sleigh["loops"]
-    scenario = yaml.safe_load((folder("scenarios") / "five-bar-fall.yaml").read_text())
+    scenario = yaml.safe_load((library_folder("scenarios") / "five-bar-fall.yaml").read_text())
     scenario |= {"rates": {"sleigh": [-1, 0, 4]}, "robot": "both", "solver": {"rtol": 1e-8}}
     result = denoc.run(scenario, robot=denoc.loads(yaml.safe_dump(file)))
     assert result.ended == "singularity"
@@ -329,7 +329,7 @@ def test_a_disc_that_has_fallen_flat_has_lost_its_rows():
 )
 def test_files_are_checked(change, words):
     old, new = (change, "") if isinstance(change, str) else change
-    text = (folder("robots") / "rolling-disc.yaml").read_text()
+    text = (library_folder("robots") / "rolling-disc.yaml").read_text()
     assert old in text
     with pytest.raises(InputError) as caught:
         denoc.loads(text.replace(old, new))

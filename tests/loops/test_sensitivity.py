@@ -5,13 +5,13 @@ import pytest
 
 import denoc
 from augmented import by_multipliers, completed, moving
-from denoc.loops.assembly import newton
-from denoc.loops.constraints import closure
+from denoc.loops.assembly import close_loops_by_newton
+from denoc.loops.constraints import loop_closure
 from denoc.loops.mechanism import independent_coordinates
-from denoc.loops.partition import partition
-from denoc.machine.jit.account import noted
-from denoc.machine.jit.choice import using
-from denoc.robot.nearby import file_number
+from denoc.loops.partition import best_partition
+from denoc.machine.jit.account import noted_backend_runs
+from denoc.machine.jit.choice import using_backend
+from denoc.robot.nearby import robot_file_number
 from displacing import eighth_order, state
 
 pytestmark = pytest.mark.smoke
@@ -61,7 +61,7 @@ links:
 
 def differences(robot, key, accelerations):
     """The same by eighth-order differences; of numbers that can't be negative, of squares of their roots."""
-    at = file_number(robot, key)
+    at = robot_file_number(robot, key)
     if at.value:
         return eighth_order(lambda h: accelerations(at.robot(at.value * (1.0 + h)))) / at.value
     h = 1e-3  # one-sided, by the polynomial through nine places
@@ -90,12 +90,12 @@ def test_of_trees(name):
 def test_of_mechanisms(name):
     """The independent coordinates and speeds stay, and the loops stay closed."""
     robot, _, q, qd, tau = moving(name, 8)
-    chosen = independent_coordinates(closure(robot), q)
+    chosen = independent_coordinates(loop_closure(robot), q)
 
     def accelerations(other):
-        loops = closure(other)
-        at, _ = newton(loops, q.copy(), chosen)
-        part = partition(loops, at, (), chosen)
+        loops = loop_closure(other)
+        at, _ = close_loops_by_newton(loops, q.copy(), chosen)
+        part = best_partition(loops, at, (), chosen)
         return by_multipliers(other, part, at, completed(loops, part, at, qd[chosen]), tau)
 
     compare(robot, MECHANISMS[name], (q, qd, tau), accelerations)
@@ -121,9 +121,9 @@ def test_compiled_code_is_the_plain_text_and_takes_batches():
     keys = ["state", "links.link3.mass", "robot.links.link2.joint.alpha", "force"]
     given = np.random.default_rng(1).normal(size=(3, 11, 6))
     whole = denoc.derivatives(robot, *given)
-    with using("plain"):
+    with using_backend("plain"):
         plain = denoc.derivatives(robot, *given, with_respect_to=keys)
-    with using("compiled"):
+    with using_backend("compiled"):
         many = denoc.derivatives(robot, *given, with_respect_to=keys)
         one = denoc.derivatives(robot, *given[:, 3], with_respect_to=keys)
     assert list(many) == ["qdd", "dq", "dqd", keys[1], keys[2], "dtau"]
@@ -132,7 +132,7 @@ def test_compiled_code_is_the_plain_text_and_takes_batches():
         assert abs(block[3] - one[name]).max() <= 1e-11 * abs(block).max(), name
         if name in whole:
             assert abs(block - whole[name]).max() <= 1e-11 * abs(block).max(), name
-    with noted() as notes:
+    with noted_backend_runs() as notes:
         denoc.derivatives(robot, *given[:, 3], with_respect_to=keys)
         denoc.derivatives(robot, *given, with_respect_to=keys)
     assert not notes, "both went straight into code"

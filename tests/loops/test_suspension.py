@@ -5,8 +5,8 @@ import pytest
 
 import denoc
 import references
-from denoc.text.library import find
-from denoc.text.source import read
+from denoc.text.library import find_library_file
+from denoc.text.source import read_yaml_document
 
 CASES = {
     "flat_road": ("suspension-idyn", True),
@@ -29,7 +29,7 @@ MOTIONS = {
 def test_reference(name):
     case = next(one for one in references.case("suspension_steering")["cases"] if one["name"] == name)
     scenario, tyre = CASES[name]
-    data = dict(read(find(scenario, "scenarios")).data)
+    data = dict(read_yaml_document(find_library_file(scenario, "scenarios")).data)
     data["solver"] = {"rtol": 1e-10}
     if not tyre:
         del data["wrenches"]
@@ -56,7 +56,7 @@ def test_reference(name):
 
 def test_gaps_are_measured_from_where_drives_lead():
     """The road goes up and down by 10 mm, and the tyre's patch with it: the loops are closed all the same."""
-    data = dict(read(find("suspension-idyn", "scenarios")).data)
+    data = dict(read_yaml_document(find_library_file("suspension-idyn", "scenarios")).data)
     road = {**data["drives"][0], "law": "harmonic", "amplitude": 0.01, "frequency": 0.5}
     result = denoc.run({**data, "drives": [road]})
     swing = result.table["knuckle.patch.z"] - 0.01 * np.sin(np.pi * result.t)

@@ -6,10 +6,10 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
-from denoc.scenario.stored import stored
-from denoc.study.verify import verified
-from denoc.text.library import folder
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.stored import stored_scenario_result
+from denoc.study.verify import verify_result
+from denoc.text.library import library_folder
 
 SHORT = {"task": "simulate", "time": {"end": 0.06, "step": 0.02}, "solver": {"rtol": 1e-11}}
 PULLED = {"name": "pull", "joints": {"FIRST": 1.0, "SECOND": -0.5}, "gear": 2.0}
@@ -17,7 +17,7 @@ PULLED = {"name": "pull", "joints": {"FIRST": 1.0, "SECOND": -0.5}, "gear": 2.0}
 
 def with_tendons(name, *tendons, **joints):
     """A robot of the library with these actuators; `joints` are keys of its joints, by the joints' names."""
-    data = yamls.load((folder("robots") / f"{name}.yaml").read_text())
+    data = yamls.load((library_folder("robots") / f"{name}.yaml").read_text())
     for k, link in enumerate(data["links"], start=1):
         link["joint"] = {**link["joint"], **joints.get(link["joint"].get("name", f"joint{k}"), {})}
     return denoc.loads(yamls.dump({**data, "actuators": list(tendons)}))
@@ -39,7 +39,7 @@ def test_a_tendon_pulls_each_joint_by_its_coefficient(name, first, second, backe
         first: {"law": "expression", "force": f"2*({share})"},
         second: {"law": "expression", "force": f"-({share})"},
     }
-    with using(backend):
+    with using_backend(backend):
         pulled = denoc.run(
             {**SHORT, "forces": {"pull": {"law": "expression", "force": along}}, "record": {"reactions": True}},
             with_tendons(name, tendon(first, second)),
@@ -55,7 +55,7 @@ def test_a_tendon_pulls_each_joint_by_its_coefficient(name, first, second, backe
     assert abs(force * (2 * pulled.table[f"{first}.qd"] - pulled.table[f"{second}.qd"])).max() > 0.3  # it does work
     assert pulled.audit["energy_share"] < 1e-9
     pulled.write(tmp_path, plot=False)
-    assert verified(stored(tmp_path / pulled.name)).ok
+    assert verify_result(stored_scenario_result(tmp_path / pulled.name)).ok
 
 
 def test_laws_of_one_joint_act_on_the_sum():

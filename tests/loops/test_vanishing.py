@@ -83,7 +83,7 @@ def test_a_freedom_that_is_lost_later_is_refused_even_if_the_accelerations_are_s
     wrist = list(robot.joint("yaw").coordinates + robot.joint("pitch").coordinates + robot.joint("roll").coordinates)
     sound, lost = q.copy(), q.copy()
     sound[wrist], lost[wrist] = [0.4, 0.9, 1.1], [0.4, 1e-7, 1.1]
-    with choice.using(backend):
+    with choice.using_backend(backend):
         for call in (denoc.forward, denoc.derivatives):
             call(robot, np.array([sound] * 20), rest, rest)
             call(robot, sound, rest, rest)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from denoc.machine.program.adjoint import Taped, gradient
-from denoc.machine.program.dual import Dual, part_of
+from denoc.machine.program.adjoint import Taped, recorded_gradient
+from denoc.machine.program.dual import Dual, dual_derivative
 from denoc.machine.program.lines import python_function
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
 from denoc.machine.program.trace import Recording
@@ -43,12 +43,12 @@ def text(x, seed):
 
 def forward(x, weights, seed):
     results = text([Dual(value, {k: 1.0}) for k, value in enumerate(x)], seed)
-    return [sum(w * part_of(r, k) for w, r in zip(weights, results)) for k in range(len(x))]
+    return [sum(w * dual_derivative(r, k) for w, r in zip(weights, results)) for k in range(len(x))]
 
 
 def backward(x, weights, seed):
     inputs = [Taped(value) for value in x]
-    return gradient(text(inputs, seed), weights, inputs)
+    return recorded_gradient(text(inputs, seed), weights, inputs)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -70,7 +70,7 @@ def test_going_back_is_going_forward(seed):
 
 def test_inputs_that_nothing_was_made_of():
     x = [Taped(2.0), Taped(3.0)]
-    assert gradient([x[0] * x[0], 5.0], [1.0, 1.0], x) == [4.0, 0.0]
+    assert recorded_gradient([x[0] * x[0], 5.0], [1.0, 1.0], x) == [4.0, 0.0]
 
 
 def test_a_long_way_back_is_no_recursion():
@@ -78,4 +78,4 @@ def test_a_long_way_back_is_no_recursion():
     result = x
     for _ in range(20_000):
         result = result + 1.0
-    assert gradient([result], [1.0], [x]) == [1.0]
+    assert recorded_gradient([result], [1.0], [x]) == [1.0]

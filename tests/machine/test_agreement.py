@@ -11,14 +11,14 @@ import denoc
 import references
 from denoc.dynamics.mixed import Mixed
 from denoc.machine.jit import native
-from denoc.machine.jit.choice import using
-from denoc.study.codegen import generate
-from denoc.study.complexity import chain_robot
-from denoc.text.library import names
+from denoc.machine.jit.choice import using_backend
+from denoc.study.codegen import generate_code
+from denoc.study.complexity import chain_robot_for_times
+from denoc.text.library import library_names
 
 pytestmark = pytest.mark.sound
 
-OPEN = [name for name in names("robots") if not denoc.load(name).closed]
+OPEN = [name for name in library_names("robots") if not denoc.load(name).closed]
 
 
 def samples(robot, count=19):
@@ -36,12 +36,12 @@ def samples(robot, count=19):
 @pytest.mark.sampled(4)
 def test_compiled_and_plain(name, way, monkeypatch):
     form, lanes = way
-    monkeypatch.setattr(native, "lanes", lambda: lanes)
+    monkeypatch.setattr(native, "native_lanes", lambda: lanes)
     robot = denoc.load(name)
     q, qd, x = samples(robot)
-    with using("plain"):
+    with using_backend("plain"):
         tau, qdd = denoc.inverse(robot, q, qd, x), denoc.forward(robot, q, qd, x)
-    with using("compiled", form):
+    with using_backend("compiled", form):
         found_tau, found_qdd = denoc.inverse(robot, q, qd, x), denoc.forward(robot, q, qd, x)
     for k in range(len(q)):
         cond = np.linalg.cond(denoc.inertia(robot, q[k]))
@@ -53,12 +53,12 @@ def test_compiled_and_plain(name, way, monkeypatch):
 def test_the_variable_says_how_many_lanes(words, lanes, monkeypatch):
     """What isn't a width is the processor's."""
     monkeypatch.setenv("DENOC_LANES", words)
-    monkeypatch.setattr(native, "processor", lambda: ("any", "+sse2,+avx2,-avx512f"))
+    monkeypatch.setattr(native, "native_processor", lambda: ("any", "+sse2,+avx2,-avx512f"))
     native._fitting.cache_clear()
     try:
-        assert native.lanes() == lanes
-        with using("compiled", lanes=2):
-            assert native.lanes() == 2
+        assert native.native_lanes() == lanes
+        with using_backend("compiled", lanes=2):
+            assert native.native_lanes() == 2
     finally:
         native._fitting.cache_clear()
 
@@ -67,16 +67,16 @@ def test_the_variable_says_how_many_lanes(words, lanes, monkeypatch):
 def test_one_sample_and_many(name):
     robot = denoc.load(name)
     q, qd, x = samples(robot, 3)
-    with using("compiled"):
+    with using_backend("compiled"):
         many = denoc.inverse(robot, q, qd, x)
         one = np.array([denoc.inverse(robot, *state) for state in zip(q, qd, x)])
     assert abs(one - many).max() <= 1e-13 * abs(many).max()
 
 
 def test_a_thousand_links_fit():
-    robot = chain_robot(1000)
+    robot = chain_robot_for_times(1000)
     q, qd, x = samples(robot, 8)
-    with using("compiled"):
+    with using_backend("compiled"):
         tau = denoc.inverse(robot, q, qd, x)
         qdd = denoc.forward(robot, q, qd, tau)
     assert abs(qdd - x).max() < 1e-5 * abs(x).max()  # the inertia matrix has a condition number of some 1e12
@@ -98,7 +98,7 @@ def test_exported_code_meets_the_references(name, regroup):
     robot = denoc.loads(references.robot_text(case))
     codes = {}
     for what in ("idyn", "fdyn"):
-        file, text = generate(robot, what, "python", regroup=regroup)
+        file, text = generate_code(robot, what, "python", regroup=regroup)
         space: dict = {}
         exec(compile(text, file, "exec"), space)
         codes[what] = space[file.removesuffix(".py")]

@@ -12,7 +12,7 @@ import pytest
 import denoc
 from denoc.machine.jit import cores, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.trace import Recording
 
@@ -37,8 +37,8 @@ def left(*given, **named):
 
 @pytest.fixture(scope="module", params=[2, 4, 8])
 def code(request):
-    with using("compiled", lanes=request.param):
-        made = kernel.build(program, [3, 2], [4], ["toy of test_batches"], False)
+    with using_backend("compiled", lanes=request.param):
+        made = kernel.build_kernel(program, [3, 2], [4], ["toy of test_batches"], False)
     assert made is not None
     assert made.lanes == request.param
     return made
@@ -162,7 +162,7 @@ def test_arguments_that_are_one_group_of_the_code(count):
         q, w = recording.input("q", 2), recording.input("w", 5)
         return recording.program(found=[q[0] + w[0], q[1] + w[1], w[2] - w[3], w[4] * q[0]])
 
-    code = kernel.build(sums, [2, 5], [4], ["sums of test_batches"], False)
+    code = kernel.build_kernel(sums, [2, 5], [4], ["sums of test_batches"], False)
     builtin = Builtin([2, 2, 1, 2], left, joined=1)
     code.serve(builtin, (4,))
     rng = np.random.default_rng(count)
@@ -181,7 +181,7 @@ def test_groups_of_four_are_brought_to_norm_1(count):
         recording = Recording("turned")
         return recording.program(found=[*recording.input("q", 9)])
 
-    code = kernel.build(turned, [9], [9], ["turned of test_batches"], False)
+    code = kernel.build_kernel(turned, [9], [9], ["turned of test_batches"], False)
     builtin = Builtin([9], left, units=(0, 5))
     code.serve(builtin, (9,))
     q = np.random.default_rng(count).uniform(0.5, 9, (count, 9))
@@ -269,11 +269,11 @@ def test_batches_of_the_interface_go_straight_into_the_kernel(name, monkeypatch)
     rng = np.random.default_rng(3)
     state = rng.uniform(-2, 2, (40, robot.nq)), *rng.uniform(-2, 2, (2, 40, robot.nv))
     for call in (denoc.inverse, denoc.forward):
-        with using("plain"):
+        with using_backend("plain"):
             plain = call(robot, *state)
-        with using("compiled"):
+        with using_backend("compiled"):
             found = call(robot, *state)
-        if interpreter.known() is not None:
+        if interpreter.interpreter_addresses() is not None:
             monkeypatch.setattr("denoc.dynamics.calls.Samples", None)  # whoever comes there fails
         assert np.array_equal(call(robot, *state), found)
         assert np.array_equal(call(robot, *(x[:3] for x in state)), found[:3])
@@ -286,7 +286,7 @@ def test_very_many_samples_take_no_memory_beside_their_arrays():
     robot, given = denoc.load("puma"), np.full((3, 200_000, 6), 0.3)
     out = np.ones((200_000, 6))
     for call in (denoc.inverse, denoc.forward):
-        with using("compiled"):
+        with using_backend("compiled"):
             call(robot, *given[:, :100])
             tracemalloc.start()
             try:

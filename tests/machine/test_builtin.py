@@ -14,7 +14,7 @@ import pytest
 
 from denoc.machine.jit import choice, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
-from denoc.machine.jit.parts import divided, in_order
+from denoc.machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.trace import Recording
 
@@ -37,7 +37,7 @@ def expected(a, b):
 def way(request, monkeypatch):
     """The same contract with the layout that is expected and with any other."""
     if request.param == "by ctypes":
-        monkeypatch.setattr(interpreter, "known", lambda: None)
+        monkeypatch.setattr(interpreter, "interpreter_addresses", lambda: None)
     elif sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         pytest.skip("this interpreter has no such functions, or no lock")
     return request.param
@@ -45,7 +45,7 @@ def way(request, monkeypatch):
 
 @pytest.fixture
 def single():
-    made = kernel.build_single(program, [3, 2], [4, 1], ["toy of test_builtin"], False)
+    made = kernel.build_single_kernel(program, [3, 2], [4, 1], ["toy of test_builtin"], False)
     assert made is not None
     return made
 
@@ -90,9 +90,9 @@ def test_what_is_taken(call):
 
 
 PARTS = {
-    "dict": in_order([("first", ()), ("others", (3,))]),
-    "tuple": in_order([("", (2,)), ("", ()), ("", (1, 1))]),
-    "without the first": in_order([("", (1, 3))], first=1),
+    "dict": kernel_parts_in_order([("first", ()), ("others", (3,))]),
+    "tuple": kernel_parts_in_order([("", (2,)), ("", ()), ("", (1, 1))]),
+    "without the first": kernel_parts_in_order([("", (1, 3))], first=1),
 }
 
 
@@ -101,12 +101,12 @@ def test_a_result_in_parts(name, single):
     parts = PARTS[name]
     builtin = Builtin([3, 2], left)
     single.serve(builtin, (4,), 1, parts)
-    many = kernel.build(lambda: program(True), [3, 2], [5], ["rows in parts of test_builtin"], False)
+    many = kernel.build_kernel(lambda: program(True), [3, 2], [5], ["rows in parts of test_builtin"], False)
     many.serve(builtin, (4,), 1, parts)
     for a, b in ((A, B), (np.array([A] * 9), np.array([B] * 9))):
         if a.ndim == 2 and type(builtin.call).__name__ != "builtin_function_or_method":
             continue  # batches go the general way there
-        right = divided(np.broadcast_to(expected(A, B), (*a.shape[:-1], 4)), parts)
+        right = kernel_parts_divided(np.broadcast_to(expected(A, B), (*a.shape[:-1], 4)), parts)
         found = builtin.call(a, b)
         assert type(found) is type(right)
         pairs = (
@@ -235,9 +235,9 @@ def test_code_serves_only_while_nothing_is_chosen(single):
     builtin = Builtin([3, 2], left, asking=True)
     single.serve(builtin, (4,), checks=1)
     assert np.array_equal(builtin.call(A, B), single(A, B))
-    with choice.using("plain"):
+    with choice.using_backend("plain"):
         assert builtin.call(A, B)[0] == "left"
-    with choice.journalled():
+    with choice.journalled_backend_choices():
         assert builtin.call(A, B)[0] == "left"
     assert np.array_equal(builtin.call(A, B), single(A, B))
     before = sys.getrefcount(choice.NOTHING)
@@ -260,7 +260,7 @@ def test_groups_of_four_are_brought_to_norm_1():
         q = recording.input("q", 6)
         return recording.program(found=[*q])
 
-    code = kernel.build_single(turned, [6], [6], ["turned of test_builtin"], False)
+    code = kernel.build_single_kernel(turned, [6], [6], ["turned of test_builtin"], False)
     builtin = Builtin([6], left, units=(1,))
     code.serve(builtin, (6,))
     q = np.array([7.0, 1.0, -2.0, 3.0, 0.5, 9.0])
@@ -340,7 +340,7 @@ def test_another_layout_is_noticed(name, value, monkeypatch, way):
         monkeypatch.setattr(interpreter, "_VERSIONS", (1,))
     else:
         monkeypatch.setattr(interpreter, name, value)
-    assert interpreter.known.__wrapped__() is None
+    assert interpreter.interpreter_addresses.__wrapped__() is None
 
 
 @pytest.mark.parametrize("what", ["implementation", "no lock", "table"])
@@ -353,4 +353,4 @@ def test_another_interpreter_is_noticed(what, monkeypatch, way):
         monkeypatch.setattr(interpreter.sysconfig, "get_config_var", lambda name: 1)
     else:
         monkeypatch.setattr(interpreter, "_ARRAY_TYPE", 3)
-    assert interpreter.known.__wrapped__() is None
+    assert interpreter.interpreter_addresses.__wrapped__() is None

@@ -19,9 +19,9 @@ import pytest
 import denoc
 import generator
 from denoc.machine.jit import builtin_code, cache, choice, march, native, objects, sources
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.trace import Recording
-from denoc.simulate.runge_kutta import scheme
+from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 from limits import HANGS
 
@@ -30,18 +30,18 @@ pytestmark = pytest.mark.smoke
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
-    builtin_code.loaded()  # once for each process, and kept elsewhere
+    builtin_code.loaded_builtin_code()  # once for each process, and kept elsewhere
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
-    objects.forget()
+    objects.forget_machine_code()
     return tmp_path / "objects"
 
 
 def torques():
     """Torques as a process finds them that has loaded no code yet."""
-    objects.forget()
+    objects.forget_machine_code()
     robot = denoc.load("planar3r")
     q = np.linspace(0, 1, 24).reshape(8, 3)
-    with using("compiled"):
+    with using_backend("compiled"):
         return denoc.inverse(robot, q, q, q)
 
 
@@ -77,10 +77,10 @@ def test_a_damaged_object_is_made_again(own_folder, damage):
 
 def test_another_processor_has_objects_of_its_own(own_folder, monkeypatch):
     first = torques()
-    cpu, features = native.processor()
+    cpu, features = native.native_processor()
     for path in own_folder.glob("*.o"):  # a foreign object under the old name must not be taken
         foreign = path
-    monkeypatch.setattr(native, "processor", lambda: (cpu, features + ",+sse2"))
+    monkeypatch.setattr(native, "native_processor", lambda: (cpu, features + ",+sse2"))
     assert (torques() == first).all()
     assert len(list(own_folder.glob("*.o"))) == 2
     assert foreign in own_folder.glob("*.o")
@@ -93,17 +93,17 @@ def test_tests_marked_sound_get_the_code_that_users_get(own_folder, monkeypatch)
     monkeypatch.setattr(native, "compile_ir", lambda text, level: levels.append(level) or compiled(text, level))
     for sound in (True, False, False):
         monkeypatch.setattr(generator, "SOUND", sound)
-        objects.forget()
+        objects.forget_machine_code()
         torques()
     assert sorted(levels) == sorted([native.SOUND, native.QUICK] * (len(levels) // 2))
     assert len(list(own_folder.glob("*.o"))) == len(levels)
 
 
 def test_other_sources_have_other_keys(monkeypatch):
-    before = cache.key("a")
-    monkeypatch.setattr(cache, "package", lambda: "others")
-    assert cache.key("a") != before
-    assert cache.key("a", "b") != cache.key("ab")
+    before = cache.cache_key("a")
+    monkeypatch.setattr(cache, "hash_of_package_sources", lambda: "others")
+    assert cache.cache_key("a") != before
+    assert cache.cache_key("a", "b") != cache.cache_key("ab")
 
 
 # a process in which the package's files are another folder's, as if they had been edited; it prints its cache's key
@@ -141,17 +141,17 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
     assert len(packages) > len(counting) > 8
     for package in {*packages} - {*counting}:
         edit(next(iter(sorted(package.glob("*.py")))))
-        assert sources.hashed(copy) == sources.hashed(Path(denoc.__file__).parent)
+        assert sources.hash_of_sources(copy) == sources.hash_of_sources(Path(denoc.__file__).parent)
     for package in counting:
         edit(next(iter(sorted(package.glob("*.py")))))
-        keys.append(sources.hashed(copy))
+        keys.append(sources.hash_of_sources(copy))
     assert key_of(copy) not in keys[:1]  # the process's own key follows, too
     (copy / "dynamics").rename(copy / "statics")
-    keys.append(sources.hashed(copy))
+    keys.append(sources.hash_of_sources(copy))
     edit(copy / "statics" / "sweeps.py")
-    keys.append(sources.hashed(copy))
+    keys.append(sources.hash_of_sources(copy))
     (copy / "statics").rename(copy / "staticsx")  # the modules follow one another as before
-    keys.append(sources.hashed(copy))
+    keys.append(sources.hash_of_sources(copy))
     assert len(set(keys)) == len(keys)
 
 
@@ -174,7 +174,7 @@ def test_modules_that_do_not_count_cannot_take_part_in_a_program():
 
 def test_the_key_is_made_of_the_whole_package():
     """A module far from the cache counts as much as the cache's own."""
-    assert cache.package() == sources.hashed(Path(denoc.__file__).parent)
+    assert cache.hash_of_package_sources() == sources.hash_of_sources(Path(denoc.__file__).parent)
 
 
 class Note:
@@ -184,7 +184,7 @@ class Note:
         self.text, self.kept = None, 0
 
     def of(self, root):
-        return sources.known(root, lambda: self.text, self.keep)
+        return sources.known_hash_of_sources(root, lambda: self.text, self.keep)
 
     def keep(self, text):
         self.text, self.kept = text, self.kept + 1
@@ -201,17 +201,17 @@ def modules(tmp_path):
 def test_sources_are_read_again_only_when_a_file_has_changed(modules, monkeypatch):
     """Sizes and times of writing that look as before don't hide a change."""
     note = Note()
-    assert note.of(modules) == sources.hashed(modules)
+    assert note.of(modules) == sources.hash_of_sources(modules)
     assert note.kept == 0  # what has just been written may be written again within one tick of the clock
     monkeypatch.setattr(sources, "SETTLED", 0.0)
-    assert note.of(modules) == note.of(modules) == sources.hashed(modules)
+    assert note.of(modules) == note.of(modules) == sources.hash_of_sources(modules)
     assert note.kept == 1
     module = modules / "dynamics" / "b.py"
     before = module.stat()
     time.sleep(0.05)
     module.write_text("x = 2\n")
     os.utime(module, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert note.of(modules) == sources.hashed(modules)
+    assert note.of(modules) == sources.hash_of_sources(modules)
     assert note.kept == 2
 
 
@@ -220,13 +220,13 @@ def test_a_note_on_other_files_is_no_note(modules, monkeypatch, text):
     note = Note()
     note.text = text
     monkeypatch.setattr(sources, "SETTLED", 0.0)
-    assert note.of(modules) == sources.hashed(modules)
+    assert note.of(modules) == sources.hash_of_sources(modules)
 
 
 def test_a_key_of_no_sources_is_an_error(tmp_path):
     (tmp_path / "dynamics").mkdir()
     with pytest.raises(LookupError, match="no sources"):
-        sources.hashed(tmp_path)
+        sources.hash_of_sources(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path, monkeypatch):
@@ -312,7 +312,7 @@ def test_drafts_of_killed_processes_go(own_folder):
         one.write_text("half")
     os.utime(old, (0, 0))
     cache._room.clear()  # as in the next process
-    cache.store("another", b"code")
+    cache.store_object_code("another", b"code")
     assert not old.exists()
     assert new.exists()
 
@@ -320,12 +320,12 @@ def test_drafts_of_killed_processes_go(own_folder):
 def test_what_was_unused_longest_goes_first(own_folder, monkeypatch):
     monkeypatch.setattr(cache, "MOST_BYTES", 600)
     for age, name in enumerate(("new", "old", "older")):
-        cache.store(name, b"x" * 100)
+        cache.store_object_code(name, b"x" * 100)
         os.utime(own_folder / f"{name}.o", (1e9 - age, 1e9 - age))
     assert {path.stem for path in own_folder.glob("*.o")} == {"new", "old", "older"}
-    assert cache.load("older") is not None  # now it has been used
-    cache.store("newest", b"x" * 100)
-    cache.store("even newer", b"x" * 100)
+    assert cache.load_object_code("older") is not None  # now it has been used
+    cache.store_object_code("newest", b"x" * 100)
+    cache.store_object_code("even newer", b"x" * 100)
     assert {path.stem for path in own_folder.glob("*.o")} == {"older", "newest", "even newer"}
 
 
@@ -337,9 +337,9 @@ def test_the_time_loop_of_another_method_is_another_object(own_folder):
         recording.input("u", 0)
         return recording.program(rate=[-1.0 * y for y in recording.input("y", 4)])
 
-    other = replace(scheme(DORMAND_PRINCE), safety=0.8)
+    other = replace(integrator_scheme(DORMAND_PRINCE), safety=0.8)
     for first, measured, units, lanes in (
-        (scheme(DORMAND_PRINCE), 3, (), 1),
+        (integrator_scheme(DORMAND_PRINCE), 3, (), 1),
         (other, 3, (), 1),
         (other, 4, (), 1),
         (other, 4, (0,), 1),
@@ -347,7 +347,7 @@ def test_the_time_loop_of_another_method_is_another_object(own_folder):
     ):
         before = len(list(own_folder.glob("*.o")))
         for _ in range(2):
-            assert march.build(program, first, 4, measured, units, lanes, ("decay",), False) is not None
+            assert march.build_compiled_loop(program, first, 4, measured, units, lanes, ("decay",), False) is not None
         assert len(list(own_folder.glob("*.o"))) == before + 1
 
 
@@ -366,9 +366,9 @@ def test_two_processes_write_at_once(own_folder):
 
 def test_clearing_removes_all(own_folder):
     torques()
-    assert cache.contents()[1] == 1
-    assert cache.clear() == 1
-    assert cache.contents()[1] == 0
+    assert cache.cache_contents()[1] == 1
+    assert cache.clear_cache() == 1
+    assert cache.cache_contents()[1] == 0
 
 
 def test_without_llvm_the_plain_text_serves_with_one_warning(monkeypatch):
@@ -379,9 +379,9 @@ def test_without_llvm_the_plain_text_serves_with_one_warning(monkeypatch):
     monkeypatch.setattr(choice, "_broken", [])
     robot = denoc.load("planar3r")
     q = np.ones((4, 3))
-    with using("plain"):
+    with using_backend("plain"):
         expected = denoc.inverse(robot, q, q, q)
-    with using("compiled"), warnings.catch_warnings(record=True) as heard:
+    with using_backend("compiled"), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         assert (denoc.inverse(robot, q, q, q) == expected).all()
         assert (denoc.forward(robot, q, q, q) == denoc.forward(robot, q, q, q)).all()
@@ -401,14 +401,14 @@ def test_a_chosen_backend_gives_the_same_bits_whatever_the_cache_holds(own_folde
     """Made anew, from the folder, and as the process has it: by default the state of the cache decides who computes."""
 
     def table():
-        with using(backend):
+        with using_backend(backend):
             return denoc.run({**FALLS[name], "task": "simulate", "time": {"end": 0.5, "step": 0.1}}).table
 
     first, warm = table(), table()
-    objects.forget()
+    objects.forget_machine_code()
     read = table()
     shutil.rmtree(own_folder, ignore_errors=True)
-    objects.forget()
+    objects.forget_machine_code()
     again = table()
     for column, values in first.items():
         for other in (warm, read, again):

@@ -5,10 +5,10 @@ import pytest
 from scipy.interpolate import make_interp_spline
 
 from denoc.machine.jit import curves
-from denoc.machine.jit.curves import EMPTY, fitted
-from denoc.machine.jit.march import build
+from denoc.machine.jit.curves import EMPTY, fitted_signal_pieces
+from denoc.machine.jit.march import build_compiled_loop
 from denoc.machine.program.trace import Recording
-from denoc.simulate.runge_kutta import scheme
+from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 
 ROWS = np.array([0.0, 0.31, 0.5, 0.62, 1.0, 1.4, 1.77, 2.0])
@@ -29,7 +29,9 @@ def evaluated(fit, functions, times, lanes):
         recording.input("y", functions)
         return recording.program(rate=u)
 
-    march = build(program, scheme(DORMAND_PRINCE), functions, functions, (), lanes, ("signals", str(functions)), False)
+    march = build_compiled_loop(
+        program, integrator_scheme(DORMAND_PRINCE), functions, functions, (), lanes, ("signals", str(functions)), False
+    )
     found = np.empty((len(times), functions))
     for first in range(0, len(times), lanes):
         here = times[first : first + lanes]
@@ -41,7 +43,7 @@ def evaluated(fit, functions, times, lanes):
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 def test_smooth_functions_are_good_to_rounding(lanes):
-    fit = fitted(smooth, 0.0, 2.0, (), np.inf)
+    fit = fitted_signal_pieces(smooth, 0.0, 2.0, (), np.inf)
     assert fit.columns[:5].tolist() == [0, 2, 3, 4, 5]  # not the constant one
     times = np.append(np.random.default_rng(lanes).uniform(0, 2, 64), [0.0, 2.0])
     found, right = evaluated(fit, 6, times, lanes), smooth(times)
@@ -54,7 +56,7 @@ def test_a_break_ends_a_piece():
     def both(t):
         return np.stack([np.where(t < 0.62, t, 2 - t), SPLINE(t)], axis=1)
 
-    fit = fitted(both, 0.0, 2.0, ROWS[1:-1], np.inf)
+    fit = fitted_signal_pieces(both, 0.0, 2.0, ROWS[1:-1], np.inf)
     assert fit.starts.tolist() == ROWS[:-1].tolist()
     times = np.concatenate([np.linspace(0, 2, 41), [0.62 - 1e-13, 0.62 + 1e-13]])
     times = times[abs(times - 0.62) > 1e-14]
@@ -62,22 +64,22 @@ def test_a_break_ends_a_piece():
 
 
 def test_kinks_that_nobody_names_are_found():
-    fit = fitted(lambda t: abs(t - 0.37)[:, None], 0.0, 2.0, (), np.inf)
+    fit = fitted_signal_pieces(lambda t: abs(t - 0.37)[:, None], 0.0, 2.0, (), np.inf)
     times = np.linspace(0, 2, 101)
     np.testing.assert_allclose(evaluated(fit, 1, times, 1)[:, 0], abs(times - 0.37), rtol=0, atol=1e-12)
 
 
 def test_what_never_settles_is_given_up():
     noise = np.random.default_rng(0)
-    assert fitted(lambda t: noise.normal(size=(len(t), 1)), 0.0, 1.0, (), np.inf) is None
-    assert fitted(lambda t: np.full((len(t), 1), np.nan), 0.0, 1.0, (), np.inf) is None
-    assert fitted(smooth, 0.0, 2.0, (), 2.0 / (2 * curves.MOST)) is None
+    assert fitted_signal_pieces(lambda t: noise.normal(size=(len(t), 1)), 0.0, 1.0, (), np.inf) is None
+    assert fitted_signal_pieces(lambda t: np.full((len(t), 1), np.nan), 0.0, 1.0, (), np.inf) is None
+    assert fitted_signal_pieces(smooth, 0.0, 2.0, (), 2.0 / (2 * curves.MOST)) is None
 
 
 def test_constant_functions_need_no_pieces():
-    assert fitted(lambda t: np.ones((len(t), 3)), 0.0, 1.0, (), np.inf) is EMPTY
+    assert fitted_signal_pieces(lambda t: np.ones((len(t), 3)), 0.0, 1.0, (), np.inf) is EMPTY
 
 
 def test_no_piece_is_longer_than_allowed():
-    fit = fitted(smooth, 0.0, 2.0, (), 0.03)
+    fit = fitted_signal_pieces(smooth, 0.0, 2.0, (), 0.03)
     assert np.diff(np.append(fit.starts, 2.0)).max() <= 0.03 * (1 + 1e-12)

@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.mixed import mixed
+from denoc.dynamics.mixed import mixed_dynamics
 from denoc.machine.jit import choice, objects, offer
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.ledger import LOOK, RUNS, Ledger
-from denoc.machine.jit.offer import Offer, in_blocks
+from denoc.machine.jit.offer import Offer, plain_or_compiled_in_blocks
 from denoc.machine.program.trace import Recording
-from denoc.scenario.run import prepare
-from denoc.study.complexity import chain_robot
+from denoc.scenario.run import prepare_scenario
+from denoc.study.complexity import chain_robot_for_times
 
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
     """Nothing is in the cache or in memory, and no ledger has an entry."""
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
-    offer.ledger.cache_clear()
-    objects.forget()
+    offer.compile_ledger.cache_clear()
+    objects.forget_machine_code()
 
 
 class Clock:
@@ -89,8 +89,8 @@ def test_a_large_batch_is_not_finished_plainly(monkeypatch):
     robot = denoc.load("planar3r")
     q = np.random.default_rng(1).standard_normal((30_000, 3))
     found = denoc.inverse(robot, q, q, q)
-    assert [key[0] for key in mixed(robot, (True,) * 3).offer._code] == ["lanes"]
-    with using("plain"):
+    assert [key[0] for key in mixed_dynamics(robot, (True,) * 3).offer._code] == ["lanes"]
+    with using_backend("plain"):
         assert abs(denoc.inverse(robot, q, q, q) - found).max() < 1e-12 * abs(found).max()
 
 
@@ -105,11 +105,11 @@ def test_a_run_whose_steps_are_foreseen_is_compiled_at_once():
 
 def test_what_the_user_says_is_done_at_once(monkeypatch):
     Clock(monkeypatch, 1.0)
-    with using("compiled"):
+    with using_backend("compiled"):
         assert all(runs(square(), 3))
-    with using("plain"):
+    with using_backend("plain"):
         assert not any(runs(square(), 3 * RUNS))
-    assert offer.ledger(square().name).spent == 0.0  # nobody has left it to the ledger
+    assert offer.compile_ledger(square().name).spent == 0.0  # nobody has left it to the ledger
 
 
 # ---- runs
@@ -117,39 +117,39 @@ def test_what_the_user_says_is_done_at_once(monkeypatch):
 
 def test_a_replay_changes_over_at_the_same_call(monkeypatch):
     clock = Clock(monkeypatch, 0.01)
-    with choice.journalled() as notes:
+    with choice.journalled_backend_choices() as notes:
         first = runs(square(), 3 * RUNS)
     assert 0 < first.index(True) < len(first)
     assert notes.notes() == [f"{square().name}-single@{first.index(True)}"]
     clock.seconds = 0.0
-    offer.ledger.cache_clear()
-    with choice.journalled("auto", cached=notes.notes()) as again:
+    offer.compile_ledger.cache_clear()
+    with choice.journalled_backend_choices("auto", cached=notes.notes()) as again:
         assert runs(square(), 3 * RUNS) == first
     assert again.notes() == notes.notes()
     clock.seconds = 1.0
-    with choice.journalled("auto", cached=()):  # what wasn't compiled then isn't now
+    with choice.journalled_backend_choices("auto", cached=()):  # what wasn't compiled then isn't now
         assert not any(runs(square(), 3 * RUNS))
 
 
 def test_a_run_notes_what_earlier_runs_have_left(monkeypatch):
     Clock(monkeypatch, 0.01)
     one = square()
-    with using("compiled"):
+    with using_backend("compiled"):
         runs(one, 1)
-    with choice.journalled() as notes:
+    with choice.journalled_backend_choices() as notes:
         assert all(runs(one, 3))
     assert notes.notes() == [f"{one.name}-single@0"]
 
 
 def test_what_the_caller_says_is_stronger_than_notes():
-    with using("compiled"), choice.journalled("plain", cached=()):
-        assert choice.backend() == "compiled"
+    with using_backend("compiled"), choice.journalled_backend_choices("plain", cached=()):
+        assert choice.chosen_backend() == "compiled"
 
 
 def test_equal_programs_change_over_at_the_same_count_whoever_is_first(monkeypatch):
     """The legs of a mechanism, on threads that no replay can put into the same order."""
     Clock(monkeypatch, 0.01)
-    with choice.journalled() as notes:
+    with choice.journalled_backend_choices() as notes:
         slow, quick = square(), square()
         ahead = runs(quick, RUNS - 5)  # not yet
         behind = runs(slow, 20)  # would be, but for what the other one has done plainly
@@ -170,7 +170,7 @@ def test_whatever_the_clock_says_a_run_can_be_done_again_to_the_last_bit(name, t
     assert {"rx90-fall": changes, "four-bar-fall": bool(notes), "tree-idyn": True}[name]
     first.write(tmp_path / "first", plot=False)
     clock.seconds = 0.0
-    offer.ledger.cache_clear()
+    offer.compile_ledger.cache_clear()
     again = denoc.run(tmp_path / "first" / f"{name}.scenario.yaml")
     assert again.record["code"]["cached"] == first.record["code"]["cached"]
     for column, values in first.table.items():
@@ -207,7 +207,7 @@ def on_threads(call, arguments, count=8):
 
 def in_threads_that_use(backend, call):
     def chosen(*arguments):
-        with using(backend):
+        with using_backend(backend):
             return call(*arguments)
 
     return chosen
@@ -218,7 +218,7 @@ def test_one_sample_at_a_time_from_several_threads(backend):
     """They share one block of numbers."""
     robot = denoc.load("puma")
     states = np.random.default_rng(2).uniform(-1, 1, (2000, 3, 6))
-    with using("plain"):
+    with using_backend("plain"):
         expected = denoc.forward(robot, *states.transpose(1, 0, 2))
     found = on_threads(in_threads_that_use(backend, lambda *x: denoc.forward(robot, *x)), list(states))
     assert abs(np.array(found) - expected).max() < 1e-10 * abs(expected).max()
@@ -227,7 +227,7 @@ def test_one_sample_at_a_time_from_several_threads(backend):
 @pytest.mark.parametrize("name", ["puma", "chain", "four-bar"])
 def test_batches_from_several_threads(name):
     """A loop over the bodies needs a workspace for each thread."""
-    robot = chain_robot(40) if name == "chain" else denoc.load(name)
+    robot = chain_robot_for_times(40) if name == "chain" else denoc.load(name)
     rng = np.random.default_rng(3)
     if robot.tied:
         q = np.array([denoc.assemble(robot, robot.q0)] * 64)
@@ -235,7 +235,7 @@ def test_batches_from_several_threads(name):
     else:
         q, rates = rng.uniform(-1, 1, (2, 64, robot.nv))
     batches = [(q, rates, rng.uniform(-1, 1, (64, robot.nv))) for _ in range(64)]
-    with using("plain"):
+    with using_backend("plain"):
         expected = [denoc.forward(robot, *batch) for batch in batches]
     found = on_threads(in_threads_that_use("compiled", lambda *x: denoc.forward(robot, *x)), batches)
     assert max(abs(one - other).max() / abs(other).max() for one, other in zip(found, expected)) < 1e-9
@@ -252,7 +252,9 @@ def test_code_that_cannot_do_a_batch_is_asked_once():
         asked.append(samples)
         return "code" if samples <= 8 else None
 
-    found = in_blocks(np.zeros((10, 1)), 2, ask, by, lambda these: np.arange(these.start, these.stop)[:, None])
+    found = plain_or_compiled_in_blocks(
+        np.zeros((10, 1)), 2, ask, by, lambda these: np.arange(these.start, these.stop)[:, None]
+    )
     assert found[:, 0].tolist() == list(range(10))
     assert (asked, tried) == ([10, 8], [2])
 
@@ -260,10 +262,10 @@ def test_code_that_cannot_do_a_batch_is_asked_once():
 @pytest.mark.parametrize("name", ["suspension-bounce", "gough-stewart-fall"])
 def test_plans_are_the_same_whatever_is_compiled(monkeypatch, name):
     """A replay reads its notes together with the plan, so these can't say how the plan's own programs ran."""
-    with using("plain"):
-        expected = prepare(name)
+    with using_backend("plain"):
+        expected = prepare_scenario(name)
     monkeypatch.setenv("DENOC_BACKEND", "compiled")
-    found = prepare(name)
+    found = prepare_scenario(name)
     assert (found.q0, found.qd0) == (expected.q0, expected.qd0)
 
 
@@ -271,11 +273,11 @@ def test_plans_are_the_same_whatever_is_compiled(monkeypatch, name):
     ("around", "inside"),
     [
         (choice.steadily_compiled(), "plain"),  # what pays depends on what has run before
-        (choice.using("compiled"), "auto"),
-        (choice.using("plain"), "plain"),
-        (choice.using("auto"), "auto"),
+        (choice.using_backend("compiled"), "auto"),
+        (choice.using_backend("plain"), "plain"),
+        (choice.using_backend("auto"), "auto"),
     ],
 )
 def test_what_is_compiled_only_where_it_pays(around, inside):
     with around, choice.compiled_only_where_it_pays():
-        assert choice.backend() == inside
+        assert choice.chosen_backend() == inside

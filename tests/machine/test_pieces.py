@@ -5,12 +5,12 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.dynamics.offered import offered
+from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.machine.jit import kernel, pieces
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
 from denoc.machine.program.trace import Recording
-from denoc.study.complexity import chain_robot
+from denoc.study.complexity import chain_robot_for_times
 
 pytestmark = pytest.mark.sound
 
@@ -39,9 +39,9 @@ def in_pieces(request, monkeypatch):
 
 
 def codes(name, lanes=0):
-    with using("auto", lanes=lanes):
-        many = kernel.build(program, INPUTS, OUTPUTS, [name, str(lanes)], False)
-    return many, kernel.build_single(program, INPUTS, OUTPUTS, [name], False)
+    with using_backend("auto", lanes=lanes):
+        many = kernel.build_kernel(program, INPUTS, OUTPUTS, [name, str(lanes)], False)
+    return many, kernel.build_single_kernel(program, INPUTS, OUTPUTS, [name], False)
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
@@ -80,9 +80,9 @@ def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
     monkeypatch.setattr(pieces, "LONG", 100)
     robot, rng = denoc.load(name), np.random.default_rng(2)
     q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
-    with using("plain"):
+    with using_backend("plain"):
         right = denoc.derivatives(robot, q, qd, tau)
-    with using("compiled"):
+    with using_backend("compiled"):
         found, alone = denoc.derivatives(robot, q, qd, tau), denoc.derivatives(robot, q[4], qd[4], tau[4])
     for key, x in right.items():
         assert off(found[key], x) < 1e-11
@@ -90,6 +90,8 @@ def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
 
 
 def test_long_robots_are_cut():
-    made = offered(chain_robot(16), "fdyn-derivatives").program()
-    assert pieces.cut(made, 1) is not None
-    assert pieces.cut(offered(denoc.load("puma"), "fdyn-derivatives").program(), 1) is None
+    made = offered_dynamics_quantity(chain_robot_for_times(16), "fdyn-derivatives").program()
+    assert pieces.cut_long_program(made, 1) is not None
+    assert (
+        pieces.cut_long_program(offered_dynamics_quantity(denoc.load("puma"), "fdyn-derivatives").program(), 1) is None
+    )

@@ -8,12 +8,12 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.dynamics.offered import offered
+from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.dynamics.programs import ROWS
 from denoc.machine.jit import builtin_code, choice, native, objects, pieces
-from denoc.machine.jit.choice import using
-from denoc.machine.program.trace import live
-from denoc.robot.nearby import file_number
+from denoc.machine.jit.choice import using_backend
+from denoc.machine.program.trace import live_nodes
+from denoc.robot.nearby import robot_file_number
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 interface = pytest.importorskip("interface")
@@ -32,9 +32,9 @@ KEYS = {
 @pytest.fixture(autouse=True)
 def compiled(tmp_path, monkeypatch):
     """The number of programs that were compiled so far, in a folder of the test's own."""
-    builtin_code.loaded()  # once for each process, and kept elsewhere
+    builtin_code.loaded_builtin_code()  # once for each process, and kept elsewhere
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
-    objects.forget()
+    objects.forget_machine_code()
     made, before = [], native.compile_ir
 
     def counted(*given):
@@ -46,7 +46,7 @@ def compiled(tmp_path, monkeypatch):
 
 
 def family(name, key, factors=(1.0, 1.1, 1.2, 1.3)):
-    number = file_number(denoc.load(name), key)
+    number = robot_file_number(denoc.load(name), key)
     return [number.robot(number.value * factor) for factor in factors]
 
 
@@ -67,10 +67,10 @@ def check(what, robots, motions, count, made, bound):
         given = tuple(x[0] if count is None else np.resize(x, (count, x.shape[1])) for x in motion)
         call = interface.CALLS[what](robot, given, count)
         before = len(made)
-        with using("compiled"):
+        with using_backend("compiled"):
             found = flat(call())
         news.append(len(made) - before)
-        with using("plain"):
+        with using_backend("plain"):
             assert off(found, flat(call())) < bound, (what, robot.name)
     return news
 
@@ -107,10 +107,10 @@ def test_any_number_of_lanes_and_long_programs_in_pieces(lanes, compiled, monkey
         news = []
         for robot in robots:
             before, arguments = len(compiled), given[:1] if what is denoc.inertia else given
-            with using("compiled", lanes=lanes):
+            with using_backend("compiled", lanes=lanes):
                 found = [flat(what(robot, *arguments)), flat(what(robot, *arguments[:, 3]))]
             news.append(len(compiled) - before)
-            with using("plain"):
+            with using_backend("plain"):
                 assert off(found[0], flat(what(robot, *arguments))) < 1e-12
                 assert off(found[1], flat(what(robot, *arguments[:, 3]))) < 1e-12
         assert news[2:] == [0, 0]
@@ -121,7 +121,7 @@ def test_each_robot_keeps_its_numbers(compiled):
     robots = family("puma", "links.link3.mass")
     q = np.full(6, 0.3)
     functions = [denoc.function(robot, "inverse") for robot in robots]
-    with using("plain"):
+    with using_backend("plain"):
         right = [denoc.inverse(robot, q, q, q) for robot in robots]
     for _ in range(2):
         for call, x in zip(functions, right):
@@ -134,7 +134,7 @@ def test_other_processes_go_on(compiled, monkeypatch):
     made = []
     for robot in family("puma", "links.link3.mass"):
         monkeypatch.setattr(objects, "_first", {})
-        objects.forget()
+        objects.forget_machine_code()
         made += check("inverse", [robot], own([robot]), None, compiled, 1e-13)
     assert made == [1, 1, 0, 0]
 
@@ -142,9 +142,9 @@ def test_other_processes_go_on(compiled, monkeypatch):
 def test_the_same_robot_again_has_its_own_code(compiled, tmp_path, monkeypatch):
     robot, again = family("puma", "links.link3.mass", (1.0, 1.0))
     assert check("inverse", [robot, again], own([robot, again]), None, compiled, 1e-13) == [1, 0]
-    objects.forget()
+    objects.forget_machine_code()
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "another"))
-    with using("compiled"):
+    with using_backend("compiled"):
         other = denoc.inverse(denoc.load("puma"), *np.full((3, 6), 0.3))
         assert (other == denoc.inverse(robot, *np.full((3, 6), 0.3))).all()
     assert not any(numbers for _, numbers in objects._loaded)
@@ -152,7 +152,7 @@ def test_the_same_robot_again_has_its_own_code(compiled, tmp_path, monkeypatch):
 
 def test_a_number_that_was_zero_is_another_structure(compiled):
     robots = family("puma", "links.link3.mass")
-    number = file_number(denoc.load("puma"), "links.link3.joint.friction.viscous")
+    number = robot_file_number(denoc.load("puma"), "links.link3.joint.friction.viscous")
     robots.insert(2, number.robot(0.5))
     assert check("inverse", robots, own(robots), None, compiled, 1e-13) == [1, 1, 1, 0, 0]
 
@@ -163,7 +163,7 @@ def test_runs_have_code_of_their_own(compiled):
     q = np.full(6, 0.3)
     for robot in robots:
         before = len(compiled)
-        with choice.journalled(), using("compiled"):
+        with choice.journalled_backend_choices(), using_backend("compiled"):
             denoc.inverse(robot, q, q, q)
         assert len(compiled) == before + 1
 
@@ -172,8 +172,8 @@ def test_runs_have_code_of_their_own(compiled):
 def test_every_row_can_be_recorded_for_all_robots(name):
     robot = denoc.load(name)
     for what in ROWS:
-        made = offered(robot, what, (), robot.links[-1].name if what == "jacobian" else "").shared()
+        made = offered_dynamics_quantity(robot, what, (), robot.links[-1].name if what == "jacobian" else "").shared()
         program = made.program()
-        used = {node.id for node in live([*program.results(), *program.watched])}
+        used = {node.id for node in live_nodes([*program.results(), *program.watched])}
         assert len(program.numbers) == len(made.numbers)
         assert used & {node.id for node in program.numbers}, what

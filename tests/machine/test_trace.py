@@ -12,10 +12,10 @@ import pytest
 from denoc.machine.jit import llvm, native
 from denoc.machine.jit.kernel import Kernel, Single
 from denoc.machine.program.c import c_function
-from denoc.machine.program.dual import Dual, part_of, value_of
+from denoc.machine.program.dual import Dual, dual_derivative, dual_value
 from denoc.machine.program.lines import python_function
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
-from denoc.machine.program.trace import Count, Recording, count
+from denoc.machine.program.trace import Count, Recording, count_operations
 
 pytestmark = pytest.mark.smoke
 
@@ -59,8 +59,8 @@ def test_constants_fold_and_equal_operations_are_one():
     assert (x + 3.0) * (x + 3.0) is (3.0 + x) * (3.0 + x)
     assert (x * 2.0) * 3.0 is x * 6.0
     assert graph.node(2.0) + graph.node(3.0) is graph.node(5.0)
-    assert count([x * x + x]) == Count(multiplications=1, additions=1)
-    assert count([-x]) == Count()
+    assert count_operations([x * x + x]) == Count(multiplications=1, additions=1)
+    assert count_operations([-x]) == Count()
 
 
 def test_a_decision_on_a_computed_value_is_refused():
@@ -73,14 +73,14 @@ def test_dead_operations_are_not_counted():
     recording = Recording("dead")
     x, y = recording.input("x", 2)
     _ = x / y
-    assert count([x + y]) == Count(additions=1)
+    assert count_operations([x + y]) == Count(additions=1)
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 @pytest.mark.parametrize("rows", [1, 7, 8, 64])
 def test_lanes_agree_with_plain_text(lanes, rows):
     x, p = samples(rows)
-    code = native.compile_ir(llvm.kernel(recorded(), lanes, "kernel"))
+    code = native.compile_ir(llvm.kernel_ir(recorded(), lanes, "kernel"))
     kernel = Kernel(native.Loaded(code), "kernel", [3, 1], [4], lanes)
     (out,), finite, largest = kernel(x, p)
     assert finite
@@ -95,7 +95,7 @@ def test_any_width_of_rows_is_turned_right(width, lanes):
     x = recording.input("x", width)
     program = recording.program(out=[a * float(k + 1) for k, a in enumerate(x)])
     kernel = Kernel(
-        native.Loaded(native.compile_ir(llvm.kernel(program, lanes, "kernel"))), "kernel", [width], [width], lanes
+        native.Loaded(native.compile_ir(llvm.kernel_ir(program, lanes, "kernel"))), "kernel", [width], [width], lanes
     )
     rows = np.arange(3.0 * lanes * width).reshape(-1, width)
     (out,), _, _ = kernel(rows)
@@ -103,7 +103,9 @@ def test_any_width_of_rows_is_turned_right(width, lanes):
 
 
 def test_one_sample_at_a_time():
-    single = Single(native.Loaded(native.compile_ir(llvm.single(recorded(), "single"))), "single", [3, 1], [4])
+    single = Single(
+        native.Loaded(native.compile_ir(llvm.single_sample_ir(recorded(), "single"))), "single", [3, 1], [4]
+    )
     x, p = samples()
     np.testing.assert_allclose([single(a, b) for a, b in zip(x, p)], plain(x, p), rtol=1e-14, atol=1e-15)
     assert single(np.array([np.nan, 0, 0]), np.zeros(1)) is None
@@ -116,7 +118,7 @@ def test_one_sample_at_a_time():
 def test_what_is_not_finite_is_noticed_in_every_lane(bad, place):
     x, p = samples(21)
     x[place, 2] = bad
-    kernel = Kernel(native.Loaded(native.compile_ir(llvm.kernel(recorded(), 8, "kernel"))), "kernel", [3, 1], [4], 8)
+    kernel = Kernel(native.Loaded(native.compile_ir(llvm.kernel_ir(recorded(), 8, "kernel"))), "kernel", [3, 1], [4], 8)
     assert not kernel(x, p)[1]
 
 
@@ -124,7 +126,7 @@ def test_sines_are_good_to_the_last_places():
     recording = Recording("sine")
     (x,) = recording.input("x", 1)
     program = recording.program(out=list(cosine_sine(x)))
-    kernel = Kernel(native.Loaded(native.compile_ir(llvm.kernel(program, 4, "kernel"))), "kernel", [1], [2], 4)
+    kernel = Kernel(native.Loaded(native.compile_ir(llvm.kernel_ir(program, 4, "kernel"))), "kernel", [1], [2], 4)
     rng = np.random.default_rng(3)
     angles = np.concatenate([rng.uniform(-1e6, 1e6, 20000), rng.normal(size=20000), np.arange(-60, 61) * np.pi / 4])
     (out,), _, _ = kernel(angles[:, None])
@@ -192,7 +194,9 @@ def test_each_kind_of_operation_is_counted_once():
     x, y, z = recording.input("x", 3)
     c, s = cosine_sine(x)
     found = [x - y, x + z, y * z, x / y, c, s, square_root(y), sign(z), -(x * x)]
-    assert count(found) == Count(multiplications=2, additions=2, divisions=1, trigonometric=2, square_roots=1, signs=1)
+    assert count_operations(found) == Count(
+        multiplications=2, additions=2, divisions=1, trigonometric=2, square_roots=1, signs=1
+    )
 
 
 def test_duals_carry_derivatives():
@@ -205,8 +209,8 @@ def test_duals_carry_derivatives():
         ahead[k] += h
         behind[k] -= h
         slope = (np.array(pendulum_and_more(ahead, p)) - np.array(pendulum_and_more(behind, p))) / (2 * h)
-        np.testing.assert_allclose([part_of(f, k) for f in found], slope.astype(float), atol=1e-8)
-    np.testing.assert_allclose([value_of(f) for f in found], np.array(pendulum_and_more(x, p), dtype=float))
+        np.testing.assert_allclose([dual_derivative(f, k) for f in found], slope.astype(float), atol=1e-8)
+    np.testing.assert_allclose([dual_value(f) for f in found], np.array(pendulum_and_more(x, p), dtype=float))
 
 
 def test_nodes_and_duals_meet_from_either_side():
@@ -215,7 +219,7 @@ def test_nodes_and_duals_meet_from_either_side():
     (x,), (p,) = recording.input("x", 1), recording.input("p", 1)
     moving = Dual(x, {0: 1.0})
     terms = [p * moving, moving * p, p + moving, moving + p, p - moving, moving - p, p / moving, moving / p]
-    program = recording.program(value=[value_of(y) for y in terms], slope=[part_of(y, 0) for y in terms])
+    program = recording.program(value=[dual_value(y) for y in terms], slope=[dual_derivative(y, 0) for y in terms])
     space = {}
     exec(python_function(program, "f", ""), {"cos": np.cos, "sin": np.sin, "sqrt": np.sqrt}, space)
     x, p = 0.7, 1.9

@@ -10,16 +10,16 @@ import denoc
 import legged
 import yamls
 from comparing import off
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.parallel import cluster
 from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Counting, Process, Threads
-from denoc.parallel.part import euler_parameters
+from denoc.parallel.part import euler_parameters_of_platform
 from denoc.parallel.steps import message_plan
-from denoc.scenario.run import prepare
+from denoc.scenario.run import prepare_scenario
 from denoc.study import distribute as study
-from denoc.text.library import find
+from denoc.text.library import find_library_file
 from limits import HANGS
 
 SAME = 1e-12
@@ -62,7 +62,7 @@ def engine(request):
 
 def redundant():
     """The 3-RRR robot with all its leg joints driven."""
-    file = yamls.load(find("three-rrr", "robots").read_text(encoding="utf-8"))
+    file = yamls.load(find_library_file("three-rrr", "robots").read_text(encoding="utf-8"))
     for link in file["links"][:6]:
         link["joint"]["actuated"] = True
     return denoc.loads(yamls.dump(file))
@@ -126,7 +126,7 @@ def test_many_long_legs(legs, stages):
 
 
 def test_friction_springs_rotors_and_pitches_are_the_legs_own():
-    file = yamls.load(find("three-rrr", "robots").read_text(encoding="utf-8"))
+    file = yamls.load(find_library_file("three-rrr", "robots").read_text(encoding="utf-8"))
     file["links"][0]["joint"] |= {"rotor_inertia": 0.3, "friction": {"viscous": 0.2, "coulomb": 0.1}}
     file["links"][4]["joint"] |= {"spring": {"stiffness": 3.0, "rest": 0.4}}
     file["links"][6]["joint"] |= {"friction": {"viscous": 0.3}, "rotor_inertia": 0.2}
@@ -156,7 +156,7 @@ def test_euler_parameters_of_turns():
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ]
     R = np.array(rows).transpose(2, 0, 1)
-    found = euler_parameters(R)
+    found = euler_parameters_of_platform(R)
     assert abs(abs((found * e).sum(axis=1)) - 1.0).max() <= 1e-15
 
 
@@ -168,16 +168,18 @@ def test_euler_parameters_of_turns():
 @pytest.mark.sampled(3)
 def test_runs_by_legs_are_those_of_the_whole(closure, engine):
     scenario = {**FALL, "closure": {"method": closure}, "wrenches": []}
-    with using("plain"):  # penalties are stiff: of compiled code, and of the text, the last digits would grow apart
+    with using_backend(
+        "plain"
+    ):  # penalties are stiff: of compiled code, and of the text, the last digits would grow apart
         right = denoc.run(scenario)
-        found = prepare(scenario)
+        found = prepare_scenario(scenario)
         if closure == "denoc":
             by_legs = study.ByLegs(found.system, engine, 2)
-            result = study.carry_out(found, start=lambda: by_legs.begun(found.system, found.q0))
+            result = study.carry_out_plan(found, start=lambda: by_legs.begun(found.system, found.q0))
         else:
-            full = study.Full(lambda: prepare(scenario).system, found.solver, engine, 2)
+            full = study.Full(lambda: prepare_scenario(scenario).system, found.solver, engine, 2)
             trace = full.carried_out(found.q0, found.qd0, found.grid)
-            result = study.result_of(found, full.run, trace)
+            result = study.result_of_trace(found, full.run, trace)
     assert result.ended == right.ended == "done"
     for name, values in right.table.items():
         kind = [c.name for c in right.columns if c.unit == next(c.unit for c in right.columns if c.name == name)]
@@ -195,7 +197,7 @@ def test_wrenches_over_time_and_friction_act_in_distributed_runs():
             {"link": "link5", "force": [0, harmonic, 0]},
         ],
     }
-    right, outcome = denoc.run(scenario), study.study(lambda: prepare(scenario), measured=False)
+    right, outcome = denoc.run(scenario), study.distribution_study(lambda: prepare_scenario(scenario), measured=False)
     for joint in ("J1", "J6", "B1"):
         assert off(outcome.result.table[f"{joint}.qdd"], right.table[f"{joint}.qdd"]) <= SAME
     assert max(outcome.off.values()) <= SAME
@@ -221,8 +223,8 @@ def test_only_the_messages_of_the_plan_are_sent(task, nodes):
 
 def test_fully_distributed_runs_have_one_exchange_a_step():
     scenario = {**FALL, "closure": {"method": "penalty"}}
-    counted, found = Counting(Process()), prepare(scenario)
-    full = study.Full(lambda: prepare(scenario).system, found.solver, counted, 3)
+    counted, found = Counting(Process()), prepare_scenario(scenario)
+    full = study.Full(lambda: prepare_scenario(scenario).system, found.solver, counted, 3)
     trace = full.carried_out(found.q0, found.qd0, found.grid)
     rows = list(full.plan())
     assert trace.steps == 20
@@ -242,21 +244,21 @@ CARRIED = {
 def test_two_mobile_manipulators_with_a_payload_are_the_parts_of_two_nodes():
     """They have no legs: wheels branch off, and rolling ties them to the floor (Khan 2002, Fig. 1.2)."""
     steps = {"closure": {"method": "projection-qr"}, "solver": {"method": "rk4", "step": 0.005}}
-    outcome = study.study(lambda: prepare({**CARRIED, **steps}), measured=False)
+    outcome = study.distribution_study(lambda: prepare_scenario({**CARRIED, **steps}), measured=False)
     assert (outcome.form, outcome.legs, outcome.part, outcome.nodes) == ("fully distributed", 2, "part", 2)
     assert (outcome.units, outcome.messages) == (4, 16)
     assert set(outcome.off) == {"position", "acceleration", "force"}
     assert max(outcome.off.values()) < 1e-12
     with pytest.raises(denoc.InputError, match=r"left-floor1(.|\n)*projection-qr(.|\n)*part by part"):
-        study.study(lambda: prepare(CARRIED))
+        study.distribution_study(lambda: prepare_scenario(CARRIED))
 
 
 def test_what_is_explained_is_what_passes():
     def make():
-        return prepare("three-rrr-idyn")
+        return prepare_scenario("three-rrr-idyn")
 
-    unit, legs, nodes, rows = study.explained(make, study.EngineSetting(nodes=2, batch=100))
-    outcome = study.study(make, study.EngineSetting(nodes=2, batch=200), measured=False)
+    unit, legs, nodes, rows = study.distribution_explained(make, study.EngineSetting(nodes=2, batch=100))
+    outcome = study.distribution_study(make, study.EngineSetting(nodes=2, batch=200), measured=False)
     assert (unit, legs, nodes) == ("a batch of 100 samples", 3, 2)
     assert outcome.messages == sum(row.messages for row in rows) == 16
     assert outcome.bytes * 100 == sum(row.bytes for row in rows) * 151
@@ -291,11 +293,13 @@ def test_legs_that_are_open_are_refused():
 )
 def test_what_cant_be_distributed_is_refused_before_anything_runs(entries, words):
     with pytest.raises(denoc.InputError, match=words):
-        study.explained(lambda: prepare({**FALL, **entries}))
+        study.distribution_explained(lambda: prepare_scenario({**FALL, **entries}))
 
 
 def test_more_nodes_than_legs_are_told():
-    outcome = study.study(lambda: prepare("three-rrr-idyn"), study.EngineSetting(nodes=9), measured=False)
+    outcome = study.distribution_study(
+        lambda: prepare_scenario("three-rrr-idyn"), study.EngineSetting(nodes=9), measured=False
+    )
     assert outcome.nodes == 3
     assert outcome.notes == ["9 nodes for 3 legs: 3 are used"]
 
@@ -331,7 +335,7 @@ def test_errors_of_nodes_come_back_as_they_are(workers):
 def test_a_given_scheduler_is_used_and_left_running(workers):
     address = workers._client.scheduler.address
     setting = study.EngineSetting("dask", nodes=3, scheduler=address)
-    outcome = study.study(lambda: prepare("three-rrr-idyn"), setting)
+    outcome = study.distribution_study(lambda: prepare_scenario("three-rrr-idyn"), setting)
     assert max(outcome.off.values()) <= SAME
     assert outcome.notes == ["3 nodes on 2 workers"]
     assert outcome.cost.latency > 0.0

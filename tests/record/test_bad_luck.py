@@ -125,7 +125,7 @@ def test_results_of_many_processes_follow_one_another(tmp_path):
     record = json.loads((home / "run.json").read_text())
     assert record["files"] == sorted(os.listdir(home))
     assert f"{int(record['value'])}.yaml" in record["files"]
-    checksums.check(home, record, [name for name in record["files"] if name != "run.json"])
+    checksums.check_recorded_checksums(home, record, [name for name in record["files"] if name != "run.json"])
     assert os.listdir(home.parent) == ["run"]
 
 
@@ -206,10 +206,10 @@ def test_drafts_of_dead_processes_go_and_no_others(tmp_path, monkeypatch):
     process.wait(HANGS)
     with monkeypatch.context() as patch:
         patch.setattr(os, "getpid", lambda: process.pid)
-        dead = drafts.path(drafts.DRAFT, tmp_path, "run")
+        dead = drafts.output_draft_path(drafts.DRAFT, tmp_path, "run")
         patch.setattr(drafts, "_host", lambda: "00000000")
-        elsewhere = drafts.path(drafts.DRAFT, tmp_path, "run")
-    alive = drafts.path(drafts.DRAFT, tmp_path, "run")
+        elsewhere = drafts.output_draft_path(drafts.DRAFT, tmp_path, "run")
+    alive = drafts.output_draft_path(drafts.DRAFT, tmp_path, "run")
     mine = tmp_path / f"{drafts.START}{drafts.DRAFT}-notes"
     for one in (dead, elsewhere, alive, mine):
         one.mkdir()
@@ -230,13 +230,13 @@ def test_a_changed_file_is_not_the_records(tmp_path):
     writers.result(tmp_path)
     record = json.loads((tmp_path / "run.json").read_text())
     assert {*record["checksums"]} == {*record["files"]} - {"run.json"}
-    checksums.check(tmp_path, record, ["run.csv"])
+    checksums.check_recorded_checksums(tmp_path, record, ["run.csv"])
     with (tmp_path / "run.csv").open("a") as file:
         file.write("1,2\n")
     with pytest.raises(InputError, match=r"run\.csv: this is not the file"):
-        checksums.check(tmp_path, record, ["run.csv"])
+        checksums.check_recorded_checksums(tmp_path, record, ["run.csv"])
     del record["checksums"]
-    checksums.check(tmp_path, record, ["run.csv"])  # of a version that knew none
+    checksums.check_recorded_checksums(tmp_path, record, ["run.csv"])  # of a version that knew none
 
 
 def test_a_folder_is_locked_for_one_writer_at_a_time(tmp_path):
@@ -252,10 +252,10 @@ def test_a_folder_is_locked_for_one_writer_at_a_time(tmp_path):
             os.close(handle)
         return True
 
-    with drafts.locked(tmp_path):
+    with drafts.locked_output_folder(tmp_path):
         assert not free(fcntl.LOCK_EX)
         assert not free(fcntl.LOCK_SH)
-    with drafts.locked(tmp_path, shared=True):
+    with drafts.locked_output_folder(tmp_path, shared=True):
         assert not free(fcntl.LOCK_EX)
         assert free(fcntl.LOCK_SH)
     assert free(fcntl.LOCK_EX)

@@ -7,11 +7,11 @@ import denoc
 from denoc.errors import InputError
 from denoc.record import figures, plots
 from denoc.record.columns import Column
-from denoc.record.drawings import Drawing, drawing
+from denoc.record.drawings import Drawing, plot_drawing
 from denoc.record.styles import STYLES
 from denoc.record.view import UNDETERMINED, Look
-from denoc.scenario.stored import stored
-from denoc.study.report import report
+from denoc.scenario.stored import stored_scenario_result
+from denoc.study.report import report_html
 
 CRANK = {
     "name": "bars",
@@ -91,7 +91,7 @@ def test_panels_that_can_be_compared_have_one_scale():
     t = np.linspace(0, 1, 50)
     columns = [Column(f"j{k}.tau", "N m", "force", f"j{k}", f"j{k}.tau") for k in range(4)]
     table = {"j0.tau": 50 * t, "j1.tau": -30 * t, "j2.tau": 5 * np.sin(9 * t), "j3.tau": 0 * t}
-    made = figures.figures("x", t, table, columns, ["torques"], "x")
+    made = figures.result_figures_by_stem("x", t, table, columns, ["torques"], "x")
     limits = [axes.get_ylim() for axes in made["x-torques"].axes]
     assert limits[0] == limits[1]
     assert limits[0][0] < -30
@@ -105,7 +105,7 @@ def test_small_signals_are_not_flattened():
     columns = [Column(f"j{k}.tau", "N m", "force", f"j{k}", f"j{k}.tau") for k in range(5)]
     sizes = (100.0, 0.02, 40.0, 2.0, 1.0)
     table = {column.name: size * np.sin(9 * t) for column, size in zip(columns, sizes)}
-    figure = figures.figures("x", t, table, columns, ["torques"], "x")["x-torques-overlay"]
+    figure = figures.result_figures_by_stem("x", t, table, columns, ["torques"], "x")["x-torques-overlay"]
     assert [list(lines(axes)) for axes in figure.axes] == [["j0.tau", "j2.tau"], ["j3.tau", "j4.tau"], ["j1.tau"]]
     colours = [line.get_color() for axes in figure.axes for line in axes.get_lines()]
     assert len(set(colours)) == 5
@@ -114,10 +114,10 @@ def test_small_signals_are_not_flattened():
 def test_nothing_is_folded_where_all_is_zero():
     t = np.linspace(0, 1, 5)
     columns = [Column(f"j{k}.tau", "N m", "force", f"j{k}", f"j{k}.tau") for k in range(2)]
-    made = figures.figures("x", t, {column.name: 0 * t for column in columns}, columns, ["torques"], "x")
+    made = figures.result_figures_by_stem("x", t, {column.name: 0 * t for column in columns}, columns, ["torques"], "x")
     assert [axes.get_title() for axes in made["x-torques"].axes] == ["j0", "j1"]
     broken = {"j0.tau": np.full(5, np.nan), "j1.tau": t}  # no numbers aren't zeros
-    made = figures.figures("x", t, broken, columns, ["torques"], "x")
+    made = figures.result_figures_by_stem("x", t, broken, columns, ["torques"], "x")
     assert [axes.get_title() for axes in made["x-torques"].axes] == ["j0", "j1"]
 
 
@@ -154,16 +154,16 @@ def test_nothing_covers_anything(bars, style):
 
 
 def test_a_record_has_what_is_to_be_drawn(bars, tmp_path):
-    assert [drawing(entry) for entry in bars.record["plots"]] == list(bars.plots)
+    assert [plot_drawing(entry) for entry in bars.record["plots"]] == list(bars.plots)
     assert bars.record["plots"][:2] == ["reactions", {"plot": "angles", "degrees": True}]
     bars.write(tmp_path / "bars")
-    kept = stored(tmp_path / "bars")
+    kept = stored_scenario_result(tmp_path / "bars")
     assert tuple(kept.plots) == bars.plots
     files = {file.name for file in kept.draw([], tmp_path / "again")}
     assert {f"{stem}.png" for stem in bars.plot()} == files <= {*kept.record["files"]}
     again = denoc.run(tmp_path / "bars" / "bars.scenario.yaml")
     assert again.plots == bars.plots
-    page = report(kept)
+    page = report_html(kept)
     assert page.count('aria-label="Columns over others"') == 1
     assert "bars-path" in page
 
@@ -208,16 +208,16 @@ def test_what_can_not_be_drawn_is_said_before_the_run(entry, said):
 
 def test_a_drawing_is_what_it_was_read_from():
     for one in (Drawing(plot="angles"), Drawing(y=("a", "b"), x=("c",), equal=False), Drawing(plot="x", degrees=True)):
-        assert drawing(one.plain()) == one
+        assert plot_drawing(one.plain()) == one
     for strange in (3, {"y": 3}, {"y": []}, {"z": 1}, {"plot": "x", "y": ["a"]}, None, {"y": [1]}):
         with pytest.raises(TypeError):
-            drawing(strange)
+            plot_drawing(strange)
 
 
 def test_letters_of_vector_graphics_stay_letters(tmp_path):
     t = np.linspace(0, 1, 5)
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
     look = Look(STYLES["paper"])
-    made = figures.figures("x", t, {"j.q": t}, columns, ["angles"], "x", look=look)["x-angles"]
-    plots.save(made, tmp_path / "x.svg", letters=look.style.letters)
+    made = figures.result_figures_by_stem("x", t, {"j.q": t}, columns, ["angles"], "x", look=look)["x-angles"]
+    plots.save_figure(made, tmp_path / "x.svg", letters=look.style.letters)
     assert ">time (s)<" in (tmp_path / "x.svg").read_text()

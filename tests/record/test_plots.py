@@ -195,7 +195,7 @@ def chain(count, prefix="joint"):
 def test_many_joints(tmp_path):
     """Too many panels: the overlay alone, coloured in order, its legend naming some, the first and the last included."""
     t, table, columns = chain(250)
-    made = figures.figures("chain", t, table, columns, ["angles"], "chain")
+    made = figures.result_figures_by_stem("chain", t, table, columns, ["angles"], "chain")
     assert set(made) == {"chain-angles-overlay"}
     large, small = made["chain-angles-overlay"].axes  # joint k at k to k + 1 rad: the first dozen would be flat
     drawn = [line.get_label() for axes in (small, large) for line in axes.get_lines()]
@@ -203,9 +203,11 @@ def test_many_joints(tmp_path):
     told = [text.get_text() for text in large.get_legend().get_texts()]
     assert 10 < len(told) < 20
     assert (told[0], told[-1]) == ("joint12.q", "joint249.q")
-    plots.save(made["chain-angles-overlay"], tmp_path / "chain.png")  # and the axes have room: warnings are errors
+    plots.save_figure(
+        made["chain-angles-overlay"], tmp_path / "chain.png"
+    )  # and the axes have room: warnings are errors
     t, table, columns = chain(36)
-    assert set(figures.figures("chain", t, table, columns, ["angles"], "chain")) == {
+    assert set(figures.result_figures_by_stem("chain", t, table, columns, ["angles"], "chain")) == {
         "chain-angles",
         "chain-angles-overlay",
     }
@@ -216,7 +218,7 @@ def test_reactions_of_many_joints_are_drawn_too():
         Column(f"j{k}.reaction.f{axis}", "N", "reaction", f"j{k}", f"j{k} f{axis}") for k in range(40) for axis in "xyz"
     ]
     t = np.linspace(0, 1, 3)
-    made = figures.figures("x", t, {column.name: t for column in columns}, columns, ["reactions"], "x")
+    made = figures.result_figures_by_stem("x", t, {column.name: t for column in columns}, columns, ["reactions"], "x")
     assert set(made) == {"x-reactions-overlay"}
 
 
@@ -224,9 +226,9 @@ def test_names_that_matplotlib_would_take_for_something_else(tmp_path):
     """No name is mathematics, hides its line, or is cut off; what the font lacks is a box and no warning."""
     for prefix in ("_hidden", "$x^", "a$b$", "joint\u5173", "a" * 200, "\\frac{"):
         t, table, columns = chain(3, prefix)
-        made = figures.figures(prefix, t, table, columns, ["angles"], prefix)
+        made = figures.result_figures_by_stem(prefix, t, table, columns, ["angles"], prefix)
         for stem, figure in made.items():
-            plots.save(figure, tmp_path / "figure.png")
+            plots.save_figure(figure, tmp_path / "figure.png")
             told = [
                 axes.get_lines()[0].get_label() if axes.get_legend() is None else text.get_text()
                 for axes in figure.axes
@@ -251,13 +253,13 @@ def test_what_varies_by_rounding_only_is_a_constant():
         "j2.tau": 1e-3 * np.sin(t),  # small, but not that small
         "j3.tau": 3 + 1e-15 * np.sin(40 * t),
     }
-    figure = figures.figures("x", t, table, columns, ["torques"], "x")["x-torques"]
+    figure = figures.result_figures_by_stem("x", t, table, columns, ["torques"], "x")["x-torques"]
     heights = [high - low for low, high in (axes.get_ylim() for axes in figure.axes)]
     assert heights[1] > 1
     assert heights[3] > 1
     assert heights[2] == pytest.approx(1.1e-3 * np.sin(1))
     tiny = {name: 1e-12 * values for name, values in table.items()}  # the same machine in other units
-    figure = figures.figures("x", t, tiny, columns, ["torques"], "x")["x-torques"]
+    figure = figures.result_figures_by_stem("x", t, tiny, columns, ["torques"], "x")["x-torques"]
     low, high = figure.axes[2].get_ylim()
     assert high - low == pytest.approx(1.1e-15 * np.sin(1))
 
@@ -265,7 +267,7 @@ def test_what_varies_by_rounding_only_is_a_constant():
 def test_ticks_have_no_offset():
     t = np.linspace(0, 1, 50)
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
-    figure = figures.figures("x", t, {"j.q": 1000.5 + 1e-3 * t}, columns, ["angles"], "x")["x-angles"]
+    figure = figures.result_figures_by_stem("x", t, {"j.q": 1000.5 + 1e-3 * t}, columns, ["angles"], "x")["x-angles"]
     figure.canvas.draw()
     axis = figure.axes[0].yaxis
     assert axis.get_offset_text().get_text() == ""
@@ -286,15 +288,17 @@ def test_panels_do_not_overlap(result):
 
 def test_a_run_of_one_row_is_seen(tmp_path):
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
-    figure = figures.figures("x", np.array([0.0]), {"j.q": np.array([1.0])}, columns, ["angles"], "x")["x-angles"]
+    figure = figures.result_figures_by_stem("x", np.array([0.0]), {"j.q": np.array([1.0])}, columns, ["angles"], "x")[
+        "x-angles"
+    ]
     assert figure.axes[0].get_lines()[0].get_marker() == "o"
-    plots.save(figure, tmp_path / "x.png")
+    plots.save_figure(figure, tmp_path / "x.png")
 
 
 @pytest.mark.parametrize("form", plots.FORMATS)
 def test_files_are_the_same_every_time(result, tmp_path, form):
     for name in ("one", "two"):
-        plots.save(result.plot("energy")["arm-sim-energy"], tmp_path / f"{name}.{form}")
+        plots.save_figure(result.plot("energy")["arm-sim-energy"], tmp_path / f"{name}.{form}")
     assert (tmp_path / f"one.{form}").read_bytes() == (tmp_path / f"two.{form}").read_bytes()
 
 
@@ -303,8 +307,8 @@ def test_a_million_rows_are_drawn_without_a_warning(tmp_path):
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = figures.figures("x", t, {"j.q": np.sin(300 * t)}, columns, ["angles"], "x")["x-angles"]
-        plots.save(figure, tmp_path / "x.png")
+        figure = figures.result_figures_by_stem("x", t, {"j.q": np.sin(300 * t)}, columns, ["angles"], "x")["x-angles"]
+        plots.save_figure(figure, tmp_path / "x.png")
 
 
 def test_colours_and_styles_tell_all_lines_apart():

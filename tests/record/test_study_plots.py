@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from denoc.record.study_plots import Sweep, figures
+from denoc.record.study_plots import Sweep, figures_of_study
 
 X = np.array([3.0, 1.0, 2.0, 3.0, 1.0, 2.0])
 WORDS = ["rk45"] * 3 + ["rk56"] * 3
@@ -11,7 +11,7 @@ Y = np.array([9.0, 1.0, 4.0, 27.0, 1.0, np.nan])
 
 
 def drawn(numbers, words, outputs):
-    return figures(Sweep("title", numbers, words, outputs, {"x": "kg", "y": "m", "z": "1"}))
+    return figures_of_study(Sweep("title", numbers, words, outputs, {"x": "kg", "y": "m", "z": "1"}))
 
 
 def test_one_number_gives_a_curve_for_each_word():

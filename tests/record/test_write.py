@@ -100,7 +100,7 @@ def test_writing_that_fails_half_way_changes_nothing(tmp_path, monkeypatch, step
         (folder / "notes.txt").write_text("mine")
     kept = contents(tmp_path)
     calls = []
-    save, dumps, csv_text = plots.save, json.dumps, write.csv_text
+    save, dumps, csv_text = plots.save_figure, json.dumps, write.csv_text
 
     def failing(name, function):
         def inner(*args, **options):
@@ -112,7 +112,7 @@ def test_writing_that_fails_half_way_changes_nothing(tmp_path, monkeypatch, step
         return inner
 
     if step.endswith("plot"):
-        monkeypatch.setattr(plots, "save", failing("plot", save))
+        monkeypatch.setattr(plots, "save_figure", failing("plot", save))
     elif step == "csv":
         monkeypatch.setattr(write, "csv_text", failing("csv", csv_text))
     else:
@@ -143,7 +143,7 @@ def test_an_interrupt_while_writing_changes_nothing(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plots, "save", interrupted)
+    monkeypatch.setattr(plots, "save_figure", interrupted)
     with pytest.raises(KeyboardInterrupt):
         put(tmp_path / "run", note="after")
     assert contents(tmp_path) == kept
@@ -184,12 +184,12 @@ def test_plots_are_not_added_to_another_result(tmp_path):
     folder = tmp_path / "run"
     put(folder, (), note="first")
     record = json.loads((folder / "run.json").read_text())
-    figures = drawn.figures("run", T, TABLE, COLUMNS, ["angles"], "one")
+    figures = drawn.result_figures_by_stem("run", T, TABLE, COLUMNS, ["angles"], "one")
     put(folder, (), note="second")
     with pytest.raises(DenocError, match="another result now"):
-        write.add_plots(folder, "run", record, figures, "png")
+        write.add_plots_to_result(folder, "run", record, figures, "png")
     assert set(contents(folder)) == {"run.csv", "run.json"}
-    write.add_plots(folder, "run", json.loads((folder / "run.json").read_text()), figures, "png")
+    write.add_plots_to_result(folder, "run", json.loads((folder / "run.json").read_text()), figures, "png")
     assert set(contents(folder)) == {"run.csv", "run.json", "run-angles.png"}
 
 

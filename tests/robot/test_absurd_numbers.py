@@ -8,8 +8,8 @@ from copy import deepcopy
 import pytest
 
 import denoc
-from denoc.robot.build import build
-from denoc.text.source import from_mapping
+from denoc.robot.build import build_robot
+from denoc.text.source import document_from_mapping
 
 pytestmark = pytest.mark.smoke
 
@@ -114,7 +114,7 @@ def absurd(path):
 @pytest.mark.parametrize("robot", [FRAMES, DH, KHALIL, LOOP], ids=lambda robot: robot["name"])
 def test_no_absurd_number_of_a_robot_passes_in_silence(robot):
     def read(data):
-        return build(from_mapping(data)).warnings
+        return build_robot(document_from_mapping(data)).warnings
 
     assert not read(robot)
     passed = [(path, x) for path in leaves(robot) for x in absurd(path) if not said(robot, path, x, read)]
@@ -124,7 +124,7 @@ def test_no_absurd_number_of_a_robot_passes_in_silence(robot):
 def test_no_absurd_number_of_a_scenario_passes_in_silence():
     text = deepcopy(DH)
     text["links"].append({**deepcopy(DH["links"][0]), "name": "other", "joint": {"type": "revolute", "name": "b"}})
-    robot = build(from_mapping(text))
+    robot = build_robot(document_from_mapping(text))
 
     def read(data):
         run = denoc.run(data, robot)

@@ -7,17 +7,17 @@ import pytest
 
 import denoc
 import yamls
-from denoc.machine.jit.choice import using
-from denoc.scenario.run import carry_out, prepare
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.text.change import Change
-from denoc.text.library import find
+from denoc.text.library import find_library_file
 
 ROWS = Change("time.step", "(pi/50) s", "test", "")  # eleven of them in a turn of the crank
 
 
 def four_bar():
     """The library's four-bar with all joints in one list."""
-    data = yamls.load(find("four-bar", "robots").read_text())
+    data = yamls.load(find_library_file("four-bar", "robots").read_text())
     joints, links = [], []
     parents = {"crank": "base", "coupler": "crank", "rocker": "base"}
     for link in data["links"]:
@@ -37,8 +37,10 @@ def load(data):
 
 
 def torque(robot, joint="A0"):
-    with using("plain"):  # whether code is compiled depends on what was asked before, and with it the last digits
-        return carry_out(prepare("four-bar-idyn", robot, [ROWS])).table[f"{joint}.tau"]
+    with using_backend(
+        "plain"
+    ):  # whether code is compiled depends on what was asked before, and with it the last digits
+        return carry_out_plan(prepare_scenario("four-bar-idyn", robot, [ROWS])).table[f"{joint}.tau"]
 
 
 def test_the_same_mechanism():
@@ -79,7 +81,7 @@ def test_of_equals_the_later_joint_is_cut():
 
 def test_the_joint_with_more_freedom_is_cut():
     robot = denoc.load("suspension")
-    data = copy.deepcopy(yamls.load(find("suspension", "robots").read_text()))
+    data = copy.deepcopy(yamls.load(find_library_file("suspension", "robots").read_text()))
     joints, links = [], []
     for loop in data.pop("loops"):
         joints.append(loop)
@@ -172,7 +174,7 @@ def test_a_joint_with_an_actuator_is_not_cut():
 
 def test_a_cut_by_khalils_parameters():
     """His frames R_k and R_(k+B): here the joint's point along each link, by d, the frames turned about z by gamma."""
-    data = yamls.load(find("four-bar", "robots").read_text())
+    data = yamls.load(find_library_file("four-bar", "robots").read_text())
     plain = load(data)
     data["loops"][0]["first"] = {"gamma": "20 deg", "d": float(0.3 * np.cos(np.pi / 9)), "theta": 0.4}
     along, across = 0.3 * np.cos(np.pi / 9) * np.cos(np.pi / 9), 0.3 * np.cos(np.pi / 9) * np.sin(np.pi / 9)

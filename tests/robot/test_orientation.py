@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.robot.placement import from_rpy
+from denoc.robot.placement import placement_from_rpy
 
 ARM = """
 name: arm
@@ -40,7 +40,7 @@ def quaternion(R):
     [(0.3, -0.4, 0.5), (0, 0, 0), (0.7, np.pi / 2, -0.2), (0.7, np.pi / 2 - 1e-8, -0.2), (np.pi, 0, 0), (0, 2, 0)],
 )
 def test_three_ways_say_the_same(rpy):
-    R = from_rpy((0, 0, 0), rpy).rotation()
+    R = placement_from_rpy((0, 0, 0), rpy).rotation()
     written = denoc.loads(ARM.format(f"rpy: {list(map(float, rpy))}"))
     e = quaternion(R)
     for way in (f"quat: {(3 * e).tolist()}", f"matrix: {R.tolist()}"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import newton
-from denoc.robot.placement import Placement, X, Y, Z, pointing, turn_matrix_of, zxz
+from denoc.robot.placement import Placement, X, Y, Z, frame_pointing_along_axis, turn_matrix_of, zxz_turns
 from newton import turned
 
 pytestmark = pytest.mark.smoke
@@ -44,7 +44,7 @@ def nearly_turns_about_z():
 @pytest.mark.parametrize("some", [rotations, nearly_turns_about_z])
 def test_three_turns_about_z_x_z_make_any_rotation(some):
     for R in some():
-        turns = zxz(R)
+        turns = zxz_turns(R)
         assert len(turns) <= 3
         assert np.abs(product(turns) - R).max() < 4e-15
 
@@ -54,7 +54,9 @@ def test_factors_of_the_recursion_make_the_rotation(some):
     """However many turns it has been put together from: here two more rotations, one the other's inverse."""
     Q = turned(X_AXIS, 0.4) @ turned(Y_AXIS, -2.0) @ turned(Z_AXIS, 0.7)
     for R in some():
-        placement = Placement(zxz(R)).then(Placement(zxz(Q))).then(Placement(((Z, -0.7), (Y, 2.0), (X, -0.4))))
+        placement = (
+            Placement(zxz_turns(R)).then(Placement(zxz_turns(Q))).then(Placement(((Z, -0.7), (Y, 2.0), (X, -0.4))))
+        )
         assert len(placement.turns) > 3 >= len(placement.factors())
         assert np.abs(turn_matrix_of(placement.factors()) - R).max() < 4e-15
         assert np.abs(placement.rotation() - R).max() < 4e-15
@@ -73,14 +75,14 @@ AXES = [*np.eye(3), *-np.eye(3), [1, 2, 3], [-1, 0, 1], [0, -1, 1e-9], [1e-12, -
 @pytest.mark.parametrize("axis", AXES)
 def test_a_frame_on_an_axis_has_its_z_there(axis):
     axis = np.array(axis) / np.linalg.norm(axis)
-    R = pointing(tuple(axis.tolist())).rotation()
+    R = frame_pointing_along_axis(tuple(axis.tolist())).rotation()
     assert np.abs(R[:, 2] - axis).max() < 4e-16
     assert np.abs(R @ R.T - np.eye(3)).max() < 4e-16
     assert np.linalg.det(R) > 0
 
 
 def test_a_frame_on_z_is_the_frame_itself():
-    assert pointing((0.0, 0.0, 1.0)) == Placement()
+    assert frame_pointing_along_axis((0.0, 0.0, 1.0)) == Placement()
 
 
 def test_an_inverse_undoes_its_placement():

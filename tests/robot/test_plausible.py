@@ -3,7 +3,7 @@
 import pytest
 
 import denoc
-from denoc.text.library import folder
+from denoc.text.library import library_folder
 
 ARM = """
 name: arm
@@ -77,7 +77,7 @@ def test_rounding_is_no_warning(noise):
     assert "no body can have" in denoc.loads(ARM.replace("{xx: 0.01, yy: 0.01, zz: 0.01}", real)).warnings[0]
 
 
-@pytest.mark.parametrize("path", sorted(folder("robots").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(library_folder("robots").glob("*.yaml")), ids=lambda path: path.stem)
 def test_no_robot_of_the_library_is_doubted(path):
     assert not denoc.load(path).warnings
 
@@ -137,6 +137,6 @@ def test_what_other_books_and_formats_say_is_answered():
 @pytest.mark.parametrize("x", ["-1e300", "1e-300"])
 def test_lengths_whose_squares_are_no_numbers(x):
     """Of a point that nobody uses: the robot is read all the same."""
-    text = folder("robots").joinpath("three-rrr.yaml").read_text(encoding="utf-8")
+    text = library_folder("robots").joinpath("three-rrr.yaml").read_text(encoding="utf-8")
     assert "B2: [0.4, 0, 0]" in text
     assert denoc.loads(text.replace("B2: [0.4, 0, 0]", f"B2: [{x}, 0, 0]")).nv == 7

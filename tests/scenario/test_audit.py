@@ -8,7 +8,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
-from denoc.scenario.run import carry_out, prepare
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.text.change import Change
 
@@ -182,7 +182,7 @@ def test_methods_that_are_run_raw_are_only_reported(method):
 def test_a_singular_position_explains_a_broken_balance():
     """With a coupler of 0.12 m the crank can't turn round: what its forces would have to do there is no mistake."""
     change = Change("robot.loops.B.first.at", [0.12, 0, 0], "test", "")
-    result = carry_out(prepare("four-bar-idyn", changes=[change]))
+    result = carry_out_plan(prepare_scenario("four-bar-idyn", changes=[change]))
     assert result.ended == "singularity"
     assert result.record["reason"].endswith(
         "singular position in the loop `B`: the given motion can't go on from there"

@@ -7,13 +7,13 @@ import pytest
 
 import denoc
 import newton
-from denoc.dynamics.kinematics import point_rates
+from denoc.dynamics.kinematics import link_point_rates
 from denoc.errors import InputError
 from denoc.scenario.rows import Rows
-from denoc.scenario.run import carry_out, prepare
-from denoc.scenario.stored import stored
-from denoc.study.animate import arrows
-from denoc.study.verify import verified
+from denoc.scenario.run import carry_out_plan, prepare_scenario
+from denoc.scenario.stored import stored_scenario_result
+from denoc.study.animate import animation_force_arrows
+from denoc.study.verify import verify_result
 from denoc.text.change import Change
 from displacing import eighth_order
 from random_robots import drawn
@@ -34,7 +34,7 @@ def test_points_move_as_newton_says(seed):
     case = drawn(1100 + seed)
     for link in case.robot.links:
         q, qd, qdd = (list(x) for x in case.state)
-        v, a = point_rates(case.robot, q, qd, qdd, link.name, link.com)
+        v, a = link_point_rates(case.robot, q, qd, qdd, link.name, link.com)
         centre = case.newton.centres[link.name]
         np.testing.assert_allclose(v, centre.v, atol=1e-11 * case.bends() ** 2)
         np.testing.assert_allclose(a, centre.a, atol=1e-11 * case.bends() ** 2)
@@ -102,8 +102,8 @@ def test_the_ground_holds_mechanisms(scenario):
     changed = {"time": {"end": 0.1 + 4 * H, "step": H}, "record.resultants": True, "solver.rtol": 1e-12}
     if scenario is LIFT:
         changed["robot.links.crank.joint.actuated"] = False
-    plan = prepare(scenario, changes=[Change(key, value, "test", "") for key, value in changed.items()])
-    result, robot = carry_out(plan), plan.robot
+    plan = prepare_scenario(scenario, changes=[Change(key, value, "test", "") for key, value in changed.items()])
+    result, robot = carry_out_plan(plan), plan.robot
     assert result.ended == "done"
     q, qd = (coordinates(result, robot)[-9:], speeds(result, robot)[-9:])
     frames, momentum, weight = denoc.frames(robot, q), np.zeros((9, 6)), np.zeros(6)
@@ -170,9 +170,11 @@ def test_wrenches_in_axes_of_links_are_verified_and_not_drawn_in_others(tmp_path
     drawn = {}
     for axes in ("base", "link"):
         denoc.run({**bars, "record": {"axes": axes}}).write(tmp_path / axes, plot=False)
-        kept = stored(tmp_path / axes)
-        assert verified(kept).ok
-        drawn[axes] = {one["joint"] for one in arrows(kept, denoc.load("four-bar")) if one["kind"] == "reaction"}
+        kept = stored_scenario_result(tmp_path / axes)
+        assert verify_result(kept).ok
+        drawn[axes] = {
+            one["joint"] for one in animation_force_arrows(kept, denoc.load("four-bar")) if one["kind"] == "reaction"
+        }
     assert drawn == {"base": {"B"}, "link": set()}
 
 

@@ -13,10 +13,10 @@ from denoc.laws.forces import LAWS as FORCES
 from denoc.laws.motions import LAWS as MOTIONS
 from denoc.loops.methods import METHODS
 from denoc.robot import schema
-from denoc.robot.build import build
+from denoc.robot.build import build_robot
 from denoc.scenario.schema import CLOSURE, RECORD, ScenarioFile
 from denoc.text.fields import Strict
-from denoc.text.source import from_mapping
+from denoc.text.source import document_from_mapping
 
 TIME = {"end": 0.3, "step": 0.05}
 BODY = {"mass": 1, "com": [0.2, 0.05, 0], "inertia": {"xx": 0.01, "yy": 0.02, "zz": 0.025}}
@@ -110,7 +110,7 @@ def put(data, path, value):
 def outcome(scenario, robot):
     """Everything that a run gives, and its warnings; or the message with which it is refused."""
     try:
-        run = denoc.run(scenario, build(from_mapping(robot)))
+        run = denoc.run(scenario, build_robot(document_from_mapping(robot)))
     except denoc.DenocError as error:
         return None, [str(error)]
     audit, record = run.audit, run.record

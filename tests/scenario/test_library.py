@@ -5,8 +5,8 @@ import pytest
 
 import denoc
 from denoc.record.plots import PLOTS
-from denoc.scenario.run import prepare
-from denoc.text.library import folder, names
+from denoc.scenario.run import prepare_scenario
+from denoc.text.library import library_folder, library_names
 
 MOST_EVALUATIONS = 20_000  # of any scenario, so that the library stays quick
 
@@ -273,14 +273,14 @@ def at(result, column, when):
 
 
 def test_every_scenario_has_a_number():
-    assert set(EXPECTED) == set(names("scenarios"))
+    assert set(EXPECTED) == set(library_names("scenarios"))
 
 
-@pytest.mark.parametrize("name", names("scenarios"))
+@pytest.mark.parametrize("name", library_names("scenarios"))
 def test_scenario(name):
     result = denoc.run(name)
     assert result.audit["evaluations"] < MOST_EVALUATIONS
-    file = prepare(name).file
+    file = prepare_scenario(name).file
     assert (result.name, result.ended, result.record["expected"]) == (name, file.expect, file.expect)
     assert result.record["warnings"] == []
     assert file.expect == "singularity" or result.t[-1] == pytest.approx(file.time.end)
@@ -298,14 +298,14 @@ def test_scenario(name):
         assert at(result, column, when) == pytest.approx(value, abs=tolerance), f"{column} at {when}"
 
 
-@pytest.mark.parametrize("name", names("scenarios"))
+@pytest.mark.parametrize("name", library_names("scenarios"))
 def test_head(name):
     """A comment that says what to expect, and one line that fits `denoc list`."""
-    lines = (folder("scenarios") / f"{name}.yaml").read_text().splitlines()
+    lines = (library_folder("scenarios") / f"{name}.yaml").read_text().splitlines()
     assert lines[0].startswith("# ")
     head = " ".join(line[1:].strip() for line in lines if line.startswith("#"))
     assert "xpect" in head
-    plan = prepare(name)
+    plan = prepare_scenario(name)
     assert 10 < len(plan.about) <= 70
     assert plan.about[-1] not in ".:"
     assert plan.robot.about

@@ -8,8 +8,8 @@ import pytest
 import closed
 import denoc
 from comparing import off, slope
-from denoc.scenario.run import prepare
-from denoc.text.library import folder
+from denoc.scenario.run import prepare_scenario
+from denoc.text.library import library_folder
 
 pytestmark = pytest.mark.smoke
 
@@ -48,7 +48,7 @@ def test_inverse_dynamics_of_the_planar_mechanisms(scenario, name, case):
     for joint, force in one["joint_force"].items():
         column = f"{joint}.reaction" if joint in joints else f"{joint}.lambda"
         if f"{column}.fx" not in result.table:
-            assert not prepare(scenario).file.record.reactions
+            assert not prepare_scenario(scenario).file.record.reactions
             continue
         found = np.column_stack([result.table[f"{column}.f{axis}"][k] for axis in "xyz"])
         assert off(found[:, :2], force, scale) <= EXACT
@@ -66,7 +66,7 @@ def test_inverse_dynamics_of_the_planar_mechanisms(scenario, name, case):
 )
 def test_the_other_branch_is_the_one_that_the_robots_file_tells(name, mechanism, case):
     """A comment in the file has the `assembly` with which the loops close the other way."""
-    text = (folder("robots") / f"{name}.yaml").read_text()
+    text = (library_folder("robots") / f"{name}.yaml").read_text()
     other = re.search(r"`(assembly: {.*?})`", text)[1]
     robot = denoc.loads(re.sub(r"^assembly: .*$", other, text, flags=re.MULTILINE))
     one = closed.one_case(mechanism, case)[1]

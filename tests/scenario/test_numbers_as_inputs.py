@@ -9,7 +9,7 @@ import yaml
 import denoc
 import denoc.robots
 from denoc.machine.jit import native, objects, offer
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 
 CASES = {  # robot: the link whose mass differs, and its run
     "planar3r": ("link3", {"task": "simulate", "time": {"end": 0.1, "step": 0.05}}),
@@ -31,7 +31,7 @@ def heavier(name, mass):
 def compiled(tmp_path, monkeypatch):
     """What has been compiled, in a process that has compiled nothing before and always wants to."""
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "cache"))
-    objects.forget()
+    objects.forget_machine_code()
     monkeypatch.setattr(offer.Ledger, "wants", lambda *_, **__: "compiled")
     made, compile_ir = [], native.compile_ir
     monkeypatch.setattr(native, "compile_ir", lambda text, *level: made.append(text) or compile_ir(text, *level))
@@ -49,7 +49,7 @@ def test_a_third_mass_compiles_nothing(name, compiled, tmp_path, monkeypatch):
     first, second, third = counts
     assert (first > 0, second > 0, third) == (True, True, 0)
     assert any("-numbers@" in note for note in found.record["code"]["cached"])
-    with using("plain"):
+    with using_backend("plain"):
         plain = denoc.run(scenario, heavier(name, 1.3))
     for column, values in plain.table.items():
         if column.endswith((".q", ".qd", ".qdd", ".tau")):
@@ -57,7 +57,7 @@ def test_a_third_mass_compiles_nothing(name, compiled, tmp_path, monkeypatch):
 
     found.write(tmp_path / "out")
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "another"))
-    objects.forget()
+    objects.forget_machine_code()
     (replay,) = tmp_path.glob("out/**/*.scenario.yaml")
     again = denoc.run(replay)
     assert again.record["code"]["cached"] == found.record["code"]["cached"]
@@ -69,12 +69,12 @@ def test_with_compiled_code_chosen_numbers_do_not_depend_on_what_ran_before(comp
     scenario = {"robot": "planar3r", **CASES["planar3r"][1]}
 
     def run():
-        with using("compiled"):
+        with using_backend("compiled"):
             return denoc.run(scenario, heavier("planar3r", 1.3)).table
 
     before = run()
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "another"))
-    objects.forget()
+    objects.forget_machine_code()
     for mass in (1.1, 1.2):
         denoc.run(scenario, heavier("planar3r", mass))
     after = run()

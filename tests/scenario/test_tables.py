@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import denoc
-from denoc.cli.app import application
+from denoc.cli.app import typer_application
 
 SECTIONS = {
     "motion.joint1": "motion: {joint1: {law: table, file: way.csv, column: a}}",
@@ -51,6 +51,6 @@ def test_drives_have_tables_too(tmp_path):
 
 def test_it_is_said_on_the_terminal(tmp_path):
     path = scenario(tmp_path, SECTIONS["motion.joint1"], (0, 0.5))
-    done = CliRunner().invoke(application(), ["run", str(path), "--no-plot", "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(typer_application(), ["run", str(path), "--no-plot", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0
     assert "warning: motion.joint1: the table `way.csv` goes from 0 to 0.5 s" in done.output

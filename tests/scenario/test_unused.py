@@ -7,8 +7,8 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
-from denoc.robot.build import build
-from denoc.text.source import from_mapping
+from denoc.robot.build import build_robot
+from denoc.text.source import document_from_mapping
 
 pytestmark = pytest.mark.smoke
 
@@ -27,7 +27,7 @@ def pendulum(joint=None, **link):
     links[0]["joint"] |= joint or {}
     links[0] |= link
     kept = [{key: value for key, value in one.items() if value is not None} for one in links]
-    return build(from_mapping({"name": "pendulum", "convention": "frames", "links": kept}))
+    return build_robot(document_from_mapping({"name": "pendulum", "convention": "frames", "links": kept}))
 
 
 def warned(scenario, robot=None):

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 import yamls
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 
 BLOCK = """
 name: block
@@ -99,7 +99,7 @@ def test_a_law_of_the_state_is_as_good_as_a_wrench_that_knows_it(axes, backend):
     scenario = {"task": "simulate", "time": {"end": 0.1, "step": 0.05}, "record": {"reactions": True}}
     shares = [{"law": "expression", "force": f"{x}*({force})"} for x in (0.6, 0.8)]
     wrench = {"link": "coupler", "at": [0.2, 0.05, 0], "axes": axes, "force": [*shares, 0]}
-    with using(backend):
+    with using_backend(backend):
         run = denoc.run({**scenario, "forces": {"push": {"law": "expression", "force": force}}}, robot)
         same = denoc.run({**scenario, "wrenches": [wrench]}, robot)
     for column in same.table:
@@ -118,7 +118,7 @@ def test_a_law_of_the_state_ends_at_its_limits(backend):
     scenario = {"task": "simulate", "time": {"end": 2, "step": 0.05}, "forces": {"slide": feedback}}
     limits = "name: slide, axis: [1, 0, 0], actuated: true, effort: {limits: [-3, 3]}}"
     driven = denoc.loads(BLOCK.replace("name: slide, axis: [1, 0, 0]}", limits))
-    with using(backend):
+    with using_backend(backend):
         run, same = block(**feedback), denoc.run(scenario, driven)
     np.testing.assert_allclose(run.table["slide.q"], same.table["slide.q"], atol=1e-10)
     np.testing.assert_allclose(run.table["pull.force"], same.table["slide.tau"], atol=1e-8)

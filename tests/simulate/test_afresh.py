@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.simulate.afresh import null_basis
+from denoc.simulate.afresh import null_basis_at_state
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System
 from random_mechanisms import mechanism
@@ -20,7 +20,7 @@ FALL = {
 @pytest.mark.parametrize("seed", range(4))
 def test_the_basis_is_an_orthogonal_complement(seed):
     A = np.random.default_rng(seed).standard_normal((6, 9))
-    S = null_basis(A, 3)
+    S = null_basis_at_state(A, 3)
     assert abs(A @ S).max() < 1e-12
     assert abs(S.T @ S - np.eye(3)).max() < 1e-12
 
@@ -29,8 +29,8 @@ def test_its_columns_turn_and_swap_from_one_position_to_the_next():
     """All singular values of H are 0 or 1, so that rounding chooses the columns (Khan 2002, section 4.2)."""
     rng = np.random.default_rng(0)
     A = rng.standard_normal((6, 9))
-    first = null_basis(A, 3)
-    kept = [abs(np.diag(first.T @ null_basis(A + 1e-9 * rng.standard_normal(A.shape), 3))) for _ in range(20)]
+    first = null_basis_at_state(A, 3)
+    kept = [abs(np.diag(first.T @ null_basis_at_state(A + 1e-9 * rng.standard_normal(A.shape), 3))) for _ in range(20)]
     assert min(min(one) for one in kept) < 0.5  # as far as another column
 
 
@@ -56,7 +56,7 @@ def test_the_state_holds_v_and_rows_hold_the_speeds(seed):
 def test_nothing_is_compiled_and_one_freedom_runs_well():
     """A single column can only change its sign: the thesis' table says that the method suits one freedom."""
     slider = {**FALL, "robot": "slider-crank", "closure": {"method": "projection-svd-raw"}}
-    with denoc.machine.jit.choice.using("compiled"):
+    with denoc.machine.jit.choice.using_backend("compiled"):
         found = denoc.run(slider)
     right = denoc.run({**slider, "closure": {}})
     assert found.ended == right.ended == "done"

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import DenocError
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 
 RK4 = {"task": "simulate", "time": {"end": 0.1, "step": 0.02}, "solver": {"method": "rk4", "step": 0.005}}
 PD = {"law": "pd", "kp": 30, "kd": 2, "to": 0.4}
@@ -22,7 +22,7 @@ def pd(name):
 
 @pytest.mark.parametrize("robot, joint", [("planar3r", "joint2"), ("four-bar", "A0")])
 def test_a_function_gives_the_same_run_as_the_law_to_the_last_bit(robot, joint):
-    with using("plain"):
+    with using_backend("plain"):
         own = denoc.run({"robot": robot, **RK4, "forces": {joint: PD}})
         called = denoc.run({"robot": robot, **RK4}, forces={joint: pd(joint)})
     for name in own.table:
@@ -32,7 +32,7 @@ def test_a_function_gives_the_same_run_as_the_law_to_the_last_bit(robot, joint):
 @pytest.mark.parametrize("robot, joint", [("planar3r", "joint2"), ("four-bar", "A0")])
 def test_with_adaptive_steps_too_and_beside_compiled_code(robot, joint):
     scenario = {"robot": robot, "task": "simulate", "time": {"end": 0.5, "step": 0.1}}
-    with using("compiled"):
+    with using_backend("compiled"):
         own = denoc.run({**scenario, "forces": {joint: PD}})
         called = denoc.run(scenario, forces={joint: pd(joint)})
     for name in own.table:

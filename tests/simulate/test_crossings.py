@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from denoc.simulate.crossings import Steps, first_crossings
-from denoc.simulate.events import Rule, first_crossing
+from denoc.simulate.crossings import Steps, first_event_crossings
+from denoc.simulate.events import Rule, first_event_crossing
 from denoc.simulate.tableau import DORMAND_PRINCE
 
 pytestmark = pytest.mark.smoke
@@ -48,13 +48,13 @@ def alone(steps, k):
 
     functions = [watch(place, Rule(*numbers)) for place, numbers in zip(PLACES, steps.rules[k].tolist())]
     step = SimpleNamespace(t_old=steps.t_old[k], t=steps.t[k], y=steps.y[k], between=between)
-    return first_crossing(functions, step)
+    return first_event_crossing(functions, step)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_events_of_many_steps_are_those_of_each(seed):
     steps = drawn(seed)
-    at, watches = first_crossings(steps)
+    at, watches = first_event_crossings(steps)
     expected = [alone(steps, k) or (np.nan, -1) for k in range(COUNT)]
     assert watches.tolist() == [watch for _, watch in expected]
     assert at == pytest.approx(np.array([t for t, _ in expected]), rel=1e-12, abs=1e-12, nan_ok=True)
@@ -68,6 +68,6 @@ def test_the_first_events_of_many_steps_are_those_of_each(seed):
 def test_a_step_without_watches_that_fall_has_no_event():
     steps = drawn(0)
     steps.rules[:] = (0, 0, 1, 0, 0)
-    at, watches = first_crossings(steps)
+    at, watches = first_event_crossings(steps)
     assert np.isnan(at).all()
     assert (watches == -1).all()

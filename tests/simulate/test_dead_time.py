@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 
 BLOCK = """
 {name: block, convention: frames, links: [{name: b, joint: {type: prismatic, name: s, axis: [1, 0, 0] MORE}, mass: 1,
@@ -37,7 +37,7 @@ def by_steps(t, delay=0.3):
 @pytest.mark.parametrize("joint", ["s", "pull"])
 def test_a_block_moves_by_the_polynomials_of_the_method_of_steps(joint, backend):
     """Under its joint's actuator, and under one on its link."""
-    with using(backend):
+    with using_backend(backend):
         run = block(joint, rtol=1e-11)
     q, qd = by_steps(run.t)
     np.testing.assert_allclose(run.table["s.q"], q, atol=3e-10)
@@ -69,7 +69,7 @@ def test_a_pendulum_held_late_is_that_of_another_integration(backend):
     law = {"law": "pd", "kp": 12, "kd": 2, "dead_time": "0.15 s"}
     motion = {"law": "harmonic", "amplitude": 0.4, "frequency": 0.7}
     scenario = {"task": "simulate", "time": {"end": 1.5, "step": 0.05}, "solver": {"rtol": 1e-11}, "rates": {"j": 1.0}}
-    with using(backend):
+    with using_backend(backend):
         run = denoc.run({**scenario, "motion": {"j": motion}, "forces": {"j": law}}, denoc.loads(text))
     place, w, parts = 0.4, 2 * np.pi * 0.7, []
 
@@ -97,7 +97,7 @@ def test_in_a_mechanism_forces_are_those_of_rows_before():
     law = {"law": "expression", "force": "2*rocker.B.y - 0.3*qd", "dead_time": 0.04}
     runs = []
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             runs.append(denoc.run({**scenario, "forces": {"A0": law}, "record": {"points": ["rocker.B"]}}))
     for column in ("A0.q", "B0.qd", "A0.tau"):
         np.testing.assert_allclose(runs[0].table[column], runs[1].table[column], rtol=0, atol=1e-9)
@@ -108,7 +108,7 @@ def test_in_a_mechanism_forces_are_those_of_rows_before():
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 def test_late_forces_end_at_limits(backend):
     limited = ", actuated: true, effort: {limits: [-2, 2]}"
-    with using(backend):
+    with using_backend(backend):
         run = block(more=limited, rtol=1e-10)
         clipped = block(law={**LATE, "force": "clip(-4*s.q - 0.5*s.qd, -2, 2)"}, more=", actuated: true", rtol=1e-10)
     np.testing.assert_allclose(run.table["s.q"], clipped.table["s.q"], atol=1e-7)
@@ -130,13 +130,13 @@ def test_a_blow_is_felt_a_dead_time_later():
 
 def test_runs_begin_anew():
     """The same plan carried out twice, and an ensemble, have what a run alone has."""
-    from denoc.scenario.run import carry_out, prepare
+    from denoc.scenario.run import carry_out_plan, prepare_scenario
 
     scenario = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.2, "step": 0.1}}
     scenario["forces"] = {"joint1": {"law": "pd", "kp": 10, "kd": 1, "to": 0.3, "dead_time": 0.02}}
     alone = denoc.run(scenario)
-    plan = prepare(scenario)
-    again = [carry_out(plan) for _ in range(2)]
+    plan = prepare_scenario(scenario)
+    again = [carry_out_plan(plan) for _ in range(2)]
     runs = denoc.ensemble(scenario, [{"initial.joint2": x} for x in (0.0, 0.1)])
     for one in (*again, runs[0]):
         np.testing.assert_allclose(one.table["joint1.q"], alone.table["joint1.q"], rtol=0, atol=1e-12)

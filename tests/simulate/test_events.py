@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoc.simulate.events import crossing, first_crossing
-from denoc.simulate.integrate import INTEGRATORS, stepper_of
+from denoc.simulate.events import event_crossing, first_event_crossing
+from denoc.simulate.integrate import INTEGRATORS, stepper_of_integrator
 
 pytestmark = pytest.mark.smoke
 
@@ -44,7 +44,7 @@ SHAPES = {
 def test_crossing_brackets_the_change_of_sign(shape, root, tolerance):
     g = counted(lambda t: SHAPES[shape](t, root))
     g0, g1 = SHAPES[shape](0.0, root), SHAPES[shape](1.0, root)
-    t = crossing(g, 0.0, g0, 1.0, g1, tolerance)
+    t = event_crossing(g, 0.0, g0, 1.0, g1, tolerance)
     width = max(tolerance, 2 * math.ulp(1.0))
     assert (SHAPES[shape](t, root) > 0) == (g1 > 0)
     assert (SHAPES[shape](max(t - 1.01 * width, 0.0), root) > 0) == (g0 > 0)
@@ -53,7 +53,7 @@ def test_crossing_brackets_the_change_of_sign(shape, root, tolerance):
 
 def test_crossing_is_quick_on_smooth_functions():
     g = counted(lambda t: math.cos(t) - t)
-    t = crossing(g, 0.0, 1.0, 1.0, math.cos(1.0) - 1, 1e-14)
+    t = event_crossing(g, 0.0, 1.0, 1.0, math.cos(1.0) - 1, 1e-14)
     assert t == pytest.approx(0.7390851332151607, abs=2e-14)
     assert g.calls < 15
 
@@ -63,11 +63,11 @@ def test_bouncing_ball():
     g, restitution = 9.81, 0.7
     instants, t, y = [], 0.0, np.array([1.0, 0.0])
     while len(instants) < 6:
-        stepper = stepper_of("rk45", lambda t, y: np.array([y[1], -g]), t, y, 10)
+        stepper = stepper_of_integrator("rk45", lambda t, y: np.array([y[1], -g]), t, y, 10)
         found = None
         while found is None:
             assert stepper.step() == ""
-            found = first_crossing([lambda t, y: y[0]], stepper, samples=32)
+            found = first_event_crossing([lambda t, y: y[0]], stepper, samples=32)
         t = found[0]
         y = stepper.between(t)
         assert y[0] <= 0
@@ -79,11 +79,11 @@ def test_bouncing_ball():
 
 def parabola(samples, depth, functions=None):
     """Runs y = (t − 1)² − depth from 0 to 3, in one step after some short ones, until an event."""
-    stepper = stepper_of("rk45", lambda t, y: np.array([2 * (t - 1)]), 0, np.array([1 - depth]), 3)
+    stepper = stepper_of_integrator("rk45", lambda t, y: np.array([2 * (t - 1)]), 0, np.array([1 - depth]), 3)
     found = None
     while found is None and stepper.t < 3:
         assert stepper.step() == ""
-        found = first_crossing(functions or [lambda t, y: y[0]], stepper, samples=samples)
+        found = first_event_crossing(functions or [lambda t, y: y[0]], stepper, samples=samples)
     return found
 
 
@@ -116,11 +116,11 @@ def test_first_of_several_events_in_a_step():
 
 def test_events_of_one_sample_come_in_order_of_time():
     ends = [0.52, 0.51, 0.515]
-    stepper = stepper_of("rk45", lambda t, y: 0 * y, 0, np.ones(1), 1, max_step=1)
+    stepper = stepper_of_integrator("rk45", lambda t, y: 0 * y, 0, np.ones(1), 1, max_step=1)
     while stepper.t < 0.4 or stepper.t_old > 0.4:
         stepper.step()
     while True:
-        found = first_crossing([lambda t, y, at=at: at - t for at in ends], stepper, samples=1)
+        found = first_event_crossing([lambda t, y, at=at: at - t for at in ends], stepper, samples=1)
         if found:
             break
         stepper.step()
@@ -128,11 +128,11 @@ def test_events_of_one_sample_come_in_order_of_time():
 
 
 def test_states_are_interpolated_once_for_all_functions():
-    stepper = stepper_of("rk45", lambda t, y: -y, 0, np.ones(1), 1)
+    stepper = stepper_of_integrator("rk45", lambda t, y: -y, 0, np.ones(1), 1)
     stepper.step()
     asked, between = [], stepper.between
     stepper.between = lambda t: asked.append(t) or between(t)
-    assert first_crossing([lambda t, y: y[0]] * 5, stepper, samples=4) is None
+    assert first_event_crossing([lambda t, y: y[0]] * 5, stepper, samples=4) is None
     assert len(asked) == len(set(asked)) == 4
 
 
@@ -140,38 +140,38 @@ def test_an_event_that_has_just_fired_does_not_fire_again():
     def dive(t, y):
         return np.array([y[1], -1.0])
 
-    stepper = stepper_of("rk45", dive, 0, np.array([1.0, 0.0]), 5)
+    stepper = stepper_of_integrator("rk45", dive, 0, np.array([1.0, 0.0]), 5)
     found = None
     while found is None:
         stepper.step()
-        found = first_crossing([lambda t, y: y[0]], stepper)
+        found = first_event_crossing([lambda t, y: y[0]], stepper)
     assert found[0] == pytest.approx(math.sqrt(2), abs=1e-12)
-    again = stepper_of("rk45", dive, found[0], stepper.between(found[0]), 5)
+    again = stepper_of_integrator("rk45", dive, found[0], stepper.between(found[0]), 5)
     while again.t < 5:
         again.step()
-        assert first_crossing([lambda t, y: y[0]], again) is None
+        assert first_event_crossing([lambda t, y: y[0]], again) is None
 
 
 def test_a_settled_end_counts():
-    stepper = stepper_of("rk4", lambda t, y: 0 * y, 0, np.array([1e-12]), 1, step=0.1)
+    stepper = stepper_of_integrator("rk4", lambda t, y: 0 * y, 0, np.array([1e-12]), 1, step=0.1)
     stepper.step()
-    assert first_crossing([lambda t, y: y[0]], stepper) is None
+    assert first_event_crossing([lambda t, y: y[0]], stepper) is None
     stepper.settle(np.array([-1e-12]))
-    assert first_crossing([lambda t, y: y[0]], stepper)[0] == stepper.t
+    assert first_event_crossing([lambda t, y: y[0]], stepper)[0] == stepper.t
 
 
 def test_nothing_to_watch_and_nothing_stepped():
-    stepper = stepper_of("rk45", lambda t, y: -y, 0, np.ones(1), 1)
-    assert first_crossing([lambda t, y: y[0] - 2], stepper) is None
+    stepper = stepper_of_integrator("rk45", lambda t, y: -y, 0, np.ones(1), 1)
+    assert first_event_crossing([lambda t, y: y[0] - 2], stepper) is None
     stepper.step()
-    assert first_crossing([], stepper) is None
+    assert first_event_crossing([], stepper) is None
 
 
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_method_finds_the_lowest_point_of_a_pendulum(name):
     angle = 0.1  # small, so that the quarter period is almost π/2; its series is known
     quarter = math.pi / 2 * (1 + angle**2 / 16 + 11 * angle**4 / 3072 + 173 * angle**6 / 737280)
-    stepper = stepper_of(
+    stepper = stepper_of_integrator(
         name,
         lambda t, y: np.array([y[1], -math.sin(y[0])]),
         0,
@@ -184,7 +184,7 @@ def test_every_method_finds_the_lowest_point_of_a_pendulum(name):
     found = None
     while found is None:
         assert stepper.step() == ""
-        found = first_crossing([lambda t, y: y[0]], stepper)
+        found = first_event_crossing([lambda t, y: y[0]], stepper)
     assert found[0] == pytest.approx(quarter, abs=1e-5)
 
 
@@ -198,6 +198,6 @@ def test_a_step_of_a_few_spacings():
         def between(self, t):
             return np.array([1.0 if t < self.t else -1.0])
 
-    found = first_crossing([lambda t, y: float(y[0]), lambda t, y: 1.0], Short())
+    found = first_event_crossing([lambda t, y: float(y[0]), lambda t, y: 1.0], Short())
     assert found == (Short.t, 0)
-    assert first_crossing([lambda t, y: 1.0], Short()) is None
+    assert first_event_crossing([lambda t, y: 1.0], Short()) is None

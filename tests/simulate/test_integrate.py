@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, special
 
 from denoc.errors import InputError
-from denoc.simulate.integrate import INTEGRATORS, TABLEAUS, stepper_of
+from denoc.simulate.integrate import INTEGRATORS, TABLEAUS, stepper_of_integrator
 from denoc.simulate.runge_kutta import RungeKutta
 from denoc.simulate.scipy_stepper import Scipy
 from denoc.simulate.stepper import AT_END, NOT_FINITE, TOO_SMALL
@@ -117,7 +117,7 @@ def test_observed_order_of_dense_output(tableau):
 
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_dense_output_meets_both_ends(name):
-    stepper = stepper_of(name, pendulum, 0, np.array([1.0, 0.0]), 3, rtol=1e-6, atol=1e-8, step=0.02)
+    stepper = stepper_of_integrator(name, pendulum, 0, np.array([1.0, 0.0]), 3, rtol=1e-6, atol=1e-8, step=0.02)
     np.testing.assert_array_equal(stepper.between(0), [1, 0])
     for _ in range(5):
         before = stepper.y
@@ -139,7 +139,7 @@ def test_error_is_proportional_to_the_tolerance(tableau):
 
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_method_swings_a_pendulum_to_its_tolerance(name):
-    stepper = stepper_of(name, pendulum, 0, np.array([2.0, 0.0]), 10, rtol=1e-9, atol=1e-11, step=0.005)
+    stepper = stepper_of_integrator(name, pendulum, 0, np.array([2.0, 0.0]), 10, rtol=1e-9, atol=1e-11, step=0.005)
     checked = 0
     while stepper.t < 10:
         assert stepper.step() == ""
@@ -167,7 +167,9 @@ def test_steps_are_scipys_to_the_last_bit(problem, method, rtol):
     # the floor of rtol is not worth 20,000 steps
     t_end = t0 + (duration if rtol > 1e-14 else duration / 40)
     theirs = getattr(integrate, method)(fun, t0, np.array(y0, float), t_end, rtol=rtol, atol=rtol / 100, **options)
-    ours = stepper_of(method.lower(), fun, t0, np.array(y0, float), t_end, rtol=rtol, atol=rtol / 100, **options)
+    ours = stepper_of_integrator(
+        method.lower(), fun, t0, np.array(y0, float), t_end, rtol=rtol, atol=rtol / 100, **options
+    )
     attempts = 0
     while theirs.status == "running":
         before = theirs.nfev
@@ -188,7 +190,7 @@ def test_steps_are_scipys_to_the_last_bit(problem, method, rtol):
 
 def test_some_of_those_problems_reject_steps():
     fun, y0, duration, _ = PROBLEMS["stiffish"]
-    stepper = stepper_of("rk45", fun, 0, np.array(y0, float), duration, rtol=1e-4, atol=1e-6)
+    stepper = stepper_of_integrator("rk45", fun, 0, np.array(y0, float), duration, rtol=1e-4, atol=1e-6)
     run(stepper)
     assert stepper.rejected > 10
 
@@ -212,8 +214,10 @@ def with_work(t, y):
 
 @pytest.mark.parametrize("name", ADAPTIVE)
 def test_quadratures_do_not_change_the_steps(name):
-    alone = stepper_of(name, lambda t, y: with_work(t, y)[:2], 0, np.array([2.0, 0.0]), 5, rtol=1e-5, atol=1e-7)
-    carried = stepper_of(name, with_work, 0, np.array([2.0, 0.0, 0.0]), 5, rtol=1e-5, atol=1e-7, measured=2)
+    alone = stepper_of_integrator(
+        name, lambda t, y: with_work(t, y)[:2], 0, np.array([2.0, 0.0]), 5, rtol=1e-5, atol=1e-7
+    )
+    carried = stepper_of_integrator(name, with_work, 0, np.array([2.0, 0.0, 0.0]), 5, rtol=1e-5, atol=1e-7, measured=2)
     bare, laden = run(alone), run(carried)
     assert len(bare) == len(laden)
     # Newton's iterations end at a tolerance of their own, so implicit steps differ a little
@@ -221,7 +225,7 @@ def test_quadratures_do_not_change_the_steps(name):
     np.testing.assert_allclose(laden, bare, rtol=close, atol=1e-12)
     np.testing.assert_allclose(carried.y[:2], alone.y, rtol=close)
     if name == "rk45":
-        measured = stepper_of(name, with_work, 0, np.array([2.0, 0.0, 0.0]), 5, rtol=1e-5, atol=1e-7)
+        measured = stepper_of_integrator(name, with_work, 0, np.array([2.0, 0.0, 0.0]), 5, rtol=1e-5, atol=1e-7)
         assert len(run(measured)) > 2 * len(bare)
 
 
@@ -230,7 +234,9 @@ def test_quadratures_are_carried_along(name):
     def fun(t, y):  # ∫ sin θ dt = ω0 − ω
         return np.array([y[1], -math.sin(y[0]), math.sin(y[0])])
 
-    stepper = stepper_of(name, fun, 0, np.array([2.0, 0.0, 0.0]), 5, rtol=1e-8, atol=1e-10, step=0.01, measured=2)
+    stepper = stepper_of_integrator(
+        name, fun, 0, np.array([2.0, 0.0, 0.0]), 5, rtol=1e-8, atol=1e-10, step=0.01, measured=2
+    )
     run(stepper)
     assert stepper.y[2] == pytest.approx(-stepper.y[1], abs=1e-9)
 
@@ -241,7 +247,7 @@ def test_quadratures_are_carried_along(name):
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_lands_on_every_instant_that_t_end_is_moved_to(name):
     grid = np.arange(1, 21) * 0.1
-    stepper = stepper_of(name, pendulum, 0, np.array([2.0, 0.0]), grid[0], rtol=1e-8, atol=1e-10, step=0.03)
+    stepper = stepper_of_integrator(name, pendulum, 0, np.array([2.0, 0.0]), grid[0], rtol=1e-8, atol=1e-10, step=0.03)
     for t in grid:
         stepper.t_end = t
         run(stepper)
@@ -252,9 +258,9 @@ def test_lands_on_every_instant_that_t_end_is_moved_to(name):
 
 
 def test_landing_costs_one_step_for_each_instant_at_most():
-    free = stepper_of("rk45", pendulum, 0, np.array([2.0, 0.0]), 10, rtol=1e-8, atol=1e-10)
+    free = stepper_of_integrator("rk45", pendulum, 0, np.array([2.0, 0.0]), 10, rtol=1e-8, atol=1e-10)
     run(free)
-    landing = stepper_of("rk45", pendulum, 0, np.array([2.0, 0.0]), 0.5, rtol=1e-8, atol=1e-10)
+    landing = stepper_of_integrator("rk45", pendulum, 0, np.array([2.0, 0.0]), 0.5, rtol=1e-8, atol=1e-10)
     for k in range(1, 21):
         landing.t_end = 0.5 * k
         run(landing)
@@ -262,17 +268,17 @@ def test_landing_costs_one_step_for_each_instant_at_most():
 
 
 def test_fixed_steps_are_even_and_end_on_the_end():
-    stepper = stepper_of("rk4", harmonic, 0, np.array([1.0, 0.0]), 1.05, step=0.1)
+    stepper = stepper_of_integrator("rk4", harmonic, 0, np.array([1.0, 0.0]), 1.05, step=0.1)
     instants = run(stepper)
     np.testing.assert_allclose(np.diff(instants)[:-1], 0.1)
     assert instants[-1] == 1.05
     assert stepper.evaluations == 4 * 11
     # 0.1 isn't a binary fraction: no sliver of a step is left over at the end
-    assert len(run(stepper_of("rk4", harmonic, 0, np.array([1.0, 0.0]), 100, step=0.1))) == 1001
+    assert len(run(stepper_of_integrator("rk4", harmonic, 0, np.array([1.0, 0.0]), 100, step=0.1))) == 1001
 
 
 def test_the_derivative_at_the_end_is_evaluated_once_and_only_when_asked_for():
-    stepper = stepper_of("rk4", harmonic, 0, np.array([1.0, 0.0]), 1, step=0.1)
+    stepper = stepper_of_integrator("rk4", harmonic, 0, np.array([1.0, 0.0]), 1, step=0.1)
     stepper.step()
     assert stepper.evaluations == 4
     stepper.between(0.05)
@@ -284,7 +290,7 @@ def test_the_derivative_at_the_end_is_evaluated_once_and_only_when_asked_for():
 
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_a_state_without_components_runs_to_the_end(name):
-    stepper = stepper_of(name, lambda t, y: np.zeros(0), 0, np.zeros(0), 1, step=0.25)
+    stepper = stepper_of_integrator(name, lambda t, y: np.zeros(0), 0, np.zeros(0), 1, step=0.25)
     run(stepper)
     assert stepper.t == 1
     assert stepper.between(0.5).shape == (0,)
@@ -292,7 +298,7 @@ def test_a_state_without_components_runs_to_the_end(name):
 
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_rest_needs_no_tolerance(name):
-    stepper = stepper_of(name, lambda t, y: 0 * y, 0, np.zeros(2), 1, rtol=1e-6, atol=0, step=0.25)
+    stepper = stepper_of_integrator(name, lambda t, y: 0 * y, 0, np.zeros(2), 1, rtol=1e-6, atol=0, step=0.25)
     run(stepper)
     assert not stepper.y.any()
 
@@ -307,7 +313,7 @@ def test_a_derivative_may_return_the_same_array_again():
     for name in INTEGRATORS:
         ends = []
         for f in (fun, pendulum):
-            stepper = stepper_of(name, f, 0, np.array([2.0, 0.0]), 2, rtol=1e-6, atol=1e-8, step=0.1)
+            stepper = stepper_of_integrator(name, f, 0, np.array([2.0, 0.0]), 2, rtol=1e-6, atol=1e-8, step=0.1)
             while stepper.t < stepper.t_end:
                 stepper.step()
                 stepper.between((stepper.t + stepper.t_old) / 2)
@@ -322,7 +328,7 @@ def test_a_derivative_may_return_the_same_array_again():
 @pytest.mark.parametrize("name", INTEGRATORS)
 @pytest.mark.parametrize("measured", [None, 1])
 def test_nan_fails_with_a_sentence(name, measured):
-    stepper = stepper_of(name, lambda t, y: y * math.nan, 0, np.ones(2), 1, step=0.1, measured=measured)
+    stepper = stepper_of_integrator(name, lambda t, y: y * math.nan, 0, np.ones(2), 1, step=0.1, measured=measured)
     assert stepper.step() == NOT_FINITE
     assert stepper.t == 0
     np.testing.assert_array_equal(stepper.y, [1, 1])
@@ -339,7 +345,7 @@ def test_nan_on_the_way_fails_with_a_sentence_and_keeps_the_state(name, bad, whe
             dy[where] = bad
         return dy
 
-    stepper = stepper_of(name, fun, 0, np.ones(2), 1, rtol=1e-6, atol=1e-8, step=0.03, measured=1)
+    stepper = stepper_of_integrator(name, fun, 0, np.ones(2), 1, rtol=1e-6, atol=1e-8, step=0.03, measured=1)
     why = ""
     while not why:
         why = stepper.step()
@@ -351,7 +357,7 @@ def test_nan_on_the_way_fails_with_a_sentence_and_keeps_the_state(name, bad, whe
 
 @pytest.mark.parametrize("name", ADAPTIVE)
 def test_a_pole_fails_with_a_sentence(name):
-    stepper = stepper_of(name, lambda t, y: y**0 / (1 - t) ** 2, 0, np.ones(1), 2, rtol=1e-6, atol=1e-8)
+    stepper = stepper_of_integrator(name, lambda t, y: y**0 / (1 - t) ** 2, 0, np.ones(1), 2, rtol=1e-6, atol=1e-8)
     why = ""
     while not why:
         why = stepper.step()
@@ -361,14 +367,14 @@ def test_a_pole_fails_with_a_sentence(name):
 
 
 def test_a_step_below_the_spacing_of_floats_fails_with_a_sentence():
-    stepper = stepper_of("rk45", lambda t, y: y**2, 0, np.ones(1), 2, rtol=1e-6, atol=1e-8)
+    stepper = stepper_of_integrator("rk45", lambda t, y: y**2, 0, np.ones(1), 2, rtol=1e-6, atol=1e-8)
     why = ""
     while not why:
         why = stepper.step()
     assert why == TOO_SMALL
     last = stepper.between(stepper.t_old)
     assert 0 < last[0] < stepper.y[0]  # the attempts have not spoilt the last step
-    assert stepper_of("rk4", harmonic, 1e9, np.ones(2), 2e9, step=1e-8).step() == TOO_SMALL
+    assert stepper_of_integrator("rk4", harmonic, 1e9, np.ones(2), 2e9, step=1e-8).step() == TOO_SMALL
 
 
 @pytest.mark.parametrize("name", INTEGRATORS)
@@ -378,7 +384,7 @@ def test_errors_of_the_derivative_come_through(name):
             raise ValueError("mine")
         return -y
 
-    stepper = stepper_of(name, fun, 0, np.ones(1), 1, step=0.1)
+    stepper = stepper_of_integrator(name, fun, 0, np.ones(1), 1, step=0.1)
     with pytest.raises(ValueError, match="mine"):
         run(stepper)
 
@@ -387,7 +393,7 @@ def test_what_lsoda_says_comes_out_as_a_sentence():
     def noise(t, y):
         return np.array([hash((t, y[0])) % 1000 - 500.0])
 
-    stepper = stepper_of("lsoda", noise, 0, np.ones(1), 1, rtol=1e-12, atol=1e-14)
+    stepper = stepper_of_integrator("lsoda", noise, 0, np.ones(1), 1, rtol=1e-12, atol=1e-14)
     why = ""
     while not why:
         why = stepper.step()
@@ -397,9 +403,9 @@ def test_what_lsoda_says_comes_out_as_a_sentence():
 
 def test_unknown_method_and_missing_step():
     with pytest.raises(InputError, match="did you mean `dop853`"):
-        stepper_of("dop835", harmonic, 0, np.ones(2), 1)
+        stepper_of_integrator("dop835", harmonic, 0, np.ones(2), 1)
     with pytest.raises(InputError, match="fixed `step`"):
-        stepper_of("rk4", harmonic, 0, np.ones(2), 1)
+        stepper_of_integrator("rk4", harmonic, 0, np.ones(2), 1)
 
 
 # --- settling
@@ -423,7 +429,7 @@ def test_settling_refreshes_the_first_stage(tableau):
 
 
 def test_settling_refreshes_the_first_stage_of_adaptive_steps():
-    stepper = stepper_of("rk45", pendulum, 0, np.array([1.0, 0.0]), 10)
+    stepper = stepper_of_integrator("rk45", pendulum, 0, np.array([1.0, 0.0]), 10)
     stepper.step()
     middle, before = stepper.between(stepper.t / 2), stepper.evaluations
     stepper.settle(stepper.y.copy())
@@ -458,8 +464,8 @@ def test_settling_refreshes_scipys_derivative(kind):
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_renormalising_after_every_step_costs_no_accuracy_and_no_steps(name):
     options = {"rtol": 1e-8, "atol": 1e-10, "step": 0.02}
-    plain = stepper_of(name, harmonic, 0, np.array([1.0, 0.0]), 20, **options)
-    settled = stepper_of(name, harmonic, 0, np.array([1.0, 0.0]), 20, **options)
+    plain = stepper_of_integrator(name, harmonic, 0, np.array([1.0, 0.0]), 20, **options)
+    settled = stepper_of_integrator(name, harmonic, 0, np.array([1.0, 0.0]), 20, **options)
     run(plain)
     run(settled, settle=lambda y: y / np.linalg.norm(y))
     assert settled.accepted < 1.2 * plain.accepted + 10
@@ -470,7 +476,7 @@ def test_renormalising_after_every_step_costs_no_accuracy_and_no_steps(name):
 
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_a_big_change_is_taken_over(name):
-    stepper = stepper_of(name, harmonic, 0, np.array([1.0, 0.0]), 1, rtol=1e-8, atol=1e-10, step=0.01)
+    stepper = stepper_of_integrator(name, harmonic, 0, np.array([1.0, 0.0]), 1, rtol=1e-8, atol=1e-10, step=0.01)
     run(stepper)
     before, counts = stepper.between((stepper.t_old + 1) / 2), (stepper.accepted, stepper.evaluations)
     stepper.settle(3 * stepper.y)
@@ -484,7 +490,7 @@ def test_a_big_change_is_taken_over(name):
 
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_a_change_before_the_first_step_is_taken_over(name):
-    stepper = stepper_of(name, harmonic, 0, np.array([1.0, 0.0]), 1, rtol=1e-8, atol=1e-10, step=0.01)
+    stepper = stepper_of_integrator(name, harmonic, 0, np.array([1.0, 0.0]), 1, rtol=1e-8, atol=1e-10, step=0.01)
     stepper.settle(np.array([0.0, 1.0]))
     np.testing.assert_array_equal(stepper.between(0), [0, 1])
     run(stepper)
@@ -494,6 +500,6 @@ def test_a_change_before_the_first_step_is_taken_over(name):
 @pytest.mark.parametrize("method", ["rk45", "rkck"])
 def test_a_stage_that_no_error_asks_for_can_not_spoil_it(method):
     """Memory that held no numbers before may hold NaN, and 0 × NaN would reject every step."""
-    stepper = stepper_of(method, lambda t, y: -y, 0.0, np.ones(3), 1.0)
+    stepper = stepper_of_integrator(method, lambda t, y: -y, 0.0, np.ones(3), 1.0)
     assert not stepper.trial.any()
     assert not stepper.K.any()

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.simulate import equations
-from denoc.simulate.large import recursion
+from denoc.simulate.large import recursion_in_discrete_state
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System
-from denoc.study.complexity import chain_robot
+from denoc.study.complexity import chain_robot_for_times
 from random_mechanisms import loaded
 from random_robots import random_robot
 
@@ -26,9 +26,11 @@ def test_an_evaluation_is_that_of_the_text(seed):
     discrete = replace(run.discrete, held=held, slip={k: 1.0 for k in system.coulomb if k not in held})
     y = run.start(robot.q0, rng.normal(size=robot.nv)).tolist()
     values = run.signals(0.0, discrete)
-    text = equations.evaluate(system, values, y, discrete, system.model)
-    with using("compiled", "rolled"):
-        looped = equations.evaluate(system, values, y, discrete, system.model, recursion(system, discrete))
+    text = equations.evaluate_equations(system, values, y, discrete, system.model)
+    with using_backend("compiled", "rolled"):
+        looped = equations.evaluate_equations(
+            system, values, y, discrete, system.model, recursion_in_discrete_state(system, discrete)
+        )
     for name in ("qdd", "tau", "resistance"):
         right = np.array(getattr(text, name), dtype=float)
         np.testing.assert_allclose(getattr(looped, name), right, rtol=0, atol=1e-11 * max(1.0, abs(right).max()))
@@ -38,12 +40,12 @@ def test_an_evaluation_is_that_of_the_text(seed):
 
 def test_a_run_of_a_long_chain_loops_over_its_bodies(monkeypatch):
     """From the second run on, when the loop over bodies has been paid for; straight-line code would cost far more."""
-    robot, asked = chain_robot(40), []
+    robot, asked = chain_robot_for_times(40), []
     monkeypatch.setattr("denoc.machine.jit.rolled.Rolled.__call__", counted(asked))
     fall = {"task": "simulate", "time": {"end": 0.004, "step": 0.002}}
-    with using("plain"):
+    with using_backend("plain"):
         plain = denoc.run(fall, robot)
-    with using("auto"):
+    with using_backend("auto"):
         for _ in range(3):
             found = denoc.run(fall, robot)
     assert len(asked) >= found.audit["evaluations"]

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from denoc.machine.jit.choice import using
-from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, STATUS, TOO_SMALL, H, T, build
+from denoc.machine.jit.choice import using_backend
+from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, STATUS, TOO_SMALL, H, T, build_compiled_loop
 from denoc.machine.program.scalars import cosine_sine
 from denoc.machine.program.trace import Recording
-from denoc.scenario.run import carry_out, prepare
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
-from denoc.simulate.runge_kutta import RungeKutta, scheme
+from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 
 pair = pytest.mark.parametrize("tableau", [DORMAND_PRINCE, DORMAND_PRINCE_8], ids=lambda tableau: tableau.name)
@@ -36,7 +36,9 @@ def program(rate):
 
 
 def made(rate, lanes=1, tableau=DORMAND_PRINCE):
-    return build(lambda: program(rate), scheme(tableau), 4, 3, (), lanes, (rate.__name__,), False)
+    return build_compiled_loop(
+        lambda: program(rate), integrator_scheme(tableau), 4, 3, (), lanes, (rate.__name__,), False
+    )
 
 
 def stepping(rate, y0, end, tableau=DORMAND_PRINCE, **control):
@@ -130,7 +132,7 @@ def test_four_components_have_norm_1_after_every_step(lanes):
         y = recording.input("y", 5)
         return recording.program(rate=[*(0.3 * x for x in y[:4]), y[0] * y[0] + y[1] + 0.0 * y[4]])
 
-    march = build(growing, scheme(DORMAND_PRINCE), 5, 5, (0,), lanes, ("growing",), False)
+    march = build_compiled_loop(growing, integrator_scheme(DORMAND_PRINCE), 5, 5, (0,), lanes, ("growing",), False)
     start = np.array([[0.5, 0.5, -0.5, 0.5, 0.0]] * lanes)
     march.begin(np.zeros((lanes, 0)), start, T=0.0, H=0.01, T_END=2.0, RTOL=1e-8, ATOL=1e-10, MAX_STEP=0.02)
     assert march.go(np.zeros(0), march.room(0), 1000) == REACHED
@@ -146,14 +148,14 @@ def test_four_components_have_norm_1_after_every_step(lanes):
 def test_a_free_fall_is_the_same_either_way(name, method):
     found = {}
     for backend in ("plain", "compiled"):
-        with using(backend):
-            plan = prepare(name)
-            found[backend] = carry_out(replace(plan, solver=replace(plan.solver, method=method)))
+        with using_backend(backend):
+            plan = prepare_scenario(name)
+            found[backend] = carry_out_plan(replace(plan, solver=replace(plan.solver, method=method)))
     plain, compiled = found["plain"], found["compiled"]
     assert compiled.ended == plain.ended == "done"
     # Python evaluates anew behind each step, but the last, that has brought Euler parameters to norm 1, where the loop
     # takes the step's last stage; so errors of next steps differ by some digits, and a few steps are judged otherwise
-    turning = any(joint.type.orientation is not None for joint in prepare(name).robot.moving)
+    turning = any(joint.type.orientation is not None for joint in prepare_scenario(name).robot.moving)
     for count in ("steps", "rejected"):
         assert abs(compiled.audit[count] - plain.audit[count]) <= (3 if turning else 0)
     if not turning:

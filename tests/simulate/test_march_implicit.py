@@ -12,13 +12,13 @@ from scipy import integrate
 
 from denoc.machine.jit import elimination, native
 from denoc.machine.jit.block import Block
-from denoc.machine.jit.choice import using
-from denoc.machine.jit.kernel import build_single
-from denoc.machine.jit.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, March, T, build
-from denoc.machine.program.dual import Dual, part_of
+from denoc.machine.jit.choice import using_backend
+from denoc.machine.jit.kernel import build_single_kernel
+from denoc.machine.jit.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, March, T, build_compiled_loop
+from denoc.machine.program.dual import Dual, dual_derivative
 from denoc.machine.program.scalars import cosine_sine
 from denoc.machine.program.trace import Recording
-from denoc.scenario.run import carry_out, prepare
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.radau import RADAU, A, C
 
 MEASURED = 3
@@ -51,11 +51,11 @@ def made(rate):
         recording = Recording("slopes")
         recording.input("u", 0)
         moved = [Dual(x, {k: 1.0}) for k, x in enumerate(recording.input("y", MEASURED))]
-        return recording.program(slopes=[part_of(x, k) for x in rate(moved) for k in range(MEASURED)])
+        return recording.program(slopes=[dual_derivative(x, k) for x in rate(moved) for k in range(MEASURED)])
 
     name = f"implicit {rate.__name__}"
-    single = build_single(slopes, (0, MEASURED), [(MEASURED + 2) * MEASURED], (name, "slopes"), False)
-    loop = build(program, RADAU, MEASURED + 2, MEASURED, (), 1, (name,), False, derivatives=single)
+    single = build_single_kernel(slopes, (0, MEASURED), [(MEASURED + 2) * MEASURED], (name, "slopes"), False)
+    loop = build_compiled_loop(program, RADAU, MEASURED + 2, MEASURED, (), 1, (name,), False, derivatives=single)
 
     def derivatives(t, y):
         J = np.zeros((MEASURED + 2, MEASURED + 2))
@@ -156,7 +156,7 @@ def test_elimination_solves(n, parts):
     b = matrix @ (x[0] + 1j * x[1] if parts == 2 else x[0])
     call = "ptr %A, ptr %pivots"
     text = (
-        f"{Block(1).declarations()}{elimination.functions(n)}define void @go({call}, ptr %b) {{\n"
+        f"{Block(1).declarations()}{elimination.elimination_ir(n)}define void @go({call}, ptr %b) {{\n"
         f"  call void @factor.{parts}({call})\n  call void @solve.{parts}({call}, ptr %b)\n  ret void\n}}\n"
     )
     code = native.Loaded(native.compile_ir(text))
@@ -191,10 +191,10 @@ def test_runs_are_the_same_either_way(name, end, event, marches):
     """With events, Euler parameters, loops, and signals of time."""
     found = {}
     for backend in ("plain", "compiled"):
-        with using(backend):
-            plan = prepare(name)
+        with using_backend(backend):
+            plan = prepare_scenario(name)
             solver = replace(plan.solver, method="radau", rtol=1e-5, atol=1e-7)
-            found[backend] = carry_out(replace(plan, grid=np.linspace(0.0, end, 6), solver=solver))
+            found[backend] = carry_out_plan(replace(plan, grid=np.linspace(0.0, end, 6), solver=solver))
         assert bool(marches[0]) == (backend == "compiled")
     plain, compiled = found["plain"], found["compiled"]
     assert plain.ended == compiled.ended == "done"

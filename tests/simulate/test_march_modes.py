@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit.choice import using
-from denoc.robot.build import build
+from denoc.machine.jit.choice import using_backend
+from denoc.robot.build import build_robot
 from denoc.simulate.runge_kutta import RungeKutta
-from denoc.text.source import from_mapping
+from denoc.text.source import document_from_mapping
 from random_contacts import drawn, with_contacts
 
 
@@ -35,10 +35,10 @@ def both(taken, scenario, robot=None, within=1e-9, *, smooth=True):
 
     Where a law isn't smooth, a step that ends at a kink sees one side of it or the other, so steps may differ.
     """
-    with using("plain"):
+    with using_backend("plain"):
         plain = denoc.run(scenario, robot)
     taken[0] = 0
-    with using("compiled"):
+    with using_backend("compiled"):
         compiled = denoc.run(scenario, robot)
     assert compiled.ended == plain.ended, compiled.record["reason"]
     if smooth:
@@ -118,7 +118,7 @@ def slider(**joint):
     second = {"type": "revolute", "name": "swing", "axis": [0, 1, 0]}
     body = {"mass": 1, "com": [0.2, 0, 0.1], "inertia": {"xx": 0.1, "yy": 0.1, "zz": 0.1}}
     links = [{"name": "block", "joint": first, **body}, {"name": "rod", "joint": second, **body}]
-    return build(from_mapping({"name": "slider", "convention": "frames", "links": links}))
+    return build_robot(document_from_mapping({"name": "slider", "convention": "frames", "links": links}))
 
 
 PUSH = {"law": "harmonic", "amplitude": 12, "frequency": 1.5}

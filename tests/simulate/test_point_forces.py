@@ -6,9 +6,9 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
-from denoc.simulate.state_force import points_of
-from denoc.text.library import folder
+from denoc.machine.jit.choice import using_backend
+from denoc.simulate.state_force import points_for_state_forces
+from denoc.text.library import library_folder
 from displacing import eighth_order, moved
 from random_robots import random_coordinates, random_robot
 
@@ -17,7 +17,7 @@ SHORT = {"task": "simulate", "time": {"end": 0.06, "step": 0.02}, "solver": {"rt
 
 def with_points(name, **points):
     """A robot of the library with points of its links."""
-    data = yamls.load((folder("robots") / f"{name}.yaml").read_text())
+    data = yamls.load((library_folder("robots") / f"{name}.yaml").read_text())
     for link in data["links"]:
         link.setdefault("points", {}).update(points.get(link["name"], {}))
     return denoc.loads(yamls.dump(data))
@@ -33,7 +33,7 @@ def test_points_are_where_frames_say_and_their_rates_are_their_slopes(seed):
     robot = denoc.loads(yamls.dump(data))
     rng = np.random.default_rng(seed + 100)
     q, qd = random_coordinates(data, rng), rng.uniform(-1, 1, robot.nv)
-    points = points_of(robot)
+    points = points_for_state_forces(robot)
     assert len(points) == len(robot.links)
     for point, link in zip(points, robot.links):
 
@@ -65,7 +65,7 @@ def test_in_an_arm_a_point_is_a_sum_of_sines(backend):
     formula = "8*({x} - 0.6) - 3*{y}*t + 0.5*{vx} - {vy}"
     robot = with_points("planar3r", link3={"pen": [LENGTHS[2], 0, 0]})
     scenario = {**SHORT, "initial": {"joint1": 0.4, "joint2": -0.3}, "rates": {"joint2": 2.0}}
-    with using(backend):
+    with using_backend(backend):
         run, same = (
             denoc.run({**scenario, "forces": {"joint2": {"law": "expression", "force": formula.format(**one)}}}, robot)
             for one in (named, written)
@@ -84,7 +84,7 @@ def test_a_spring_between_the_ground_and_a_point_keeps_energy(backend):
     wrench = {"link": "coupler", "at": [0.15, 0.05, 0], "axes": "base"}
     wrench["force"] = [*({"law": "expression", "force": one} for one in pull), 0]
     record = {"points": ["coupler.middle"]}
-    with using(backend):
+    with using_backend(backend):
         run = denoc.run({**SHORT, "time": {"end": 0.2, "step": 0.02}, "wrenches": [wrench], "record": record}, robot)
     way = [run.table[f"coupler.middle.{axis}"] - x for axis, x in zip("xy", anchor)]
     stored = stiffness / 2 * (way[0] ** 2 + way[1] ** 2)

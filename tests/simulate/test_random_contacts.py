@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from random_contacts import drawn, with_contacts
 
 METHODS = ["rk45", "rkck", "dop853", "radau"]
@@ -24,7 +24,7 @@ CASES = [
 def test_contacts_of_a_random_robot(kind, seed):
     robot = with_contacts(drawn(kind, seed), seed)
     solver = {"method": METHODS[seed % len(METHODS)], "max_steps": 20000}
-    with using("plain"):
+    with using_backend("plain"):
         found = denoc.run({"task": "simulate", "time": {"end": 0.4, "step": 0.02}, "solver": solver}, robot)
     assert found.ended in ("done", "singularity"), found.record["reason"]
     table = found.table

@@ -9,9 +9,9 @@ from scipy.spatial.transform import Rotation
 
 import denoc
 from comparing import off
-from denoc.machine.jit.choice import using
-from denoc.scenario.run import prepare
-from denoc.simulate.integrate import stepper_of
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.run import prepare_scenario
+from denoc.simulate.integrate import stepper_of_integrator
 from denoc.simulate.runner import Runner
 
 FALLS = [
@@ -65,7 +65,7 @@ def test_forces_and_wrenches_over_time_are_followed(backend):
 
     for forces, wrenches, factors in (({"x": push}, [], (1, 0)), ({}, [pull], (0, 1)), ({"x": push}, [pull], (1, 1))):
         acting = [{"link": "mass", "force": [one, 0, 0]} for one in wrenches]
-        with using(backend):
+        with using_backend(backend):
             found = run(mass_on_a_rail(), 2.0, forces=forces, wrenches=acting, solver={"rtol": 1e-10})
         w, u = 2 * np.pi, np.pi
         expected = factors[0] * moved(3, w, found.t) + factors[1] * moved(-5, u, found.t)
@@ -75,7 +75,7 @@ def test_forces_and_wrenches_over_time_are_followed(backend):
 def test_as_many_steps_as_are_allowed():
     """A limit of as many steps as a run takes ends nothing, one step less does; plain and in the compiled loop."""
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.5, "step": 0.05}}
             steps = denoc.run(fall).audit["steps"]
             enough, short = (denoc.run({**fall, "solver": {"max_steps": most}}) for most in (steps, steps - 1))
@@ -89,7 +89,7 @@ def test_as_many_steps_as_are_allowed():
 @pytest.mark.parametrize("name", FALLS)
 def test_energy_is_conserved_in_free_fall(name):
     """To 1e-8 of what is exchanged between kinetic and potential energy, at rtol 1e-10."""
-    data = prepare(name).file.model_dump(by_alias=True, exclude_none=True)
+    data = prepare_scenario(name).file.model_dump(by_alias=True, exclude_none=True)
     data["time"]["end"] = min(data["time"]["end"], 2.0)
     data["solver"] |= {"rtol": 1e-10, "atol": 1e-12}
     result = denoc.run(data)
@@ -102,14 +102,16 @@ def test_energy_is_conserved_in_free_fall(name):
 
 def test_rk45_takes_scipy_s_own_steps():
     """A PUMA falls: instants of the steps, states at their ends and evaluations are those of scipy.integrate.RK45."""
-    plan = prepare({"robot": "puma", "task": "simulate", "time": {"end": 1.5}, "solver": {"rtol": 1e-8, "atol": 1e-10}})
+    plan = prepare_scenario(
+        {"robot": "puma", "task": "simulate", "time": {"end": 1.5}, "solver": {"rtol": 1e-8, "atol": 1e-10}}
+    )
     robot, n, run = plan.robot, plan.robot.nv, Runner(plan.system, plan.q0)
 
     def f(t, y):
         return np.concatenate([y[n:], denoc.forward(robot, y[:n], y[n:], np.zeros(n))])
 
     theirs = integrate.RK45(f, 0.0, np.zeros(2 * n), 1.5, rtol=1e-8, atol=1e-10)
-    ours = stepper_of(
+    ours = stepper_of_integrator(
         "rk45",
         run.derivative,
         0.0,

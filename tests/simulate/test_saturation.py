@@ -6,11 +6,11 @@ from scipy.integrate import solve_ivp
 
 import denoc
 import yamls
-from denoc.machine.jit.choice import using
-from denoc.robot.build import build
-from denoc.scenario.run import prepare
+from denoc.machine.jit.choice import using_backend
+from denoc.robot.build import build_robot
+from denoc.scenario.run import prepare_scenario
 from denoc.simulate.saturation import LEAVES, REACHES
-from denoc.text.source import from_mapping
+from denoc.text.source import document_from_mapping
 
 pytestmark = pytest.mark.smoke
 
@@ -22,7 +22,7 @@ def slider(effort=None, mass=2.0, actuated=True):
     """A mass on a horizontal line."""
     joint = {**SLIDER, "actuated": actuated, **({"effort": {"limits": effort}} if effort else {})}
     link = {"name": "block", "joint": joint, "mass": mass, "com": [0, 0, 0], "inertia": {"xx": 1, "yy": 1, "zz": 1}}
-    return build(from_mapping({"name": "slider", "convention": "frames", "links": [link]}))
+    return build_robot(document_from_mapping({"name": "slider", "convention": "frames", "links": [link]}))
 
 
 def arm(*efforts):
@@ -31,7 +31,7 @@ def arm(*efforts):
     for k, effort in enumerate(efforts, start=1):
         joint = {"type": "revolute", "name": f"j{k}", "axis": [0, 1, 0], "xyz": [0.5 * (k > 1), 0, 0]}
         links.append({"name": f"l{k}", "joint": joint | ({"effort": {"limits": effort}} if effort else {}), **ROD})
-    return build(from_mapping({"name": "arm", "convention": "frames", "links": links}))
+    return build_robot(document_from_mapping({"name": "arm", "convention": "frames", "links": links}))
 
 
 def simulated(robot, forces, end=1.0, step=0.05, **more):
@@ -142,7 +142,7 @@ def test_plain_and_compiled_runs_agree():
     robot, law = arm([-1, 1], [-0.3, 0.4]), {"law": "pd", "to": 0.5, "kp": 40, "kd": 2}
     results = []
     for backend in ("plain", "compiled"):
-        with using(backend):
+        with using_backend(backend):
             results.append(simulated(robot, {"all": law}, end=0.3))
     for name, values in results[0].table.items():
         np.testing.assert_allclose(results[1].table[name], values, atol=1e-8, err_msg=name)
@@ -154,7 +154,7 @@ def test_lanes_of_controllers_with_limits_are_runs_alone():
     scenario = {"task": "simulate", "time": {"end": 0.2, "step": 0.05}}
     scenario["forces"] = {"all": {"law": "pd", "to": 0.5, "kp": 40, "kd": 2}}
     variations = [{"forces.all.to": x} for x in (0.2, 0.5, 0.9)]
-    with using("compiled"):
+    with using_backend("compiled"):
         together = denoc.ensemble(scenario, variations, arm([-1, 1], [-0.3, 0.4]))
         alone = [denoc.ensemble(scenario, [one], arm([-1, 1], [-0.3, 0.4]))[0] for one in variations]
     for one, other in zip(together, alone):
@@ -166,7 +166,7 @@ def test_lanes_of_controllers_with_limits_are_runs_alone():
 def test_a_constant_force_needs_no_events_within_its_limits_and_ends_there_beyond():
     def planned(value):
         forces = {"x": {"law": "constant", "value": value}}
-        return prepare({"task": "simulate", "time": {"end": 1}, "forces": forces}, slider([-1, 1]))
+        return prepare_scenario({"task": "simulate", "time": {"end": 1}, "forces": forces}, slider([-1, 1]))
 
     assert not planned(0.9).system.bounded
     assert planned(1.1).system.bounded
@@ -208,7 +208,7 @@ def test_an_actuator_of_a_link_beyond_its_limits_is_warned_of():
     task = {"task": "inverse", "time": {"end": 1, "step": 0.05}, "motion": motion}
 
     def done(**more):
-        return denoc.run(task, build(from_mapping({**document, "actuators": [{**push, **more}]})))
+        return denoc.run(task, build_robot(document_from_mapping({**document, "actuators": [{**push, **more}]})))
 
     force = done().table["push.force"]
     assert not [text for text in done().record["warnings"] if "effort" in text]

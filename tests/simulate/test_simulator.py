@@ -5,9 +5,9 @@ import pytest
 
 import denoc
 from denoc.errors import DenocError
-from denoc.loops.constraints import closure
-from denoc.machine.jit.choice import using
-from denoc.text.library import folder
+from denoc.loops.constraints import loop_closure
+from denoc.machine.jit.choice import using_backend
+from denoc.text.library import library_folder
 
 NAMES = ["puma", "four-bar", "cart-pole", "space-arm"]
 
@@ -27,7 +27,7 @@ def test_steps_are_those_of_a_run(name, backend):
     """Under a force of time that is held through each step, as `run` holds what a function gives."""
     robot = denoc.load(name)
     driven = [joint.name for joint in robot.moving if joint.actuated]
-    with using(backend):
+    with using_backend(backend):
         one = denoc.simulator(robot)
         for k in range(6):
             one.step(5e-3, [0.3 * np.cos(5e-3 * k)] * len(driven))
@@ -58,7 +58,7 @@ def test_plain_compiled_and_side_by_side_are_one(name):
     for k in range(3):
         compiled = np.array(marched(denoc.simulator(robot), 5, forces[:, k]))
         np.testing.assert_allclose(together[:, k], compiled, rtol=1e-12, atol=1e-12)
-    with using("plain"):
+    with using_backend("plain"):
         plain = np.array(marched(denoc.simulator(robot), 5, forces[:, 0]))
         np.testing.assert_allclose(plain, together[:, 0], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(marched(denoc.simulator(robot, 3), 5, forces), together, rtol=1e-12, atol=1e-12)
@@ -66,10 +66,10 @@ def test_plain_compiled_and_side_by_side_are_one(name):
 
 def test_loops_are_closed_at_every_step_and_coordinates_change_on_the_way():
     """A slider-crank that is driven at its piston turns over both dead centres, where the piston's place says nothing."""
-    text = (folder("robots") / "slider-crank.yaml").read_text()
+    text = (library_folder("robots") / "slider-crank.yaml").read_text()
     text = text.replace(", actuated: true", "").replace("axis: [1, 0, 0]}", "axis: [1, 0, 0], actuated: true}")
     robot = denoc.loads(text)
-    loops, one, many = closure(robot), denoc.simulator(robot), denoc.simulator(robot, 3)
+    loops, one, many = loop_closure(robot), denoc.simulator(robot), denoc.simulator(robot, 3)
     start = denoc.assemble(robot, [1.0, -1.3, 0.3])
     one.reset(start, [9.0, 0.0, 0.0])
     # speeds that fit: the crank's 9 rad/s in terms of the piston, which is the independent one here

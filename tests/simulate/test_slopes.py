@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit.choice import using
-from denoc.scenario.run import prepare
-from denoc.simulate.feedforward import runner
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.run import prepare_scenario
+from denoc.simulate.feedforward import runner_with_feedforward
 
 FALLS = {  # name of a scenario: how far its states are drawn from its start
     "puma-fall": 1.0,
@@ -22,8 +22,8 @@ FALLS = {  # name of a scenario: how far its states are drawn from its start
 
 def at_start(name, seed=3):
     """A run of the scenario at some state: coordinates near its start, and speeds that its loops allow."""
-    plan, rng = prepare(name), np.random.default_rng(seed)
-    run = runner(plan.system, plan.q0)
+    plan, rng = prepare_scenario(name), np.random.default_rng(seed)
+    run = runner_with_feedforward(plan.system, plan.q0)
     q = plan.q0 + FALLS[name] * rng.uniform(-1, 1, len(plan.q0))
     y = run.start(q, rng.uniform(-1, 1, len(plan.qd0)))
     return run, run.settled(0.0, y)
@@ -41,10 +41,10 @@ def differences(f, y, n):
 
 @pytest.mark.parametrize("name", FALLS)
 def test_slopes_are_those_of_the_rate(name):
-    with using("plain"):
+    with using_backend("plain"):
         run, y = at_start(name)
         plain = run.slopes(0.0, y)
-    with using("compiled"):
+    with using_backend("compiled"):
         compiled = run.slopes(0.0, y)
         expected = differences(lambda x: run.derivative(0.0, x), y, run.system.measured)
     size = abs(expected).max()

@@ -7,10 +7,10 @@ from scipy.interpolate import make_interp_spline
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
-from denoc.scenario.run import carry_out, prepare
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.text.change import Change
-from denoc.text.library import folder
+from denoc.text.library import library_folder
 
 FALL = {"task": "simulate", "time": {"end": 0.5, "step": 0.05}, "solver": {"rtol": 1e-10}}
 
@@ -38,7 +38,7 @@ ALIKE = [
 @pytest.mark.parametrize("robot, joint", [("planar3r", "joint2"), ("four-bar", "A0")])
 def test_a_formula_is_as_good_as_the_law_of_its_own(robot, joint, backend):
     for law, formula in ALIKE:
-        with using(backend):
+        with using_backend(backend):
             own = run(robot, {joint: law}, **SHORT)
             written = run(robot, {joint: {"law": "expression", "force": formula}}, **SHORT)
         for suffix in ("q", "qd", "tau"):
@@ -65,7 +65,7 @@ def test_a_formula_ends_at_the_actuator_s_limits(backend):
     formula = "-100*s.q - 4*s.qd"
     start = {"initial": {"s": 0.5}}
     scenario = {**FALL, **start, "time": {"end": 2, "step": 0.1}}
-    with using(backend):
+    with using_backend(backend):
         limited = denoc.run(
             {**scenario, "forces": {"s": {"law": "expression", "force": formula}}},
             denoc.loads(text.replace("LIMITS", ", effort: {limits: [-20, 20]}")),
@@ -142,7 +142,7 @@ def engine(rtol):
     """The crank's speeds from the equation M θ'' + M' θ'²/2 + V' = Q of an engine with one freedom."""
     r, l, lc, g = 0.04, 0.14, 0.045, 9.81
     J, m_crank, c_crank, m_rod, J_rod, m = 2e-3 + 0.3 + 2.0 * 0.005**2, 2.0, 0.005, 0.6, 2e-3, 0.5
-    angle, force = np.loadtxt(folder("scenarios") / "engine-gas.csv", delimiter=",", skiprows=1).T
+    angle, force = np.loadtxt(library_folder("scenarios") / "engine-gas.csv", delimiter=",", skiprows=1).T
     gas = make_interp_spline(angle, force, k=5, bc_type="periodic")
 
     def rates(t, y):
@@ -168,8 +168,8 @@ def engine(rtol):
 
 def test_an_engine_swings_as_its_own_equation_says():
     """Its speed from row to row, and how far it swings in the last cycle, against the equation of one freedom."""
-    with using("compiled"):
-        fine = carry_out(prepare("engine-run", changes=[Change("solver.rtol", 1e-12, "rtol")]))
+    with using_backend("compiled"):
+        fine = carry_out_plan(prepare_scenario("engine-run", changes=[Change("solver.rtol", 1e-12, "rtol")]))
     own, found = engine(1e-12), column(fine, "crank.qd")
     np.testing.assert_allclose(found, own, rtol=1e-8)
     cycles = [np.ptp(speed[-81:]) / speed[-81:].mean() for speed in (found, own)]
@@ -182,19 +182,19 @@ def test_an_engine_swings_as_its_own_equation_says():
 
 
 def test_the_gains_in_the_library_are_those_of_the_riccati_equation():
-    from denoc.study.regulator import as_laws, gains, weights
+    from denoc.study.regulator import regulator_as_laws, regulator_gains, regulator_weights
 
     robot = denoc.load("cart-pole")
     linear = denoc.linearize(robot, robot.q0)
     A, B = linear["A"], linear["B"]
-    Q, R = weights("5, 20, 1, 1; 0.5", 4, 1)
-    K = gains(A, B, Q, R)
+    Q, R = regulator_weights("5, 20, 1, 1; 0.5", 4, 1)
+    K = regulator_gains(A, B, Q, R)
     # Kleinman: the cost of this regulator, by Lyapunov's equation, gives the same gains again
     closed = A - B @ K
     unknown = np.kron(np.eye(4), closed.T) + np.kron(closed.T, np.eye(4))
     P = np.linalg.solve(unknown, -(Q + K.T @ R @ K).ravel()).reshape(4, 4)
     np.testing.assert_allclose(np.linalg.solve(R, B.T @ P), K, rtol=1e-10)
-    (law,) = as_laws(robot, linear, robot.q0, K).values()
+    (law,) = regulator_as_laws(robot, linear, robot.q0, K).values()
     balanced = denoc.run("cart-pole-balance")
     assert law["K"] == pytest.approx(balanced.record["input"]["forces"]["cart"]["K"], rel=1e-9)
     assert abs(column(balanced, "pole.q")[-1]) < 1e-3
@@ -211,7 +211,7 @@ def test_a_wrench_may_know_the_state(backend):
     wrench = [{"link": "piston", "force": [{"law": "expression", "force": formula}, 0, 0], "axes": "base"}]
     law = {"piston": {"law": "expression", "force": formula}}
     start = {"initial": {"crank": 1.0}, **SHORT}
-    with using(backend):
+    with using_backend(backend):
         pushed, driven = run("slider-crank", {}, wrenches=wrench, **start), run("slider-crank", law, **start)
         np.testing.assert_allclose(column(pushed, "crank.q"), column(driven, "crank.q"), rtol=1e-10)
         np.testing.assert_allclose(column(pushed, "energy.total"), column(driven, "energy.total"), rtol=1e-9)

@@ -7,10 +7,10 @@ from scipy.optimize import linprog, minimize
 
 import denoc
 import yamls
-from denoc.scenario.run import prepare
-from denoc.simulate.feedforward import runner
+from denoc.scenario.run import prepare_scenario
+from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.sharing import Sharing
-from denoc.simulate.sticking import settle
+from denoc.simulate.sticking import settle_sticking_modes
 
 
 def rough(name, **more):
@@ -157,9 +157,9 @@ def test_smooth_friction_reaches_prescribed_joints():
 def held(friction, end=1e-3, name="five-bar"):
     """A linkage that friction holds against gravity: how its joints share that, and what each one bears."""
     robot = rough(name, **friction)
-    plan = prepare({"task": "simulate", "time": {"end": end}}, robot)
-    run = runner(plan.system, plan.q0)
-    y = settle(run, 0.0, run.start(plan.q0, plan.qd0))
+    plan = prepare_scenario({"task": "simulate", "time": {"end": end}}, robot)
+    run = runner_with_feedforward(plan.system, plan.q0)
+    y = settle_sticking_modes(run, 0.0, run.start(plan.q0, plan.qd0))
     now = run.evaluate(0.0, y)
     assert len(run.discrete.held) == robot.nv
     return robot, np.array(plan.q0), Sharing(plan.system, run.discrete, np.array(now.q)), now.support

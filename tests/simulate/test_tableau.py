@@ -8,7 +8,7 @@ import pytest
 
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
 from denoc.simulate.integrate import TABLEAUS
-from denoc.simulate.tableau import DORMAND_PRINCE, VERNER, hermite
+from denoc.simulate.tableau import DORMAND_PRINCE, VERNER, hermite_dense_output
 
 pytestmark = pytest.mark.smoke
 
@@ -130,7 +130,7 @@ def test_dense_output_with_further_stages_has_one_order_less(tableau, order):
 
 @each
 def test_hermite_is_the_cubic_of_order_3_through_both_ends(tableau):
-    P, s = hermite(tableau.B), len(tableau.B)
+    P, s = hermite_dense_output(tableau.B), len(tableau.B)
     np.testing.assert_allclose(P.sum(axis=1), np.append(tableau.B, 0), atol=1e-15)
     np.testing.assert_allclose(P[:, 0], np.eye(s + 1)[0], atol=1e-15)
     np.testing.assert_allclose(P @ [1, 2, 3], np.eye(s + 1)[-1], atol=1e-15 * max(1.0, abs(tableau.B).max()))

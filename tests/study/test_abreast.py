@@ -7,8 +7,8 @@ import pytest
 
 import denoc
 from denoc.machine.jit import native
-from denoc.machine.jit.choice import using
-from denoc.study.blocks import blocks
+from denoc.machine.jit.choice import using_backend
+from denoc.study.blocks import blocks_of_variations
 from random_contacts import drawn, with_contacts
 from side_by_side import compared, happenings
 
@@ -176,7 +176,7 @@ def test_events_change_no_bit_with_the_number_of_threads(monkeypatch):
     tables = []
     for count in ("1", "3"):
         monkeypatch.setenv("DENOC_CORES", count)
-        with using("compiled", lanes=2):
+        with using_backend("compiled", lanes=2):
             tables.append([result.table for result in denoc.ensemble(scenario(), variations)])
     assert all((one[name] == other[name]).all() for one, other in zip(*tables) for name in one)
 
@@ -184,7 +184,7 @@ def test_events_change_no_bit_with_the_number_of_threads(monkeypatch):
 def gathered(base, variations, most):
     """All columns and energies of runs in blocks, by the places of their variations."""
     found = {}
-    for block in blocks(base, variations, most=most):
+    for block in blocks_of_variations(base, variations, most=most):
         for k, place in enumerate(block.places):
             found[place] = {name: values[k].tobytes() for name, values in block.columns.items()}
             found[place]["energy"] = block.energy[k].tobytes()

@@ -12,11 +12,11 @@ from tests.support import browser
 import denoc
 from denoc.cli.main import main
 from denoc.record import film
-from denoc.scenario.run import prepare
-from denoc.scenario.stored import stored
-from denoc.study.animate import MOST_FRAMES, animation, thinned
-from denoc.study.page import page as page_that_computes
-from denoc.study.report import report
+from denoc.scenario.run import prepare_scenario
+from denoc.scenario.stored import stored_scenario_result
+from denoc.study.animate import MOST_FRAMES, animation_html, thinned_animation_rows
+from denoc.study.page import page_of_plan as page_that_computes
+from denoc.study.report import report_html
 
 SHOWN = ("four-bar-idyn", "puma-idyn", "gough-stewart-fall")  # ten more machines in test_ten_machines.py
 needs_browser = pytest.mark.skipif(browser.path() is None, reason="there is no Chromium on this machine")
@@ -34,7 +34,7 @@ def made(scenario, folder, robot=None):
     result = denoc.run(scenario, robot)
     result.write(folder / result.name, plot=False)
     file = folder / f"{result.name}.html"
-    file.write_text(animation(stored(folder / result.name)), encoding="utf-8")
+    file.write_text(animation_html(stored_scenario_result(folder / result.name)), encoding="utf-8")
     return result, file
 
 
@@ -77,8 +77,8 @@ def test_the_page_asks_nobody_and_runs_nothing_else(tmp_path):
 
 
 def test_long_results_are_thinned():
-    assert (thinned(5) == np.arange(5)).all()
-    rows = thinned(100_000)
+    assert (thinned_animation_rows(5) == np.arange(5)).all()
+    rows = thinned_animation_rows(100_000)
     assert len(rows) == MOST_FRAMES
     assert rows[0] == 0
     assert rows[-1] == 99_999
@@ -176,8 +176,8 @@ def test_contrast_and_a_narrow_screen(tmp_path):
     """Texts of all three kinds of pages pass WCAG's AA, 4.5 to 1, in light and dark, and fit a phone."""
     result, file = made("four-bar-idyn", tmp_path)
     files = [file, tmp_path / "report.html", tmp_path / "page.html"]
-    files[1].write_text(report(stored(tmp_path / result.name)), encoding="utf-8")
-    files[2].write_text(page_that_computes(prepare("four-bar-fall")), encoding="utf-8")
+    files[1].write_text(report_html(stored_scenario_result(tmp_path / result.name)), encoding="utf-8")
+    files[2].write_text(page_that_computes(prepare_scenario("four-bar-fall")), encoding="utf-8")
     measure = """(() => {
       const light = (c) => { const [r, g, b] = c.match(/[\\d.]+/g).slice(0, 3).map((x) => { x /= 255;
         return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -221,9 +221,9 @@ def test_films(tmp_path, monkeypatch, capsys):
 
 def test_films_keep_the_time():
     t = np.linspace(0, 3, 1001)
-    rows, each = film.chosen(t)
+    rows, each = film.chosen_film_pictures(t)
     assert len(rows) == 60
     assert rows[0] == 0
     assert rows[-1] == 1000
     assert (len(rows) - 1) * each == pytest.approx(3)
-    assert len(film.chosen(np.linspace(0, 100, 5001))[0]) == film.MOST
+    assert len(film.chosen_film_pictures(np.linspace(0, 100, 5001))[0]) == film.MOST

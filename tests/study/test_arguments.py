@@ -9,16 +9,16 @@ import pytest
 import denoc
 from comparing import off
 from denoc.errors import InputError
-from denoc.scenario.run import with_changes
-from denoc.study.arguments import named, program
-from denoc.study.codegen import generate
+from denoc.scenario.run import changed_robot_of_scenario
+from denoc.study.arguments import codegen_program_with_arguments, numbers_named_by_patterns
+from denoc.study.codegen import generate_code
 from denoc.text.change import Change
 
 EXACT = 1e-12
 
 
 def function(robot, what, keys, **how):
-    file, text = generate(robot, what, "python", keys=keys, **how)
+    file, text = generate_code(robot, what, "python", keys=keys, **how)
     space = {}
     exec(text, space)
     return space[file.removesuffix(".py")]
@@ -26,10 +26,10 @@ def function(robot, what, keys, **how):
 
 def varied(robot, keys, rng):
     """Other values of these numbers, and the robot that a file with them describes."""
-    chosen = named(robot, keys)
+    chosen = numbers_named_by_patterns(robot, keys)
     values = [one.value * (1 + 0.05 * rng.uniform(-1, 1)) for one in chosen]
     changes = [Change(".".join(map(str, one.path)), x, one.key) for one, x in zip(chosen, values)]
-    return values, with_changes(robot, changes)
+    return values, changed_robot_of_scenario(robot, changes)
 
 
 def random_coordinates(robot, rng):
@@ -65,7 +65,12 @@ def test_of_trees(name, keys, regroup):
     for what, call in calls.items():
         exported = function(robot, what, keys, regroup=regroup)
         assert off(exported(q, qd, x, values), call(other, q, qd, x)) < EXACT
-        assert off(exported(q, qd, x, [one.value for one in named(robot, keys)]), call(robot, q, qd, x)) < EXACT
+        assert (
+            off(
+                exported(q, qd, x, [one.value for one in numbers_named_by_patterns(robot, keys)]), call(robot, q, qd, x)
+            )
+            < EXACT
+        )
     assert off(calls["idyn"](other, q, qd, x), calls["idyn"](robot, q, qd, x)) > 1e-4
 
 
@@ -73,7 +78,7 @@ def test_of_trees(name, keys, regroup):
 def test_of_every_program(what):
     robot, rng, keys = denoc.load("puma"), np.random.default_rng(4), ["links.*.mass", "links.*.joint.a", "links.*.r"]
     values, other = varied(robot, keys, rng)
-    made = program(robot, what, named(robot, keys))
+    made = codegen_program_with_arguments(robot, what, numbers_named_by_patterns(robot, keys))
     state = [rng.uniform(-1, 1, robot.nv) for _ in range(len(made.inputs) - 1)]
     assert off(function(robot, what, keys)(*state, values), function(other, what, [])(*state)) < EXACT
 
@@ -104,8 +109,11 @@ def test_the_radius_of_a_wheel():
     robot = denoc.load("diff-drive")
     keys = ["loops.*.radius", "links.body.joint.xyz.2"]
     values = [0.12, 0.12, 0.12]
-    changes = [Change(".".join(map(str, one.path)), x, one.key) for one, x in zip(named(robot, keys), values)]
-    other = with_changes(robot, changes)
+    changes = [
+        Change(".".join(map(str, one.path)), x, one.key)
+        for one, x in zip(numbers_named_by_patterns(robot, keys), values)
+    ]
+    other = changed_robot_of_scenario(robot, changes)
     q, qd, tau = [0.1, 0.2, 0.3, 1.0, 2.0], [0.0] * 5, [0, 0, 0, 0.3, 0.5]
     assert off(function(robot, "fdyn", keys)(q, qd, tau, values), denoc.forward(other, q, qd, tau)) < EXACT
 
@@ -114,7 +122,7 @@ def test_in_c(tmp_path):
     """The last array of the inputs; the head of the file says which number is which, and what it is in the file."""
     robot, rng, keys = denoc.load("planar3r"), np.random.default_rng(6), ["links.*.mass", "gravity"]
     values, other = varied(robot, keys, rng)
-    file, text = generate(robot, "idyn", "c", keys=keys)
+    file, text = generate_code(robot, "idyn", "c", keys=keys)
     assert "p, with the file's numbers: gravity.0 = 0.0" in text.replace("\n *    ", "")
     assert f"const double p[{len(values)}], double tau[3]" in text
     compiler = next((name for name in ("cc", "gcc", "clang") if _there(name)), None)
@@ -138,5 +146,5 @@ def _there(name):
 @pytest.mark.parametrize("key", ["links.link2.masss", "links.*.joint.limits", "robot.name", "loops", "links.*.com"])
 def test_what_is_no_number_of_the_equations_is_refused(key):
     with pytest.raises(InputError, match="no number of the robot's file") as caught:
-        generate(denoc.load("puma"), "idyn", keys=[key])
+        generate_code(denoc.load("puma"), "idyn", keys=[key])
     assert "links.*.mass" in caught.value.allowed

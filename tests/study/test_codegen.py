@@ -14,7 +14,7 @@ import pytest
 import denoc
 from denoc.dynamics.programs import PROGRAMS
 from denoc.errors import InputError
-from denoc.study.codegen import generate
+from denoc.study.codegen import generate_code
 
 ROBOTS = ("puma", "tree", "rx90", "spherical-arm", "space-arm", "stanford")
 LONG = 30_000  # characters of C, beyond which optimising it takes long
@@ -65,7 +65,7 @@ def agrees(robot, what, found, q, qd, x):
 @pytest.mark.sampled(6)
 def test_python(name, what, regroup, tmp_path):
     robot = denoc.load(name)
-    file, text = generate(robot, what, "python", regroup=regroup)
+    file, text = generate_code(robot, what, "python", regroup=regroup)
     (tmp_path / file).write_text(text)
     q, qd, x = state(robot)
     arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
@@ -89,7 +89,7 @@ def test_c(name, regroup, tmp_path):
     q, qd, x = state(robot)
     arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
     for what, row in PROGRAMS.items():
-        file, text = generate(robot, what, "c", regroup=regroup)
+        file, text = generate_code(robot, what, "c", regroup=regroup)
         (tmp_path / file).write_text(text)
         library = tmp_path / f"{file}.so"
         level = "-O1" if len(text) < LONG else "-O0"
@@ -110,7 +110,7 @@ def test_javascript(name, tmp_path):
     arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
     calls = []
     for what, row in PROGRAMS.items():
-        file, text = generate(robot, what, "javascript")
+        file, text = generate_code(robot, what, "javascript")
         (tmp_path / file).write_text(text, encoding="utf-8")
         given = ", ".join(json.dumps(arguments[group].tolist()) for group in row.inputs)
         size, function = len(CALLS[what](robot, q, qd, x)), file[:-3]
@@ -124,7 +124,7 @@ def test_javascript(name, tmp_path):
 
 
 def test_the_header_says_what_a_user_must_know():
-    _, text = generate(denoc.load("puma"), "fdyn", regroup=True)
+    _, text = generate_code(denoc.load("puma"), "fdyn", regroup=True)
     head = text.split("*/")[0]
     for said in ("PUMA-type arm", "311M 254A 4D", "q, qd, tau, qdd", "radians", "-9.81", "regrouped"):
         assert said in head
@@ -132,12 +132,12 @@ def test_the_header_says_what_a_user_must_know():
 
 def test_unknown_programs_are_refused():
     with pytest.raises(InputError, match="did you mean `idyn`"):
-        generate(denoc.load("puma"), "idny")
+        generate_code(denoc.load("puma"), "idny")
 
 
 def test_the_jacobian_of_a_link_is_exported_under_its_name():
     robot = denoc.load("puma")
-    file, text = generate(robot, "jacobian", "python", link="link3")
+    file, text = generate_code(robot, "jacobian", "python", link="link3")
     assert file == "puma_jacobian_link3.py"
     assert "The link is link3." in text
     space: dict = {}
@@ -146,6 +146,6 @@ def test_the_jacobian_of_a_link_is_exported_under_its_name():
     found = space["puma_jacobian_link3"](q.tolist(), POINT.tolist())
     assert abs(np.array(found) - denoc.jacobian(robot, q, "link3", POINT).ravel()).max() < 1e-13
     with pytest.raises(InputError, match="did you mean `link3`"):
-        generate(robot, "jacobian", link="lnik3")
+        generate_code(robot, "jacobian", link="lnik3")
     with pytest.raises(InputError, match="only a Jacobian is that of a link"):
-        generate(robot, "idyn", link="link3")
+        generate_code(robot, "idyn", link="link3")

@@ -15,10 +15,10 @@ from denoc.errors import InputError
 from denoc.record import plots
 from denoc.study import compare_table
 from denoc.study.compare import Comparison
-from denoc.study.compare_plots import figures
+from denoc.study.compare_plots import figures_of_comparison
 from denoc.study.compare_settings import ADAPTIVE, FIXED, Options, RunSetting
 from denoc.study.compared import COLUMNS, Run
-from denoc.study.stiffness import numerical_jacobian
+from denoc.study.stiffness import stiffness_jacobian_for_comparison
 
 FEW = Options(
     methods=("denoc", "penalty", "projection-svd-raw"),
@@ -154,7 +154,7 @@ def test_a_method_on_numbers_takes_one_parameter_and_fewer_evaluations(runs):
 
 def test_stiffness_is_the_largest_eigenvalue_times_the_duration():
     A = np.array([[0.0, 1.0], [-1e4, -300.0]])
-    J = numerical_jacobian(lambda y: A @ y, np.array([0.3, -2.0]), 2)
+    J = stiffness_jacobian_for_comparison(lambda y: A @ y, np.array([0.3, -2.0]), 2)
     assert pytest.approx(A, rel=1e-7, abs=1e-7) == J
 
 
@@ -210,7 +210,7 @@ def test_an_interrupt_keeps_what_was_done(five_bar, monkeypatch):
 
 
 def test_the_csv_has_a_row_a_run(runs):
-    text = compare_table.csv_text([run.row() for run in runs.values()], COLUMNS)
+    text = compare_table.comparison_csv([run.row() for run in runs.values()], COLUMNS)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == len(runs)
     for row, run in zip(rows, runs.values()):
@@ -218,23 +218,23 @@ def test_the_csv_has_a_row_a_run(runs):
         assert int(row["evaluations"]) == run.evaluations
         assert row["error_max"] == ("" if math.isnan(run.error_max) else repr(run.error_max))
         assert (row["rtol"] == "") != (row["step"] == "")
-    assert compare_table.csv_text([], COLUMNS) == ",".join(COLUMNS) + "\n"
+    assert compare_table.comparison_csv([], COLUMNS) == ",".join(COLUMNS) + "\n"
 
 
 def test_the_summary_has_a_row_a_method(runs):
-    rows = compare_table.summary(list(runs.values()))
+    rows = compare_table.comparison_summary(list(runs.values()))
     assert [row["method"] for row in rows] == list(FEW.methods)
     first = rows[0]
     assert first["runs"] == 3
     assert first["failed"] == 0
     assert first["evaluations at rtol 0.001"] == str(runs[RunSetting("denoc", "", None, ADAPTIVE, 1e-3)].evaluations)
-    assert compare_table.span([]) == ""
-    assert compare_table.span([3, 5, 4]) == "3 to 5"
-    assert compare_table.span([math.nan, 0.25]) == "0.25"
+    assert compare_table.comparison_span([]) == ""
+    assert compare_table.comparison_span([3, 5, 4]) == "3 to 5"
+    assert compare_table.comparison_span([math.nan, 0.25]) == "0.25"
 
 
 def test_plots(runs, tmp_path):
-    made = figures("five-bar", list(runs.values()))
+    made = figures_of_comparison("five-bar", list(runs.values()))
     assert list(made) == [
         "five-bar-errors-denoc",
         "five-bar-errors-penalty",
@@ -244,9 +244,9 @@ def test_plots(runs, tmp_path):
         "five-bar-feedback-correction",
     ]
     for stem, figure in made.items():
-        plots.save(figure, tmp_path / f"{stem}.png", dpi=40)
+        plots.save_figure(figure, tmp_path / f"{stem}.png", dpi=40)
     assert made["five-bar-evaluations"].axes[0].get_xscale() == "log"
-    assert figures("none", [Run(RunSetting("denoc", "", None, ADAPTIVE, 1e-3), "not run")]) == {}
+    assert figures_of_comparison("none", [Run(RunSetting("denoc", "", None, ADAPTIVE, 1e-3), "not run")]) == {}
 
 
 # ---- what docs/khan.md stands on

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.programs import program
+from denoc.dynamics.programs import program_of_tree_quantity
 from denoc.formats.load import loads
-from denoc.machine.program.trace import Recording, count, live
+from denoc.machine.program.trace import Recording, count_operations, live_nodes
 from denoc.study import complexity
 
 pytestmark = pytest.mark.smoke
@@ -44,20 +44,20 @@ def test_table_2_as_printed():
 
 @pytest.mark.parametrize(("what", "most"), [("idyn", (175, 143, 0)), ("fdyn", (311, 254, 4))])
 def test_puma_costs_no_more_than_this(what, most):
-    found = count(program(denoc.load("puma"), what).results())
+    found = count_operations(program_of_tree_quantity(denoc.load("puma"), what).results())
     assert found.multiplications <= most[0]
     assert found.additions <= most[1]
     assert found.divisions <= most[2]
 
 
 def test_dense_puma_costs_no_more_than_this():
-    found = count(complexity.recorded_program(denoc.load("puma"), "forward, dense").results())
+    found = count_operations(complexity.program_for_complexity(denoc.load("puma"), "forward, dense").results())
     assert (found.multiplications, found.additions) <= (328, 280)
 
 
 @pytest.mark.parametrize(("what", "step"), [("inverse", (78, 69)), ("forward", (183, 174))])
 def test_a_general_chain_costs_a_constant_for_each_joint(what, step):
-    counts = [complexity.of_chain(what, n) for n in range(4, 12)]
+    counts = [complexity.complexity_of_chain(what, n) for n in range(4, 12)]
     totals = [(x.multiplications + x.divisions, x.additions) for x in counts]
     assert {(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(totals)} == {step}
 
@@ -68,7 +68,7 @@ def test_forward_dynamics_of_a_chain_costs_no_more_than_published_recursions():
     at_six, at_twelve = ([min(counts) for counts in zip(*(row.at(n) for row in linear))] for n in (6, 12))
     assert (at_six, at_twelve) == ([862, 767], [1948, 1667])
     for n, most in ((6, at_six), (12, (at_twelve[0], 1801))):
-        ours = complexity.of_chain("forward", n)
+        ours = complexity.complexity_of_chain("forward", n)
         assert ours.multiplications + ours.divisions <= most[0]
         assert ours.additions <= most[1]
 
@@ -88,7 +88,10 @@ links:
     links:
       - {{name: "link{{k}}", joint: {{type: revolute, {placed}}}, {body}}}
 """)
-    found, known = count(program(robot, "fdyn").results()), complexity.of_chain("forward", 7)
+    found, known = (
+        count_operations(program_of_tree_quantity(robot, "fdyn").results()),
+        complexity.complexity_of_chain("forward", 7),
+    )
     assert found.multiplications + found.divisions <= known.multiplications + known.divisions
     assert found.additions <= known.additions
 
@@ -97,27 +100,31 @@ def test_what_follows_from_known_numbers_is_not_counted():
     recording = Recording("product")
     (a, b), (x,) = recording.input("number", 2), recording.input("x", 1)
     made = recording.program(out=[-(a * b) * x + a / b])
-    assert str(count(made.results())) == "2M 1A 1D"
-    assert str(count(made.results(), [a, b])) == "1M 1A"
+    assert str(count_operations(made.results())) == "2M 1A 1D"
+    assert str(count_operations(made.results(), [a, b])) == "1M 1A"
 
 
 def test_the_recursion_overtakes_the_dense_way():
-    counts = {n: (complexity.of_chain("forward", n), complexity.of_chain("forward, dense", n)) for n in range(1, 16)}
-    assert complexity.crossover(counts) == {"multiplications": 7, "operations": 8}
+    counts = {
+        n: (complexity.complexity_of_chain("forward", n), complexity.complexity_of_chain("forward, dense", n))
+        for n in range(1, 16)
+    }
+    assert complexity.complexity_crossover(counts) == {"multiplications": 7, "operations": 8}
 
 
 def test_subsystems_cost_less_than_one_system():
     """Inverse dynamics branch by branch and forward dynamics group by group, beside the same equations all at once."""
     robot = denoc.load("carpet-scraper")
     branches, whole = (
-        count(complexity.recorded_program(robot, what).results()) for what in ("inverse", "inverse, dense")
+        count_operations(complexity.program_for_complexity(robot, what).results())
+        for what in ("inverse", "inverse, dense")
     )
     assert branches.multiplications < whole.multiplications
-    found = count(complexity.recorded_program(robot, "forward").results())
+    found = count_operations(complexity.program_for_complexity(robot, "forward").results())
     assert found.multiplications <= 229
     assert found.additions <= 187
-    assert "inverse, dense" in complexity.counted_of(robot)
-    assert "inverse, dense" not in complexity.counted_of(denoc.load("puma"))
+    assert "inverse, dense" in complexity.complexity_of_robot(robot)
+    assert "inverse, dense" not in complexity.complexity_of_robot(denoc.load("puma"))
 
 
 def test_formulas_read_as_printed():
@@ -133,7 +140,7 @@ def test_the_dense_way_of_a_mechanism_is_about_the_same_system(name):
     tau = np.cos(np.arange(robot.nv))
     wanted = denoc.forward(robot, q, qd, tau)
     for what in ("forward", "forward, dense"):
-        made = complexity.recorded_program(robot, what)
+        made = complexity.program_for_complexity(robot, what)
         values = dict(zip((node.value for group in made.inputs.values() for node in group), [*q, *qd, *tau]))
         np.testing.assert_allclose(computed(made, values), wanted, atol=1e-9 * abs(wanted).max())
 
@@ -146,7 +153,7 @@ def computed(program, values):
         "neg": lambda a, _: -a, "cos": lambda a, _: np.cos(a), "sin": lambda a, _: np.sin(a),
         "sqrt": lambda a, _: np.sqrt(a), "sign": lambda a, _: np.sign(a),
     }  # fmt: skip
-    for node in live(program.results()):
+    for node in live_nodes(program.results()):
         if node.op in ("const", "input"):
             at[node.id] = node.value if node.op == "const" else values[node.value]
         else:

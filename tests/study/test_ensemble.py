@@ -11,7 +11,7 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.machine.jit import native
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.simulate import many_rows
 from denoc.study import ensemble
 from denoc.study.variations import Variations
@@ -30,7 +30,7 @@ def varied(count):
 @cache
 def swings(count):
     """The same runs as plain text, one by one."""
-    with using("plain"):
+    with using_backend("plain"):
         return [denoc.ensemble(FALL, [variation])[0] for variation in varied(count)]
 
 
@@ -44,7 +44,7 @@ def quicker(k):
 @cache
 def four_bar(k):
     """One run of the mechanism as plain text, by itself."""
-    with using("plain"):
+    with using_backend("plain"):
         return denoc.ensemble(MECHANISM, [quicker(k)])[0]
 
 
@@ -59,7 +59,7 @@ def same(found, expected, tolerance):
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 @pytest.mark.parametrize("count", [2, 9])
 def test_states_and_masses_vary(count, lanes, monkeypatch):
-    monkeypatch.setattr(native, "lanes", lambda: lanes)
+    monkeypatch.setattr(native, "native_lanes", lambda: lanes)
     variations = varied(count)
     together = denoc.ensemble(FALL, variations)
     assert len(together) == count
@@ -72,7 +72,7 @@ def test_states_and_masses_vary(count, lanes, monkeypatch):
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_mechanisms_in_lanes_of_every_width(left, lanes):
     """The compiled time loop of a robot with a loop beside its plain text, run by run."""
-    with using("compiled", lanes=lanes):
+    with using_backend("compiled", lanes=lanes):
         together = denoc.ensemble(MECHANISM, [quicker(k) for k in range(lanes + 1)])
         assert not left[0]  # what goes wrong there is noticed, and carried out again
     for k, found in enumerate(together):
@@ -101,7 +101,7 @@ def test_quaternions_stay_unit_in_every_lane():
 def test_laws_of_time_are_each_runs_own():
     scenario = FALL | {"forces": {"joint1": {"law": "harmonic", "amplitude": 1, "frequency": 2}}}
     variations = [{"forces.joint1.amplitude": float(x)} for x in range(1, 4)]
-    with using("compiled"):  # so few runs might go one by one otherwise
+    with using_backend("compiled"):  # so few runs might go one by one otherwise
         results = denoc.ensemble(scenario, variations)
     for k, found in enumerate(results, start=1):
         wanted = k * np.sin(4 * np.pi * found.t)
@@ -145,10 +145,10 @@ def test_an_interrupt_ends_all_runs(monkeypatch):
         result.ended, result.record["reason"] = "interrupted", "interrupted by the user"
         return result
 
-    carry_out = ensemble.carry_out
-    monkeypatch.setattr(ensemble, "carry_out", interrupted)
+    carry_out = ensemble.carry_out_plan
+    monkeypatch.setattr(ensemble, "carry_out_plan", interrupted)
     scenario = {"robot": "rx90", "task": "simulate", "time": {"end": 0.01}}
-    with pytest.raises(KeyboardInterrupt), using("plain"):
+    with pytest.raises(KeyboardInterrupt), using_backend("plain"):
         denoc.ensemble(scenario, [{"rates.joint1": 0.1 * k} for k in range(3)])
     assert len(begun) == 1
 

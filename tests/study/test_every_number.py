@@ -7,8 +7,8 @@ import pytest
 
 import denoc
 import yamls
-from denoc.machine.jit.choice import using
-from denoc.text.library import find, names
+from denoc.machine.jit.choice import using_backend
+from denoc.text.library import find_library_file, library_names
 
 END = 0.1  # of a run, in s; that is when lanes part that read another run's numbers
 ROWS = 4
@@ -31,11 +31,11 @@ def leaves(value, path=()):
 def every():
     """(scenario, key, its value, another value) of all numeric leaves of the library's scenarios and their robots."""
     found = []
-    for name in names("scenarios"):
-        scenario = yamls.load(find(name, "scenarios").read_text())
+    for name in library_names("scenarios"):
+        scenario = yamls.load(find_library_file(name, "scenarios").read_text())
         if scenario["task"] != "simulate":
             continue
-        robot = yamls.load(find(scenario["robot"], "robots").read_text())
+        robot = yamls.load(find_library_file(scenario["robot"], "robots").read_text())
         places = [(where, x) for where, x in leaves(scenario) if where[0] not in FREE]
         places += [(("robot", *where), x) for where, x in leaves(robot)]
         for where, x in places:
@@ -62,7 +62,7 @@ def test_lanes_are_runs_alone(k):
     name, key, own, value = ALL[k]
     short = {"time.end": END, "time.step": END / ROWS}
     variations = [short | {key: own}, short | {key: value}]
-    with using("compiled"):
+    with using_backend("compiled"):
         alone = outcome(lambda: [denoc.ensemble(name, [one])[0] for one in variations])
         lanes = outcome(lambda: denoc.ensemble(name, variations))
     if isinstance(alone, tuple) or isinstance(lanes, tuple):

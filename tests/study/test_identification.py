@@ -9,12 +9,12 @@ import denoc
 from denoc.dynamics.inertial import NAMES
 from denoc.errors import InputError
 from denoc.loops.base import _closed, _motions
-from denoc.loops.constraints import closure
+from denoc.loops.constraints import loop_closure
 from denoc.study.identification import written
-from denoc.study.identification.filters import derivative, smoothed
-from denoc.study.identification.least_squares import solve
-from denoc.study.identification.nearest import least_change, pseudo_inertia
-from denoc.study.identification.recorded import efforts_of, measured
+from denoc.study.identification.filters import derivative_of_measured_columns, smooth_measured_columns
+from denoc.study.identification.least_squares import solve_identification_fit
+from denoc.study.identification.nearest import least_change_of_identified_numbers, pseudo_inertia_of_identified_link
+from denoc.study.identification.recorded import measured_effort_columns, measured_joints
 
 CHANGED = 0.3  # by which numbers of the file that the fit begins with are wrong
 ONE = """
@@ -30,7 +30,7 @@ def states(robot, count, rng):
     """Random states, with loops closed."""
     if not robot.tied:
         return rng.uniform(-2, 2, (count, robot.nq)), *rng.normal(size=(2, count, robot.nv)) * 2
-    loops, rows = closure(robot), []
+    loops, rows = loop_closure(robot), []
     for q in _closed(robot, 8 * count * robot.nv, rng)[:count]:
         N = _motions(loops, q)
         qd = N @ rng.normal(size=N.shape[1])
@@ -50,7 +50,7 @@ def wrong(robot, seed=2):
     """The robot with other numbers in its file."""
     rng, own = np.random.default_rng(seed), denoc.parameters(robot)
     other = {name: x * rng.uniform(1 - CHANGED, 1 + CHANGED) for name, x in own.items()}
-    return denoc.loads(written.robot_text(written.with_numbers(robot, other, own), []))
+    return denoc.loads(written.identified_robot_text(written.robot_data_with_identified_numbers(robot, other, own), []))
 
 
 @pytest.mark.parametrize("name", ["puma", "rx90", "three-rrr", pytest.param("gough-stewart", marks=pytest.mark.full)])
@@ -73,7 +73,7 @@ def test_exact_data_give_exact_numbers(name):
 
 def fitted_numbers(result):
     """The names of the numbers in groups, and of those that are silent."""
-    known = {joint.name for joint in measured(result.robot)}
+    known = {joint.name for joint in measured_joints(result.robot)}
     for name, x in denoc.parameters(result.robot).items():
         owner, _, kind = name.rpartition(".")
         if kind in NAMES or owner in known or x:
@@ -114,9 +114,9 @@ def test_what_is_free_keeps_masses_and_rotors_positive():
 def test_the_change_is_the_least():
     grouping, size = np.array([[1.0, 1.0, 2.0]]), np.array([1.0, 2.0, 1.0])
     names, numbers = ("a.rotor", "b.Izz", "c.Ixx"), np.zeros(3)
-    free = least_change(grouping, np.array([8.0]), names, numbers, size)
+    free = least_change_of_identified_numbers(grouping, np.array([8.0]), names, numbers, size)
     assert free == pytest.approx(8.0 * np.array([1.0, 4.0, 2.0]) / 9.0)  # size² times the factors, by Lagrange
-    held = least_change(grouping, np.array([-8.0]), names, numbers, size)
+    held = least_change_of_identified_numbers(grouping, np.array([-8.0]), names, numbers, size)
     assert held == pytest.approx([0.0, -4.0, -2.0])  # the same without the rotor, which isn't negative
 
 
@@ -127,7 +127,7 @@ def coverage(X, y, beta, noise, errors):
     """How often the true numbers are within 1.96 standard errors, over all numbers and repetitions."""
     inside = []
     for one in noise:
-        fit = solve(X, y + one, np.zeros(len(beta)), [len(y)], errors)
+        fit = solve_identification_fit(X, y + one, np.zeros(len(beta)), [len(y)], errors)
         inside.append(abs(fit.values - beta) <= 1.96 * fit.errors)
     return np.mean(inside)
 
@@ -148,7 +148,7 @@ def test_standard_errors_hold_with_white_noise():
 
 def test_standard_errors_allow_for_autocorrelation():
     X, y, beta = regression(1000)
-    X = smoothed(np.arange(1000.0), X.reshape(1000, -1), 2, 0.02).reshape(X.shape)  # a slow motion
+    X = smooth_measured_columns(np.arange(1000.0), X.reshape(1000, -1), 2, 0.02).reshape(X.shape)  # a slow motion
     y, rng = X @ beta, np.random.default_rng(4)
     noise = np.zeros((60, *y.shape))
     for k in range(1, 1000):
@@ -159,7 +159,7 @@ def test_standard_errors_allow_for_autocorrelation():
 
 def test_joints_with_less_noise_count_more():
     X, y, beta = regression(100)
-    fit = solve(X, y + np.random.default_rng(5).normal(size=y.shape) * [2.0, 0.5, 0.1], beta, [100])
+    fit = solve_identification_fit(X, y + np.random.default_rng(5).normal(size=y.shape) * [2.0, 0.5, 0.1], beta, [100])
     assert fit.deviations == pytest.approx([2.0, 0.5, 0.1], rel=0.25)
     assert not fit.correlated
 
@@ -205,9 +205,9 @@ def test_physical_numbers_are_those_of_rigid_bodies():
     data = data_of(robot)
     data["tau"] = data["tau"] + rng.normal(size=data["tau"].shape) * 0.2 * data["tau"].std(axis=0)
     free = denoc.identify(robot, data)
-    assert min(np.linalg.eigvalsh(pseudo_inertia(ten))[0] for ten in links_of(free).values()) < -1e-3
+    assert min(np.linalg.eigvalsh(pseudo_inertia_of_identified_link(ten))[0] for ten in links_of(free).values()) < -1e-3
     result = denoc.identify(robot, data, physical=True)
-    assert min(np.linalg.eigvalsh(pseudo_inertia(ten))[0] for ten in links_of(result).values()) > 0.0
+    assert min(np.linalg.eigvalsh(pseudo_inertia_of_identified_link(ten))[0] for ten in links_of(result).values()) > 0.0
     assert all(
         x >= 0.0 for name, x in result.numbers.items() if name.endswith((".rotor", ".viscous", ".coulomb", ".m"))
     )
@@ -231,7 +231,7 @@ def test_what_is_fixed_to_the_ground_stays_as_it_is():
     data = {"q": q, "qd": qd, "qdd": qdd, "tau": denoc.inverse(robot, q, qd, qdd)}
     result = denoc.identify(robot, data, physical=True)
     assert not links_of(result)["foot"].any()
-    assert np.linalg.eigvalsh(pseudo_inertia(links_of(result)["arm"]))[0] > 0.0
+    assert np.linalg.eigvalsh(pseudo_inertia_of_identified_link(links_of(result)["arm"]))[0] > 0.0
 
 
 def test_pseudo_inertia_is_that_of_the_points_of_a_body():
@@ -240,7 +240,7 @@ def test_pseudo_inertia_is_that_of_the_points_of_a_body():
     J = sum(a * (p @ p * np.eye(3) - np.outer(p, p)) for a, p in zip(m, r))
     ten = np.array([m.sum(), *(m @ r), J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
     points = np.column_stack([r, np.ones(9)])
-    assert pseudo_inertia(ten) == pytest.approx(points.T @ (m[:, None] * points))
+    assert pseudo_inertia_of_identified_link(ten) == pytest.approx(points.T @ (m[:, None] * points))
 
 
 def test_without_the_solver_it_is_said_how_to_get_it(monkeypatch):
@@ -297,7 +297,7 @@ def test_the_columns_of_actuated_joints_suffice_in_loops(tmp_path):
     pick = slice(None, None, 10)
     write(tmp_path / "d.csv", [run.t[pick], *(run.table[name][pick] for name in names)], ["t", *names])
     result = denoc.identify(wrong(robot), tmp_path / "d.csv")
-    assert efforts_of(robot) == ["J1.tau", "J2.tau", "J3.tau"]
+    assert measured_effort_columns(robot) == ["J1.tau", "J2.tau", "J3.tau"]
     assert max(result.train[str(tmp_path / "d.csv")].values()) < 1e-6
 
 
@@ -318,9 +318,9 @@ def test_filters_delay_nothing():
     x = np.sin(2 * np.pi * t)
     noisy = x + 0.3 * np.sin(2 * np.pi * 40 * t)
     inner = slice(100, -100)
-    assert abs(smoothed(t, noisy[:, None], 5, 10.0)[inner, 0] - x[inner]).max() < 1e-4
+    assert abs(smooth_measured_columns(t, noisy[:, None], 5, 10.0)[inner, 0] - x[inner]).max() < 1e-4
     uneven = t + 0.004 * np.sin(37 * t)
-    rate = derivative(uneven, np.column_stack([uneven**2, np.sin(uneven)]))
+    rate = derivative_of_measured_columns(uneven, np.column_stack([uneven**2, np.sin(uneven)]))
     assert abs(rate[:, 0] - 2 * uneven).max() < 1e-10  # of second order
     assert abs(rate[1:-1, 1] - np.cos(uneven[1:-1])).max() < 1e-4
 

@@ -64,7 +64,7 @@ def test_the_independent_model_fails_at_short_steps_where_the_thesis_did(name, t
 @pytest.mark.sampled(4)
 def test_denoc_fails_where_the_thesis_did(k, step):
     """Where the stiffest eigenvalue is, too: it decides (the limit of the classical method is 2.785)."""
-    run = khan_runs.carried_out(khan_runs.penalty(k, FIXED, step))
+    run = khan_runs.khan_run(khan_runs.khan_penalty_setting(k, FIXED, step))
     fails = FAILS[step][STIFFNESSES.index(k)]
     assert (run.ended != "done") == fails
     assert (run.stiffness / 3.0 * step > 2.785) == fails

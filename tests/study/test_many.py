@@ -13,7 +13,7 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.machine.jit import native
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.study import variations as planning
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 0.2, "step": 0.05}}
@@ -109,7 +109,7 @@ def test_every_kind_of_number_gives_the_run_by_itself(key, values, monkeypatch):
         "forces": {"joint1": {"law": "constant", "value": 1}, "joint2": {"law": "constant", "value": 1}},
     }
     variations = [{key: x} for x in values]
-    with using("compiled"):
+    with using_backend("compiled"):
         planned = count_plans(monkeypatch)
         together = denoc.ensemble(scenario, variations, robot)
         assert len(planned) == 1
@@ -122,8 +122,8 @@ def test_every_kind_of_number_gives_the_run_by_itself(key, values, monkeypatch):
 
 def count_plans(monkeypatch):
     """A list that gets an entry for each variation that is planned in full."""
-    planned, plan = [], planning.plan
-    monkeypatch.setattr(planning, "plan", lambda *given: planned.append(1) or plan(*given))
+    planned, plan = [], planning.plan_of_scenario
+    monkeypatch.setattr(planning, "plan_of_scenario", lambda *given: planned.append(1) or plan(*given))
     return planned
 
 
@@ -167,7 +167,7 @@ def test_other_numbers_compile_nothing(scenario, key, monkeypatch, tmp_path):
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
     compiled, compile_ir = [], native.compile_ir
     monkeypatch.setattr(native, "compile_ir", lambda *given: compiled.append(1) or compile_ir(*given))
-    with using("compiled"):
+    with using_backend("compiled"):
         denoc.ensemble(scenario, [{key: 15.3}, {key: 15.4}, {key: 15.5}])
         compiled.clear()
         results = denoc.ensemble(scenario, [{key: 15.6}, {key: 15.7}, {key: 15.8}])
@@ -183,7 +183,7 @@ def test_the_first_mistake_is_reported():
 
 def test_values_of_another_kind_are_planned_by_themselves():
     variations = [{"robot.links.link2.mass": x} for x in (15.0, 16, "17 kg", "18000 g", 0.0, np.float64(19))]
-    with using("compiled"):
+    with using_backend("compiled"):
         results = denoc.ensemble(FALL, variations)
         for found, variation in zip(results, variations):
             expected = alone(FALL, variation)
@@ -203,7 +203,7 @@ def test_each_run_has_its_own_warnings():
 def test_a_broken_balance_fails_its_run_alone():
     scenario = FALL | {"solver": {"rtol": 0.5, "atol": 1.0}, "time": {"end": 1, "step": 0.1}}
     variations = [{"rates.joint2": x} for x in (0.0, 0.1, 10.0)]
-    with using("compiled"):
+    with using_backend("compiled"):
         results = denoc.ensemble(scenario, variations)
         for found, variation in zip(results, variations):
             expected = alone(scenario, variation)
@@ -216,7 +216,7 @@ def test_a_broken_balance_fails_its_run_alone():
 def test_columns_beyond_the_usual_ones():
     scenario = FALL | {"record": {"reactions": True, "energy": False}}
     variations = [{"robot.links.link2.mass": 15.0 + k} for k in range(3)]
-    with using("compiled"):
+    with using_backend("compiled"):
         for found, variation in zip(denoc.ensemble(scenario, variations), variations):
             same(found, alone(scenario, variation))
 
@@ -241,7 +241,7 @@ def test_threads_change_no_bit(monkeypatch):
     tables = []
     for count in ("1", "3"):
         monkeypatch.setenv("DENOC_CORES", count)
-        with using("compiled", lanes=2):
+        with using_backend("compiled", lanes=2):
             tables.append([result.table for result in denoc.ensemble(FALL, variations)])
     assert all((one[name] == other[name]).all() for one, other in zip(*tables) for name in one)
 

@@ -7,13 +7,13 @@ import pytest
 
 import denoc
 from denoc.errors import AssemblyError
-from denoc.loops.alike import Alike, Measures, least_squares
-from denoc.loops.assembly import assembled
-from denoc.loops.constraints import closure
-from denoc.loops.partition import partition
-from denoc.machine.jit.choice import using
+from denoc.loops.alike import Alike, Measures, least_squares_of_many_loops
+from denoc.loops.assembly import position_with_loops_closed
+from denoc.loops.constraints import loop_closure
+from denoc.loops.partition import best_partition
+from denoc.machine.jit.choice import using_backend
 from denoc.study import variations as planning
-from denoc.study.blocks import blocks
+from denoc.study.blocks import blocks_of_variations
 from side_by_side import compared
 
 FALL = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.2, "step": 0.05}, "initial": {"A0": 1.0}}
@@ -116,13 +116,13 @@ def test_mechanisms_with_modes_in_blocks_are_the_same_to_the_last_bit():
 @pytest.fixture
 def planned(monkeypatch):
     """The variations that are planned in full, one after the other."""
-    done, plan = [], planning.plan
+    done, plan = [], planning.plan_of_scenario
 
     def counted(*given):
         done.append(given)
         return plan(*given)
 
-    monkeypatch.setattr(planning, "plan", counted)
+    monkeypatch.setattr(planning, "plan_of_scenario", counted)
     return done
 
 
@@ -137,7 +137,7 @@ def test_mechanisms_that_differ_in_numbers_go_side_by_side(left, what):
 
 
 def test_mechanisms_are_planned_once(planned):
-    with using("compiled"):
+    with using_backend("compiled"):
         runs = denoc.ensemble(FALL, CASES["lengths and masses"][1])
         assert len(planned) == 2  # the first of them, and the scenario without variations
         assert all(run.audit["closure"] < 1e-14 for run in runs)
@@ -169,7 +169,7 @@ def test_what_comes_to_a_singular_position_leaves_the_lanes(left):
 
 def gathered(variations, most, scenario=FALL):
     """The columns of all runs as bytes, by place."""
-    made = blocks(scenario, variations, most=most)
+    made = blocks_of_variations(scenario, variations, most=most)
     return {
         place: [values[row].tobytes() for values in block.columns.values()]
         for block in made
@@ -190,19 +190,19 @@ def test_mechanisms_in_blocks_are_the_same_to_the_last_bit():
 
 def test_many_mechanisms_are_closed_and_divided_as_each_by_itself():
     robot = denoc.load("three-rrr")
-    loops, random = closure(robot), np.random.default_rng(3)
+    loops, random = loop_closure(robot), np.random.default_rng(3)
     q = np.array(robot.q0) + random.normal(scale=0.05, size=(6, robot.nq))
     alike = Alike(loops, Measures(loops.bodies, loops.ties, loops.couplings), len(q))
     closed, good = alike.closed(q, robot.driven)
     assert good.all()
-    expected = np.array([assembled(loops, one, robot.driven) for one in q])
+    expected = np.array([position_with_loops_closed(loops, one, robot.driven) for one in q])
     assert closed == pytest.approx(expected, abs=1e-13)
     _, J = alike.near(closed, np.arange(len(q)))
-    part = partition(loops, expected[0], (), robot.driven)
-    own = [partition(loops, one, (), robot.driven) for one in expected]
+    part = best_partition(loops, expected[0], (), robot.driven)
+    own = [best_partition(loops, one, (), robot.driven) for one in expected]
     same = [(one.rows, one.N) == (part.rows, part.N) for one in own]
     assert alike.suits(part, robot.driven, J).tolist() == same
-    of_others = partition(loops, expected[0], (), (3, 4, 5))
+    of_others = best_partition(loops, expected[0], (), (3, 4, 5))
     assert not alike.suits(of_others, robot.driven, J).any()
     pivots = [part.pivots_at(loops.jacobian(one)[0]) for one in expected]
     assert alike.pivots(part, J) == pytest.approx(np.array(pivots), rel=1e-10)
@@ -213,4 +213,4 @@ def test_least_squares_of_many_are_those_of_each():
     A, b = random.normal(size=(5, 6, 3)), random.normal(size=(5, 6))
     A[3, :, 2] = 2 * A[3, :, 0] - A[3, :, 1]  # where many x do, the shortest is wanted
     expected = [np.linalg.lstsq(one, right, rcond=1e-10)[0] for one, right in zip(A, b)]
-    assert least_squares(A, b) == pytest.approx(np.array(expected), abs=1e-9)
+    assert least_squares_of_many_loops(A, b) == pytest.approx(np.array(expected), abs=1e-9)

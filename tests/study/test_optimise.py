@@ -15,16 +15,16 @@ from scipy.optimize import minimize_scalar
 import denoc
 from denoc.cli.main import main
 from denoc.loops.numbers import AROUND
-from denoc.scenario.run import opened as scenario_of
+from denoc.scenario.run import opened_scenario as scenario_of
 from denoc.study.optimise.methods import METHODS
 from denoc.study.optimise.nearby import Derivatives
-from denoc.study.optimise.verdict import projected_slope
+from denoc.study.optimise.verdict import projected_search_slope
 from denoc.study.sweep import engines
 from denoc.study.sweep.engines import Here
-from denoc.study.sweep.probe import probed
-from denoc.study.sweep.reading import opened
+from denoc.study.sweep.probe import probe_study
+from denoc.study.sweep.reading import open_study
 from denoc.study.sweep.run import Runs
-from denoc.study.sweep.tasks import carried_out
+from denoc.study.sweep.tasks import study_task_carried_out
 from denoc.text.writing import yaml_text
 
 # a pendulum of one point mass, which swings from rest at `lean` to a stop of time a little beyond
@@ -90,9 +90,9 @@ def search_of(scenario, takes, place, **changed):
     Path("search.yaml").write_text(json.dumps(data))
     vary = {f"n{k}": {"key": key, "between": BETWEEN} for k, key in enumerate(place)}
     keep = {f"o{k}": {"column": column, "take": take} for k, (column, take) in enumerate(takes.items())}
-    study = opened({"scenario": "search.yaml", "vary": vary, "keep": keep, "minimise": "o0"}, search=True)
+    study = open_study({"scenario": "search.yaml", "vary": vary, "keep": keep, "minimise": "o0"}, search=True)
     at = dict(zip(vary, place.values()))
-    return Runs(probed(study.at([at])), None), at
+    return Runs(probe_study(study.at([at])), None), at
 
 
 def differences(runs, at, step):
@@ -269,9 +269,9 @@ def test_an_interrupted_search_goes_on_where_it_was(monkeypatch):
         asked.append(task)
         if len(asked) == 5:
             raise KeyboardInterrupt
-        return carried_out(task)
+        return study_task_carried_out(task)
 
-    monkeypatch.setattr(engines, "carried_out", interrupted)
+    monkeypatch.setattr(engines, "study_task_carried_out", interrupted)
     with pytest.raises(KeyboardInterrupt):
         denoc.optimise(study(), keep="runs.sqlite")
     rest = denoc.optimise(study(), keep="runs.sqlite")
@@ -286,12 +286,12 @@ def test_an_interrupted_search_goes_on_where_it_was(monkeypatch):
 def test_multipliers_take_what_bounds_and_limits_hold():
     """Of −x − 2y + z in the cube: x at its upper bound, and y at a limit y ≤ z, along which it falls by 1."""
     slope, limit = np.array([-1.0, -2.0, 1.0]), np.array([[0.0, -1.0, 1.0]])
-    assert projected_slope(slope, limit[:0], [None, None, None]).tolist() == slope.tolist()
-    assert projected_slope(slope, limit[:0], [1, 1, 0]).tolist() == [0, 0, 0]
-    assert projected_slope(slope, limit[:0], [0, 1, 0]).tolist() == [-1, 0, 0]  # pulls away from its bound
-    assert projected_slope(slope, limit, [1, None, None]) == pytest.approx(np.array([0, -0.5, -0.5]))
-    assert projected_slope(slope, limit, [1, None, 0]) == pytest.approx(np.array([0, -0.5, -0.5]))
-    assert projected_slope(slope, limit, [1, None, 1]) == pytest.approx(np.zeros(3), abs=1e-12)
+    assert projected_search_slope(slope, limit[:0], [None, None, None]).tolist() == slope.tolist()
+    assert projected_search_slope(slope, limit[:0], [1, 1, 0]).tolist() == [0, 0, 0]
+    assert projected_search_slope(slope, limit[:0], [0, 1, 0]).tolist() == [-1, 0, 0]  # pulls away from its bound
+    assert projected_search_slope(slope, limit, [1, None, None]) == pytest.approx(np.array([0, -0.5, -0.5]))
+    assert projected_search_slope(slope, limit, [1, None, 0]) == pytest.approx(np.array([0, -0.5, -0.5]))
+    assert projected_search_slope(slope, limit, [1, None, 1]) == pytest.approx(np.zeros(3), abs=1e-12)
 
 
 # ---- mistakes
@@ -379,8 +379,8 @@ def test_where_derivatives_end_on_the_way_the_search_goes_on_without():
 def test_what_a_formula_does_not_know_has_a_difference():
     """asin is no function of formulas; its derivative at 0.3 is 1/cos of its value."""
     keep = {"end": {"column": "t", "take": "final"}, "angle": {"expression": "asin(lean / 1 rad) * (end / 0.4 s)"}}
-    study_of = opened(study(keep=keep, minimise="angle"), search=True)
-    runs = Runs(probed(study_of.at([{"lean": 0.3}])), None)
+    study_of = open_study(study(keep=keep, minimise="angle"), search=True)
+    runs = Runs(probe_study(study_of.at([{"lean": 0.3}])), None)
     assert Derivatives(runs).at({"lean": 0.3})["angle"] == pytest.approx(1 / math.sqrt(1 - 0.09), rel=1e-9)
 
 

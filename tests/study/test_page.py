@@ -11,12 +11,12 @@ import pytest
 from tests.support import browser
 
 import denoc
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.record.pages import html
-from denoc.scenario.run import prepare
+from denoc.scenario.run import prepare_scenario
 from denoc.study import page as pages
-from denoc.study.page_plan import plan_of, ranges
-from denoc.study.sliders import Slider, fitted
+from denoc.study.page_plan import page_slider_ranges, plan_of_page
+from denoc.study.sliders import Slider, fit_slider_polynomials
 from denoc.text.change import Change
 
 NODE = shutil.which("node")
@@ -53,7 +53,7 @@ console.log(JSON.stringify({rows: simulation.run(asked.times), ended: simulation
 @cache
 def page_of(name):
     """The page of a scenario of the library, which several tests look into."""
-    return pages.page(prepare(name))
+    return pages.page_of_plan(prepare_scenario(name))
 
 
 class Computed:
@@ -63,7 +63,7 @@ class Computed:
         own = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)[0]
         self.data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
         self.text, self.folder = text, folder
-        (folder / "page.js").write_text(own + html.asset("simulator.js") + ASK, encoding="utf-8")
+        (folder / "page.js").write_text(own + html.html_asset("simulator.js") + ASK, encoding="utf-8")
         (folder / "data.json").write_text(json.dumps({"data": self.data}), encoding="utf-8")
 
     def __call__(self, times, values=None):
@@ -82,18 +82,18 @@ def coordinates(result, data, count):
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.full) for one in OTHERS)])
 def test_the_page_computes_what_simulate_computes(name, tmp_path):
     """To 1e-9, or to ten times the distance between denoc's own plain and compiled runs."""
-    plan = prepare(name)
+    plan = prepare_scenario(name)
     computed = Computed(page_of(name), tmp_path)
     count = int((plan.grid <= 5.0).sum())
     answer = computed(plan.grid)
-    with using("compiled"):
+    with using_backend("compiled"):
         result = denoc.run(name)
     allowed = 1e-9
     rows = np.array(answer["rows"])[:count]
     q = coordinates(result, computed.data, count)
     off = abs(rows[:, : q.shape[1]] - q).max()
     if off > allowed:
-        with using("plain"):
+        with using_backend("plain"):
             other = coordinates(denoc.run(name), computed.data, count)
         allowed = max(allowed, 10 * abs(other - q).max())
     assert off <= allowed
@@ -107,7 +107,7 @@ def test_fixed_steps(tmp_path):
     given = {"solver": {"method": "rk4", "step": 0.001}, "time": {"end": 0.5, "step": 0.05}}
     for robot in ("puma", "four-bar"):
         scenario = {"robot": robot, "task": "simulate", "name": "fixed", **given}
-        computed = Computed(pages.page(prepare(scenario)), tmp_path)
+        computed = Computed(pages.page_of_plan(prepare_scenario(scenario)), tmp_path)
         result = denoc.run(scenario)
         rows = np.array(computed(result.t)["rows"])
         q = coordinates(result, computed.data, len(result.t))
@@ -128,7 +128,7 @@ def test_a_changed_number_is_what_set_gives(name, change, tmp_path):
     for one in computed.data["sliders"]:
         value = change.get(one["key"], one["value"])
         values.append(float(np.linalg.norm(value)) if isinstance(value, list) else float(value))
-    plan = prepare(name, changes=[Change(key, value, key) for key, value in change.items()])
+    plan = prepare_scenario(name, changes=[Change(key, value, key) for key, value in change.items()])
     until = plan.grid[plan.grid <= 2.0]
     rows = np.array(computed(until, values)["rows"])
     result = denoc.ensemble(name, [change])[0]
@@ -139,11 +139,13 @@ def test_a_changed_number_is_what_set_gives(name, change, tmp_path):
 
 @needs_node
 def test_a_length_moves_the_joints_and_the_drawing(tmp_path):
-    plan, key = prepare("planar3r-fall"), "robot.links.link1.dh.a"
+    plan, key = prepare_scenario("planar3r-fall"), "robot.links.link1.dh.a"
     data = plan.robot.document.data["links"][0]
     key = next(f"robot.links.{data['name']}.{group}.a" for group in ("joint", "dh") if "a" in data.get(group, {}))
-    length = pages.number_of(plan.robot, key)
-    computed = Computed(pages.page(plan, ranges([f"{key}={0.5 * length}..{1.5 * length}"])), tmp_path)
+    length = pages.page_slider_number(plan.robot, key)
+    computed = Computed(
+        pages.page_of_plan(plan, page_slider_ranges([f"{key}={0.5 * length}..{1.5 * length}"])), tmp_path
+    )
     assert computed.data["sceneMoves"]
     result = denoc.ensemble("planar3r-fall", [{key: 1.2 * length}])[0]
     until = result.t[result.t <= 0.5]
@@ -160,7 +162,7 @@ def test_numbers_that_follow_sliders():
         a, b, c = s
         return np.array([1.0, a * a, a * b + c, np.sin(0.3 * b), 2 * c**3 - a])
 
-    table = fitted(sliders, f)
+    table = fit_slider_polynomials(sliders, f)
     for values in ([1.7, -0.3, 0.9], [0.6, 2.9, 0.01], [1.0, 0.5, 0.25]):
         places = [(2 * v - s.low - s.high) / (s.high - s.low) for v, s in zip(values, sliders)]
         made = np.array(table["base"])
@@ -173,7 +175,7 @@ def test_numbers_that_follow_sliders():
                 made[place] += np.polynomial.chebyshev.chebval2d(places[i], places[j], np.reshape(c, (side, side)))
         assert np.allclose(made, f(values), rtol=0, atol=1e-11)
     with pytest.raises(denoc.InputError, match="change the machine together"):
-        fitted(sliders, lambda s: np.array([s[0] * s[1] * s[2]]))
+        fit_slider_polynomials(sliders, lambda s: np.array([s[0] * s[1] * s[2]]))
 
 
 @pytest.mark.parametrize(
@@ -185,11 +187,11 @@ def test_numbers_that_follow_sliders():
 )
 def test_what_a_page_cannot_run_is_refused_with_the_reason(scenario, message):
     with pytest.raises(denoc.InputError, match=message):
-        pages.page(prepare(scenario))
+        pages.page_of_plan(prepare_scenario(scenario))
 
 
 def test_wrong_sliders():
-    plan = plan_of("puma", [])
+    plan = plan_of_page("puma", [])
     assert plan.name == "puma-fall"
     assert plan.task == "simulate"
     for text in (
@@ -199,17 +201,17 @@ def test_wrong_sliders():
         "robot.name",
     ):
         with pytest.raises(denoc.InputError):
-            pages.page(plan, ranges([text]))
+            pages.page_of_plan(plan, page_slider_ranges([text]))
     for text in ("robot.links.link1.mass=a..b", "time.end=1..2"):
         with pytest.raises(denoc.InputError):
-            ranges([text])
+            page_slider_ranges([text])
 
 
 @needs_browser
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.full) for one in OTHERS[:8])])
 def test_the_page_runs_in_a_browser(name, tmp_path):
     file = tmp_path / "page.html"
-    plan = prepare(name)
+    plan = prepare_scenario(name)
     file.write_text(page_of(name), encoding="utf-8")
     assert file.stat().st_size < 1.2e6
     result = denoc.run(name)
@@ -239,7 +241,7 @@ def test_names_in_a_page_stay_text(tmp_path):
 
     fall = {"robot": "wild", "task": "simulate", "time": {"end": 1}, "name": "fall", "about": "<b>&"}
     file = tmp_path / "page.html"
-    file.write_text(pages.page(prepare(fall, denoc.loads(WILD))), encoding="utf-8")
+    file.write_text(pages.page_of_plan(prepare_scenario(fall, denoc.loads(WILD))), encoding="utf-8")
     assert "<script>alert" not in file.read_text(encoding="utf-8")
     with browser.Page(file) as page:
         assert page.evaluate("document.querySelectorAll('img').length") == 0

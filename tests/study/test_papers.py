@@ -10,12 +10,12 @@ import pytest
 import closed
 import references
 from comparing import off
-from denoc.dynamics.programs import program
+from denoc.dynamics.programs import program_of_tree_quantity
 from denoc.errors import InputError
-from denoc.machine.program.trace import count
+from denoc.machine.program.trace import count_operations
 from denoc.study.papers import hanzaki_costs, saha_counts
-from denoc.study.papers.exhibit import PAPERS, ranges
-from denoc.study.papers.exhibits import EXHIBITS, exhibit, markdown
+from denoc.study.papers.exhibit import PAPERS, exhibit_ranges
+from denoc.study.papers.exhibits import EXHIBITS, exhibit, markdown_of_exhibits
 
 BREAK_OFF = tuple(f"khan-2002-{one}" for one in ("fig-4.3", "fig-4.4", "fig-4.5", "fig-4.6", "fig-4.8", "table-5.1"))
 SILENT = (
@@ -87,7 +87,7 @@ def test_ids_are_found_or_told():
 
 def test_the_documentation_lists_them():
     """Where this fails, the table of docs/papers.md is to be replaced by what `markdown()` gives."""
-    assert markdown() in DOCUMENT.read_text(encoding="utf-8")
+    assert markdown_of_exhibits() in DOCUMENT.read_text(encoding="utf-8")
 
 
 # ---- serial arms
@@ -223,9 +223,11 @@ def test_euler_parameters_cost_more_even_with_the_loop():
 
 def test_three_joints_with_links_between_are_larger_in_matrices_only():
     """The paper's argument: 30 rows of N_l instead of 18; the recursion leaves massless links out, and costs the same."""
-    three, joints = hanzaki_costs.rssr(hanzaki_costs.THREE), hanzaki_costs.linked()
+    three, joints = hanzaki_costs.hanzaki_rssr(hanzaki_costs.THREE), hanzaki_costs.hanzaki_linked_rssr()
     assert len(joints.links) == len(three.links) + 2
-    assert count(program(joints, "idyn").results()) == count(program(three, "idyn").results())
+    assert count_operations(program_of_tree_quantity(joints, "idyn").results()) == count_operations(
+        program_of_tree_quantity(three, "idyn").results()
+    )
     rows = {row[0]: row[1:] for row in made("hanzaki-2009-table-1").rows}
     assert rows["denoc: sizes of N_l and N_d"][:2] == ("18 × 18, 18 × 5", "30 × 30, 30 × 5")
 
@@ -281,7 +283,7 @@ def test_ratings_beside_numbers():
 
 def test_the_least_time_counts():
     calls = []
-    found = hanzaki_costs.timed(
+    found = hanzaki_costs.hanzaki_timed(
         [{hanzaki_costs.WHOLE: lambda: calls.append("a")}, {hanzaki_costs.WHOLE: lambda: calls.append("b")}], rounds=3
     )
     assert "".join(calls) == "ababab"  # in turns
@@ -290,6 +292,6 @@ def test_the_least_time_counts():
 
 
 def test_ranges_tell_units_and_times():
-    rows = ranges(made("saha-1999-fig-5"))
+    rows = exhibit_ranges(made("saha-1999-fig-5"))
     assert rows[0] == ("joint1.tau", "τ₁", "N m", "4.3458", "-1.8973 at 8.75 s", "4.3853 at 1.2 s", "-1.8933")
-    assert not [row for row in ranges(made("saha-1999-fig-8")) if re.search(r"e-1[5-9]|e-20", " ".join(row))]
+    assert not [row for row in exhibit_ranges(made("saha-1999-fig-8")) if re.search(r"e-1[5-9]|e-20", " ".join(row))]

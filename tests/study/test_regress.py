@@ -15,14 +15,14 @@ import pytest
 import denoc
 from denoc.errors import InputError, NumericalError
 from denoc.machine.jit import native
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.record import deviation as compare
 from denoc.record import folders, images, plots
-from denoc.robot.build import build
-from denoc.scenario.run import carry_out, prepare
+from denoc.robot.build import build_robot
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.study.regression import baseline, cases, judging, overlays, updating
-from denoc.text.library import folder, names
-from denoc.text.source import from_mapping, read
+from denoc.text.library import library_folder, library_names
+from denoc.text.source import document_from_mapping, read_yaml_document
 
 SWING = {
     "robot": "planar3r",
@@ -40,8 +40,8 @@ def recorded(tmp_path_factory):
     """A folder with one scenario and its baseline, which every test takes a copy of."""
     home = tmp_path_factory.mktemp("recorded")
     (home / "swing.yaml").write_text(json.dumps(SWING))
-    (case,) = cases.cases(home / "kept", [str(home / "swing.yaml")], update=True)
-    assert updating.update(home / "kept", [judged(case)]) == {"swing": "added"}
+    (case,) = cases.regression_cases(home / "kept", [str(home / "swing.yaml")], update=True)
+    assert updating.update_baseline(home / "kept", [judged(case)]) == {"swing": "added"}
     return home
 
 
@@ -54,10 +54,10 @@ def swing(recorded, tmp_path):
 
     def run(change=lambda result: None, **keys):
         file.write_text(json.dumps({**SWING, **keys}))
-        (case,) = cases.cases(kept, [])
-        result = carry_out(case.plan)
+        (case,) = cases.regression_cases(kept, [])
+        result = carry_out_plan(case.plan)
         change(result)
-        return judging.judged(case, result)
+        return judging.judge_against_baseline(case, result)
 
     run.file, run.folder = file, kept
     return run
@@ -68,7 +68,7 @@ def whats(verdict):
 
 
 def judged(case, plan=None):
-    return judging.judged(case, carry_out(plan or case.plan))
+    return judging.judge_against_baseline(case, carry_out_plan(plan or case.plan))
 
 
 # ---- what passes
@@ -79,9 +79,9 @@ def test_the_same_again(swing):
     assert verdict.same
     assert not verdict.stale
     assert verdict.nearest < 1e-4
-    assert not overlays.overlays(verdict)
+    assert not overlays.regression_overlays(verdict)
     before = {path.name: path.read_bytes() for path in swing.folder.iterdir()}
-    assert updating.update(swing.folder, [verdict]) == {}
+    assert updating.update_baseline(swing.folder, [verdict]) == {}
     assert {path.name: path.read_bytes() for path in swing.folder.iterdir()} == before
 
 
@@ -93,13 +93,13 @@ LIBRARY = ["puma-idyn", "puma-fall", "puma-pd", "planar3r-fall", "rx90-fall", "s
 def test_rounding_passes(name, tmp_path, monkeypatch):
     """Plain text and compiled code, in lanes of any width, and a start that is off by the last digit."""
     kept = tmp_path / "kept"
-    with using("compiled"):
-        (case,) = cases.cases(kept, [name], update=True)
-        updating.update(kept, [judged(case)])
-    (case,) = cases.cases(kept, [name])
+    with using_backend("compiled"):
+        (case,) = cases.regression_cases(kept, [name], update=True)
+        updating.update_baseline(kept, [judged(case)])
+    (case,) = cases.regression_cases(kept, [name])
     for backend, lanes in (("plain", 8), ("compiled", 2), ("compiled", 4), ("compiled", 8)):
-        monkeypatch.setattr(native, "lanes", lambda lanes=lanes: lanes)
-        with using(backend):
+        monkeypatch.setattr(native, "native_lanes", lambda lanes=lanes: lanes)
+        with using_backend(backend):
             verdict = judged(case)
         assert verdict.same, (backend, lanes, verdict.differences[:3])
     off = replace(case.plan, q0=tuple(x + 1e-15 for x in case.plan.q0))
@@ -111,18 +111,20 @@ def test_rounding_passes(name, tmp_path, monkeypatch):
 OPEN_CHAINS = ("elastic", "kuka", "planar3r", "puma", "rx90", "space", "spherical", "stanford", "tree")
 
 
-@pytest.mark.parametrize("name", [name for name in names("scenarios") if name.startswith(OPEN_CHAINS)])
+@pytest.mark.parametrize("name", [name for name in library_names("scenarios") if name.startswith(OPEN_CHAINS)])
 @pytest.mark.sampled(8)
 def test_a_mass_off_by_a_thousandth(name, tmp_path):
     """Of the last link that has one, in every scenario; that of the KUKA arm is light."""
     kept = tmp_path / "kept"
-    (case,) = cases.cases(kept, [name], update=True)
-    updating.update(kept, [judged(case)])
-    (case,) = cases.cases(kept, [name])
-    robot = read(folder("robots") / f"{case.plan.file.robot}.yaml").data
+    (case,) = cases.regression_cases(kept, [name], update=True)
+    updating.update_baseline(kept, [judged(case)])
+    (case,) = cases.regression_cases(kept, [name])
+    robot = read_yaml_document(library_folder("robots") / f"{case.plan.file.robot}.yaml").data
     last = [link for link in robot["links"] if link.get("mass")][-1]
     last["mass"] = float(last["mass"]) * 1.001
-    verdict = judged(case, prepare(folder("scenarios") / f"{name}.yaml", build(from_mapping(robot))))
+    verdict = judged(
+        case, prepare_scenario(library_folder("scenarios") / f"{name}.yaml", build_robot(document_from_mapping(robot)))
+    )
     assert max(difference.times for difference in verdict.differences) > (1 if name == "kuka-kr5-idyn" else 5)
 
 
@@ -138,7 +140,7 @@ def test_a_changed_sign(swing):
     assert worst.times > 1e5
     # its plots show the same wrong numbers, which isn't told again
     assert all(difference.what == "joint2.q" for difference in verdict.differences)
-    assert set(overlays.overlays(verdict)) == {"swing-difference-joint2-position"}
+    assert set(overlays.regression_overlays(verdict)) == {"swing-difference-joint2-position"}
 
 
 @pytest.mark.parametrize("pair", [("joint1.q", "joint2.q"), ("one", "other")])  # the second: both the same
@@ -152,7 +154,7 @@ def test_a_swapped_plot_label(swing, pair):
     assert not verdict.same
     assert all(difference.panel is not None for difference in verdict.differences)
     assert any(f"`{pair[0]}` is `{pair[1]}` now" in difference.message for difference in verdict.differences)
-    made = overlays.overlays(verdict)
+    made = overlays.regression_overlays(verdict)
     assert made
     told = [text.get_text() for text in next(iter(made.values())).axes[0].get_legend().get_texts()]
     assert told[:2] == [f"{pair[1]}, new", f"{pair[0]}, old"]
@@ -175,7 +177,7 @@ def test_lines_drawn_from_each_others_columns(swing):
     verdict = swing(cross)
     assert whats(verdict) == {"swing-angles-overlay"}
     assert "line `joint1.q` shows joint2.q now" in verdict.differences[0].message
-    assert overlays.overlays(verdict)
+    assert overlays.regression_overlays(verdict)
 
 
 def test_words_of_plots(swing):
@@ -241,12 +243,12 @@ def test_another_end(swing):
     verdict = swing(fail)
     assert whats(verdict) == {"ended", "rows"}
     with pytest.raises(NumericalError, match="no baseline is made of it"):
-        updating.update(swing.folder, [verdict])
+        updating.update_baseline(swing.folder, [verdict])
 
 
 def test_a_spike_between_the_rows_that_are_kept(swing):
     def spike(result):
-        assert compare.thinned(101, compare.MOST_ROWS)[1] == 3
+        assert compare.thinned_rows_to_record(101, compare.MOST_ROWS)[1] == 3
         result.table["joint3.qd"][4] += 100.0
 
     (found,) = [difference for difference in swing(spike).differences if difference.what == "joint3.qd"]
@@ -262,7 +264,7 @@ def test_numbers_that_are_none(swing, tmp_path):
     (found,) = [difference for difference in verdict.differences if difference.what == "joint3.qd"]
     assert found.times == np.inf
     assert np.isnan(found.new)
-    plots.save(overlays.overlays(verdict)["swing-difference-joint3-speed"], tmp_path / "overlay.png")
+    plots.save_figure(overlays.regression_overlays(verdict)["swing-difference-joint3-speed"], tmp_path / "overlay.png")
 
 
 # ---- settings
@@ -270,7 +272,7 @@ def test_numbers_that_are_none(swing, tmp_path):
 
 def test_until(swing, tmp_path):
     """What happens after the horizon isn't compared, rows and end included."""
-    updating.update(swing.folder, [swing(regress={"until": 0.5})])
+    updating.update_baseline(swing.folder, [swing(regress={"until": 0.5})])
 
     def later(result):
         result.table["joint1.q"][51:] += 1.0
@@ -297,9 +299,9 @@ def test_tolerances(swing):
     told = swing(off, regress=loose)
     assert "regress" in whats(told)  # the old settings are applied until --update
     assert "joint1.q" in whats(told)
-    updating.update(swing.folder, [swing(regress=loose)])
+    updating.update_baseline(swing.folder, [swing(regress=loose)])
     assert swing(off, regress=loose).same
-    updating.update(swing.folder, [swing(regress={"columns": {"joint1.*": {"rtol": 1e-3}}})])
+    updating.update_baseline(swing.folder, [swing(regress={"columns": {"joint1.*": {"rtol": 1e-3}}})])
     told = whats(swing(off, regress={"columns": {"joint1.*": {"rtol": 1e-3}}}))
     assert "joint2.qd" in told
     assert "joint1.q" not in told
@@ -318,7 +320,7 @@ def test_settings_that_make_no_sense(swing, entry):
 
 def test_pinned_images(swing, monkeypatch):
     pinned = {"pinned": ["angles", "rates"]}
-    updating.update(swing.folder, [swing(regress=pinned)])
+    updating.update_baseline(swing.folder, [swing(regress=pinned)])
     assert sorted(path.name for path in swing.folder.glob("*.png")) == ["swing-angles.png", "swing-rates.png"]
     assert swing(regress=pinned).same
 
@@ -342,12 +344,12 @@ def test_pinned_images(swing, monkeypatch):
     with pytest.raises(InputError, match=r"swing-rates\.png"):
         swing(regress=pinned)
     image.write_bytes(whole)
-    monkeypatch.setattr(images, "version", lambda: "0.1")  # which draws letters otherwise
+    monkeypatch.setattr(images, "matplotlib_version", lambda: "0.1")  # which draws letters otherwise
     verdict = swing(thick, regress=pinned)
     assert verdict.same
     assert verdict.stale
     assert len(verdict.notes) == 2
-    updating.update(swing.folder, [swing()])
+    updating.update_baseline(swing.folder, [swing()])
     assert not list(swing.folder.glob("*.png"))
 
 
@@ -356,28 +358,28 @@ def test_pinned_images(swing, monkeypatch):
 
 def test_a_missing_scenario(swing):
     swing.file.unlink()
-    (case,) = cases.cases(swing.folder, [])
-    verdict = judging.missing(case)
+    (case,) = cases.regression_cases(swing.folder, [])
+    verdict = judging.judge_missing_scenario(case)
     assert [difference.message for difference in verdict.differences] == ["`../swing.yaml` is no longer there"]
-    assert updating.update(swing.folder, [verdict]) == {"swing": "removed"}
+    assert updating.update_baseline(swing.folder, [verdict]) == {"swing": "removed"}
     assert list(swing.folder.iterdir()) == []
     with pytest.raises(InputError, match="empty"):
-        cases.cases(swing.folder, [])
+        cases.regression_cases(swing.folder, [])
 
 
 def test_one_that_is_not_in_the_baseline(swing):
-    (case,) = cases.cases(swing.folder, ["puma-idyn"])
+    (case,) = cases.regression_cases(swing.folder, ["puma-idyn"])
     assert [difference.message for difference in judged(case).differences] == ["not in the baseline"]
     with pytest.raises(InputError, match="no such scenario"):
-        cases.cases(swing.folder, ["nonsense"])
+        cases.regression_cases(swing.folder, ["nonsense"])
     with pytest.raises(InputError, match="two scenarios"):
-        cases.cases(swing.folder, ["puma-idyn", "puma-idyn"])
+        cases.regression_cases(swing.folder, ["puma-idyn", "puma-idyn"])
 
 
 def test_another_name(swing):
     verdict = swing(name="swung")
     assert "scenario" in whats(verdict)
-    updating.update(swing.folder, [verdict])
+    updating.update_baseline(swing.folder, [verdict])
     assert sorted(path.name for path in swing.folder.iterdir()) == ["swung.csv", "swung.json"]
 
 
@@ -388,8 +390,8 @@ def test_files_are_small_and_the_same_everywhere(tmp_path):
     texts = []
     for place in ("one", "other/place"):
         kept = tmp_path / place / "kept"
-        (case,) = cases.cases(kept, ["puma-idyn"], update=True)
-        updating.update(kept, [judged(case)])
+        (case,) = cases.regression_cases(kept, ["puma-idyn"], update=True)
+        updating.update_baseline(kept, [judged(case)])
         texts.append({path.name: path.read_bytes() for path in kept.iterdir()})
         assert os.listdir(kept.parent) == ["kept"]  # no drafts
     assert texts[0] == texts[1]
@@ -499,10 +501,10 @@ def test_update_is_whole_or_not_at_all(swing, step, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(target, step, failing(getattr(target, step)))
         with pytest.raises(InputError, match="no space left"):
-            updating.update(swing.folder, [verdict])
+            updating.update_baseline(swing.folder, [verdict])
     assert {path.name: path.read_bytes() for path in swing.folder.iterdir()} == before
     assert sorted(os.listdir(swing.folder.parent)) == ["kept", "swing.yaml"]
-    updating.update(swing.folder, [verdict])
+    updating.update_baseline(swing.folder, [verdict])
     file.unlink()
     assert swing(initial={"joint1": 0.5}).same
 
@@ -512,7 +514,7 @@ def test_a_folder_that_is_not_the_baselines_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for place in (Path("other"), Path()):
         with pytest.raises(InputError, match="of its own"):
-            cases.cases(place, ["puma-idyn"], update=True)
+            cases.regression_cases(place, ["puma-idyn"], update=True)
 
 
 # ---- numbers
@@ -520,19 +522,23 @@ def test_a_folder_that_is_not_the_baselines_own(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("count", [1, 2, 40, 41, 42, 80, 81, 82, 201, 1000])
 def test_thinned(count):
-    rows = compare.thinned(count, 41)
+    rows = compare.thinned_rows_to_record(count, 41)
     assert len(rows) <= 41
     assert (rows[0], rows[-1]) == (0, count - 1)
     assert (np.diff(rows) > 0).all()
 
 
 def test_a_column_is_compared_by_its_own_scale():
-    assert compare.allowance(1e-4, 100.0, None, None) == pytest.approx(1e-7)  # rounding of its neighbours
-    assert compare.allowance(50.0, 100.0, None, None) == pytest.approx(5e-5)
-    assert compare.allowance(50.0, 100.0, 0.0, 1e-3) == pytest.approx(1e-3)
-    assert compare.allowance(0.0, 0.0, None, None) == 1e-12
+    assert compare.allowed_recorded_difference(1e-4, 100.0, None, None) == pytest.approx(
+        1e-7
+    )  # rounding of its neighbours
+    assert compare.allowed_recorded_difference(50.0, 100.0, None, None) == pytest.approx(5e-5)
+    assert compare.allowed_recorded_difference(50.0, 100.0, 0.0, 1e-3) == pytest.approx(1e-3)
+    assert compare.allowed_recorded_difference(0.0, 0.0, None, None) == 1e-12
     np.testing.assert_array_equal(
-        compare.excess(np.array([1.0, np.nan, np.nan, np.inf, 2.0]), np.array([1.5, np.nan, 1.0, np.inf, 2.0]), 0.1),
+        compare.recorded_difference_excess(
+            np.array([1.0, np.nan, np.nan, np.inf, 2.0]), np.array([1.5, np.nan, 1.0, np.inf, 2.0]), 0.1
+        ),
         [5.0, 0.0, np.inf, 0.0, 0.0],
     )
-    assert compare.rows_at(np.array([0.0, 0.5, 0.7]), np.array([0.0, 0.5 + 1e-13, 1.0])).tolist() == [0, 1, -1]
+    assert compare.recorded_rows_at(np.array([0.0, 0.5, 0.7]), np.array([0.0, 0.5 + 1e-13, 1.0])).tolist() == [0, 1, -1]

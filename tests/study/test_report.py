@@ -11,8 +11,8 @@ from tests.support import browser
 
 import denoc
 from denoc.cli.main import main
-from denoc.scenario.stored import stored
-from denoc.study.report import report, verdict
+from denoc.scenario.stored import stored_scenario_result
+from denoc.study.report import report_html, report_verdict
 
 FOUR_BAR = {
     "robot": "four-bar",
@@ -39,8 +39,8 @@ def folder(tmp_path_factory):
 
 
 def test_all_about_a_result(folder):
-    kept = stored(folder)
-    text = unescape(report(kept))
+    kept = stored_scenario_result(folder)
+    text = unescape(report_html(kept))
     assert "The run ended as expected, `done`, with 16 rows." in text
     assert f"Energy balance holds to {kept.record['audit']['energy']:.2g} J" in text
     assert "denoc run turn.scenario.yaml" in text
@@ -60,22 +60,22 @@ def test_all_about_a_result(folder):
 
 
 def test_verdicts(folder):
-    kept = stored(folder)
-    assert verdict(kept).grade == "good"
+    kept = stored_scenario_result(folder)
+    assert report_verdict(kept).grade == "good"
     for change, grade in (
         ({"ended": "failed", "reason": "why"}, "bad"),
         ({"warnings": ["look"]}, "doubtful"),
         ({"audit": {"energy": 1.0, "exchanged": 20.0}}, "doubtful"),
         ({"audit": {"energy": 1.0, "exchanged": 2.0}, "warnings": ["look"]}, "bad"),
     ):
-        kept.record = {**stored(folder).record, **change}
-        assert verdict(kept).grade == grade
+        kept.record = {**stored_scenario_result(folder).record, **change}
+        assert report_verdict(kept).grade == grade
 
 
 def test_names_stay_text(tmp_path):
     fall = {"robot": "wild", "task": "simulate", "time": {"end": 0.1, "step": 0.1}, "name": "fall", "about": "<b>&"}
     denoc.run(fall, denoc.loads(WILD)).write(tmp_path / "fall", plot=False)
-    text = report(stored(tmp_path / "fall"))
+    text = report_html(stored_scenario_result(tmp_path / "fall"))
     assert "<script>alert" not in text
     assert "<img/" not in text
     assert "&lt;img/src=x/onerror=alert(1)&gt;" in text
@@ -94,12 +94,12 @@ def test_a_pdf(folder, tmp_path, monkeypatch):
 @pytest.mark.skipif(browser.path() is None, reason="there is no Chromium on this machine")
 def test_a_report_in_a_browser(folder, tmp_path):
     file = tmp_path / "report.html"
-    file.write_text(report(stored(folder)), encoding="utf-8")
+    file.write_text(report_html(stored_scenario_result(folder)), encoding="utf-8")
     with browser.Page(file) as page:
         assert page.evaluate("document.querySelectorAll('#charts figure').length") == 7
         for k in (0, 7, 15):
             state = page.evaluate(f"(denoc.seek({k}), denoc.draw(), denoc.state())")
-            assert state["columns"]["A0.tau"] == stored(folder).table["A0.tau"][k]
+            assert state["columns"]["A0.tau"] == stored_scenario_result(folder).table["A0.tau"][k]
         assert page.messages == []
         assert page.failures == []
         assert all(address.startswith(("file:", "data:")) for address in page.requests)

@@ -11,10 +11,10 @@ import denoc
 from denoc.cli.main import main
 from denoc.formats.meshes import read_mesh
 from denoc.record.sketch import drawing
-from denoc.scenario.run import prepare
+from denoc.scenario.run import prepare_scenario
 from denoc.study import page as pages
-from denoc.study.page_plan import ranges
-from denoc.study.staging import staged
+from denoc.study.page_plan import page_slider_ranges
+from denoc.study.staging import stage_scene
 
 FILES = Path(__file__).parent / "files"
 ROBOT = FILES / "bodies.yaml"
@@ -48,7 +48,7 @@ def boxes(robot, q):
 
 def test_bodies_in_a_scene():
     robot = denoc.load(ROBOT)
-    scene, _ = staged(robot, robot.q0)
+    scene, _ = stage_scene(robot, robot.q0)
     kinds = {part.name: [solid.kind for solid in part.solids] for part in scene.parts}
     assert kinds == {
         "base": ["ground"],
@@ -70,11 +70,11 @@ def test_bodies_in_a_scene():
 def test_bodies_in_a_sketch():
     """All faces are in the picture, and the highest and lowest of them are where the bodies end."""
     robot = denoc.load(ROBOT)
-    figure = drawing.draw(*staged(robot, robot.q0))
+    figure = drawing.sketch_figure(*stage_scene(robot, robot.q0))
     rims = np.concatenate([path.vertices for one in figure.axes[0].collections for path in one.get_paths()])
     low, high = np.array(figure.axes[0].get_xlim()), np.array(figure.axes[0].get_ylim())
     assert ((rims >= [low[0], high[0]]) & (rims <= [low[1], high[1]])).all()
-    view = drawing.View.of(staged(robot, robot.q0)[0])
+    view = drawing.View.of(stage_scene(robot, robot.q0)[0])
     turn = np.array([-1.0, 1.0])
     grid = np.array(np.meshgrid(turn, turn, turn)).reshape(3, -1).T
     foot = view.flat([0, 0, 0.03] + grid * [0.25, 0.2, 0.03])
@@ -99,7 +99,7 @@ def test_missing_meshes_leave_the_link_as_it_was(tmp_path, monkeypatch, capsys):
     assert "warning: 1 mesh file can't be drawn, without faces, or with points that are nowhere: broken.stl" in said
     robot = denoc.load(tmp_path / "bodies.yaml")
     plain = denoc.loads(text[: text.index("    shape:\n      - {mesh:")])
-    hands = [staged(one, one.q0)[0].parts[-1].solids for one in (robot, plain)]
+    hands = [stage_scene(one, one.q0)[0].parts[-1].solids for one in (robot, plain)]
     assert [solid.kind for solid in hands[0]] == [solid.kind for solid in hands[1]] == ["ball", "thin"]
 
 
@@ -117,7 +117,10 @@ def test_bodies_in_a_browser(tmp_path):
     robot = denoc.load(ROBOT)
     q = np.stack([result[f"{joint}.q"] for joint in robot.joints], axis=1)
     computes = tmp_path / "page.html"
-    computes.write_text(pages.page(prepare(FALL), ranges(["robot.links.hand.joint.xyz.0=0.4..0.6"])), encoding="utf-8")
+    computes.write_text(
+        pages.page_of_plan(prepare_scenario(FALL), page_slider_ranges(["robot.links.hand.joint.xyz.0=0.4..0.6"])),
+        encoding="utf-8",
+    )
     for path, ask in (
         (file, "(denoc.seek(2), denoc.draw(), denoc.state().bodies)"),
         (computes, "denoc.state().bodies"),

@@ -7,10 +7,10 @@ import pytest
 
 import denoc
 from denoc.record.sketch import drawing, labels, names
-from denoc.study.staging import poses, staged
-from denoc.text.library import folder
+from denoc.study.staging import stage_poses, stage_scene
+from denoc.text.library import library_folder
 
-ROBOTS = [path.stem for path in sorted(folder("robots").glob("*.yaml"))]
+ROBOTS = [path.stem for path in sorted(library_folder("robots").glob("*.yaml"))]
 PLANE = {
     "four-bar",
     "five-bar",
@@ -40,7 +40,7 @@ def test_symbols_sit_where_links_meet(name):
     rows = np.array([assembled(robot), assembled(robot)])
     turning = [k for joint in robot.moving for k, kind in zip(joint.coordinates, joint.type.kinds) if kind == "angle"]
     rows[1, turning] += random.normal(size=len(turning))
-    scene, at = staged(robot, rows)
+    scene, at = stage_scene(robot, rows)
     for joint, k in itertools.product(scene.joints, (0, 1)):
         here = place(scene, at, joint.name, k)
         if joint.type in ("revolute", "spherical", "universal", "fixed"):
@@ -58,9 +58,13 @@ def test_symbols_sit_where_links_meet(name):
 def test_a_sketch_can_be_read(name, monkeypatch):
     """No label covers another one, and all of them are within the picture."""
     seen = []
-    monkeypatch.setattr(names, "placed", lambda *given: seen.append((labels.placed(*given), given[-1])) or seen[-1][0])
+    monkeypatch.setattr(
+        names,
+        "sketch_label_places",
+        lambda *given: seen.append((labels.sketch_label_places(*given), given[-1])) or seen[-1][0],
+    )
     robot = denoc.load(name)
-    figure = drawing.draw(*staged(robot, assembled(robot)))
+    figure = drawing.sketch_figure(*stage_scene(robot, assembled(robot)))
     assert figure.axes[0].patches
     for made, frame in seen:
         boxes = [label.box for label in made]
@@ -70,17 +74,17 @@ def test_a_sketch_can_be_read(name, monkeypatch):
 
 def test_plane_machines_are_seen_along_their_normal():
     for name in ROBOTS:
-        scene, _ = staged(denoc.load(name), denoc.load(name).q0)
+        scene, _ = stage_scene(denoc.load(name), denoc.load(name).q0)
         assert (scene.flat == (0.0, 0.0, 1.0)) == (name in PLANE or scene.flat is not None), name
         if name in PLANE:
             assert scene.flat == (0.0, 0.0, 1.0), name
-    assert staged(denoc.load("puma"), denoc.load("puma").q0)[0].flat is None
+    assert stage_scene(denoc.load("puma"), denoc.load("puma").q0)[0].flat is None
 
 
 def test_a_slider_is_drawn_at_its_pin():
     robot = denoc.load("slider-crank")
     rows = np.array([denoc.assemble(robot, np.array([angle, *robot.q0[1:]])) for angle in (0.1, 1.0, 2.5)])
-    scene, at = staged(robot, rows)
+    scene, at = stage_scene(robot, rows)
     slider = next(joint for joint in scene.joints if joint.type == "prismatic")
     rail = next(solid for solid in scene.parts[0].solids if solid.kind == "rail")
     for k in range(3):
@@ -93,7 +97,7 @@ def test_a_slider_is_drawn_at_its_pin():
 def test_a_point_on_a_line_is_drawn_where_it_is():
     robot = denoc.load("slider-crank-singular")
     rows = np.array([denoc.assemble(robot, np.array([angle, *robot.q0[1:]])) for angle in (0.9, 1.2, 0.5)])
-    scene, at = staged(robot, rows)
+    scene, at = stage_scene(robot, rows)
     ground = [solid for solid in scene.parts[0].solids if solid.kind == "ground"]
     assert [solid.points[0] for solid in ground] == [(0.0, 0.0, 0.0)]  # of the crank
     rail = next(solid for solid in scene.parts[0].solids if solid.kind == "rail")
@@ -108,7 +112,7 @@ def test_a_point_on_a_line_is_drawn_where_it_is():
 def test_what_moves_freely_in_a_plane_stands_on_no_pivot():
     for name, joint in (("diff-drive", "body"), ("steered-car", "chassis")):
         robot = denoc.load(name)
-        scene, at = staged(robot, robot.q0)
+        scene, at = stage_scene(robot, robot.q0)
         assert not [solid for solid in scene.parts[0].solids if solid.kind == "ground"]
         owner = next(link.name for link in robot.links if link.joint.name == joint)
         assert np.allclose(place(scene, at, joint), at.of(0)[owner][:3, 3])
@@ -116,7 +120,7 @@ def test_what_moves_freely_in_a_plane_stands_on_no_pivot():
 
 def test_legs_are_telescopes_and_a_platform_is_a_plate():
     robot = denoc.load("gough-stewart")
-    scene, at = staged(robot, assembled(robot))
+    scene, at = stage_scene(robot, assembled(robot))
     kinds = {part.name: [solid.kind for solid in part.solids] for part in scene.parts}
     assert kinds["cylinder1"] == ["tube"]
     assert kinds["piston1"] == ["rod"]
@@ -135,17 +139,17 @@ def test_legs_are_telescopes_and_a_platform_is_a_plate():
 
 
 def test_the_ground_is_at_each_pivot():
-    scene, _ = staged(denoc.load("three-rrr"), denoc.load("three-rrr").q0)
+    scene, _ = stage_scene(denoc.load("three-rrr"), denoc.load("three-rrr").q0)
     ground = [solid.points for solid in scene.parts[0].solids if solid.kind == "ground"]
     assert np.allclose([at for at, _ in ground], [[0, 0, 0], [1, 0, 0], [0.5, np.sqrt(3) / 2, 0]])
     assert all(down == (0.0, -1.0, 0.0) for _, down in ground)
-    floating, _ = staged(denoc.load("space-arm"), denoc.load("space-arm").q0)
+    floating, _ = stage_scene(denoc.load("space-arm"), denoc.load("space-arm").q0)
     assert not floating.parts[0].solids
 
 
 def test_mass_centres_hang_on_their_links():
     for name in ROBOTS:
-        scene, _ = staged(denoc.load(name), denoc.load(name).q0)
+        scene, _ = stage_scene(denoc.load(name), denoc.load(name).q0)
         for part in scene.parts:
             if part.centre is not None and not part.ghost:
                 assert part.solids, (name, part.name)
@@ -154,7 +158,7 @@ def test_mass_centres_hang_on_their_links():
 def test_poses_are_the_frames():
     robot = denoc.load("stanford")
     rows = np.random.default_rng(1).normal(size=(5, robot.nq))
-    made = poses(robot, rows)
+    made = stage_poses(robot, rows)
     assert made.names[0] == "base"
     assert (made.frames[:, 0] == np.eye(4)).all()
     for k, name in enumerate(made.names[1:], start=1):

@@ -21,11 +21,11 @@ from scipy.integrate import trapezoid
 
 import denoc
 from denoc.errors import InputError
-from denoc.study.blocks import blocks
+from denoc.study.blocks import blocks_of_variations
 from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
-from denoc.study.sweep.keep import Reduction, settled, taken
-from denoc.study.sweep.table import unbeaten
+from denoc.study.sweep.keep import Reduction, sweep_settling_times, take_sweep_outputs
+from denoc.study.sweep.table import unbeaten_sweep_runs
 from limits import HANGS
 
 pytestmark = pytest.mark.usefixtures("unseen_pictures")
@@ -173,12 +173,14 @@ def test_a_value_at_the_instant_at_which_a_column_passes_a_level(going, phase):
     for step in (0.02, 0.005):
         t = np.arange(0, 3, step)
         columns = {"x": np.sin(2 * t)[None], "y": np.exp(-t)[None]}
-        (row,) = taken(t, columns, [Reduction(name, "", "x", np.sin(0.3), going) for name in ("t", "y")], 1)
+        (row,) = take_sweep_outputs(
+            t, columns, [Reduction(name, "", "x", np.sin(0.3), going) for name in ("t", "y")], 1
+        )
         worst.append(abs(row - [phase / 2, np.exp(-phase / 2)]).max())
     assert worst[1] < worst[0] / 40
     assert worst[1] < 1e-10
-    assert np.isnan(taken(t, columns, [Reduction("y", "", "x", 1.01, going)], 1)).all()
-    assert np.isnan(taken(t, columns, [Reduction("y", "", "x", 0.0, "up")], 1)).item() == (t[-1] < np.pi)
+    assert np.isnan(take_sweep_outputs(t, columns, [Reduction("y", "", "x", 1.01, going)], 1)).all()
+    assert np.isnan(take_sweep_outputs(t, columns, [Reduction("y", "", "x", 0.0, "up")], 1)).item() == (t[-1] < np.pi)
 
 
 def test_a_crossing_in_runs_is_that_of_each_run():
@@ -214,13 +216,13 @@ def test_runs_that_no_other_beats():
     """Against the definition, pair by pair."""
     costs = np.random.default_rng(2).integers(0, 6, (60, 3)).astype(float)
     costs[7, 1] = np.nan
-    found = unbeaten(costs)
+    found = unbeaten_sweep_runs(costs)
     for k, mine in enumerate(costs):
         beaten = any((other <= mine).all() and (other < mine).any() for other in costs)
         assert found[k] == (not beaten and k != 7)
     keep = {"last": {"column": "joint1.q", "take": "final"}, "far": {"column": "joint2.q", "take": "largest"}}
     table = denoc.sweep(study(keep=keep, pareto={"last": "max", "far": "min"})).table
-    assert table["unbeaten"] == unbeaten(np.column_stack([-table["last"], table["far"]])).tolist()
+    assert table["unbeaten"] == unbeaten_sweep_runs(np.column_stack([-table["last"], table["far"]])).tolist()
 
 
 def test_whole_rows_are_those_of_the_runs(command):
@@ -262,7 +264,7 @@ def test_a_cluster_gives_the_same_table(monkeypatch):
 
 
 def test_a_worker_that_differs_is_refused(monkeypatch):
-    monkeypatch.setattr(sweeping, "machine", lambda: "another one")
+    monkeypatch.setattr(sweeping, "machine_of_study_runs", lambda: "another one")
     with pytest.raises(denoc.DenocError, match="another version of denoc, or another kind of processor"):
         denoc.sweep(study())
 
@@ -386,7 +388,7 @@ def test_a_store_that_cannot_be_written_is_read(monkeypatch):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_keeps_what_there_is(number, code, command, monkeypatch):
     small_batches(monkeypatch, 4)
-    carried_out, calls = tasks.carried_out, []
+    carried_out, calls = tasks.study_task_carried_out, []
 
     def interrupted(task):
         calls.append(task)
@@ -395,7 +397,7 @@ def test_an_interrupt_keeps_what_there_is(number, code, command, monkeypatch):
         return carried_out(task)
 
     with monkeypatch.context() as patch:
-        patch.setattr("denoc.study.sweep.engines.carried_out", interrupted)
+        patch.setattr("denoc.study.sweep.engines.study_task_carried_out", interrupted)
         ended, _, err = command("study.yaml", "--no-plot")
     assert ended == code
     assert err.startswith(f"6 of {COUNT} runs are kept in outputs/study/study.runs.sqlite")
@@ -581,11 +583,13 @@ def test_settling_is_when_a_column_is_outside_for_the_last_time():
     rows = np.array([np.exp(-s), np.exp(-0.5 * s) * np.cos(3 * s), never, never + 1, never * np.nan])
     outside = np.exp(-0.5 * s) * abs(np.cos(3 * s)) > 0.1
     expected = [math.log(10), s[np.flatnonzero(outside)[-1]], 0, 10]
-    found = settled(t, rows, Reduction("x", "settles", within=0.1, goal=0.0))
+    found = sweep_settling_times(t, rows, Reduction("x", "settles", within=0.1, goal=0.0))
     assert found[:4] == pytest.approx(expected, abs=6e-4)
     assert found[0] == pytest.approx(math.log(10), abs=1e-7)  # between the rows
     assert math.isnan(found[4])
-    assert settled(t, 3 + rows[:1], Reduction("x", "settles", within=0.1))[0] == pytest.approx(math.log(10), abs=1e-3)
+    assert sweep_settling_times(t, 3 + rows[:1], Reduction("x", "settles", within=0.1))[0] == pytest.approx(
+        math.log(10), abs=1e-3
+    )
 
 
 def test_settling_needs_a_range_of_the_columns_kind(command):
@@ -620,7 +624,7 @@ def test_gains_of_laws_are_inputs_of_one_program():
     draw = np.random.default_rng(3).uniform
     changes = [{f"forces.{key}": draw(0, 9) for key in keys} for _ in range(3)]
     changes[1]["forces.joint1.kd"] = 0.0
-    (block,) = blocks(data, changes)
+    (block,) = blocks_of_variations(data, changes)
     assert block.places == [0, 1, 2]
     for k, change in enumerate(changes):
         (alone,) = denoc.ensemble({**data, "replay": {"backend": "plain"}}, [change])

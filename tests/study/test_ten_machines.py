@@ -8,11 +8,11 @@ from tests.study.test_animate import keys_and_buttons, moves_as, named_controls,
 from tests.support import browser
 
 import denoc
-from denoc.scenario.run import prepare
-from denoc.scenario.stored import stored
-from denoc.study.animate import animation
-from denoc.study.page import page as computing
-from denoc.study.report import report
+from denoc.scenario.run import prepare_scenario
+from denoc.scenario.stored import stored_scenario_result
+from denoc.study.animate import animation_html
+from denoc.study.page import page_of_plan as computing
+from denoc.study.report import report_html
 
 MACHINES = {
     "puma": "puma-idyn",
@@ -65,7 +65,10 @@ def test_results(machine, kind, tmp_path):
     result = denoc.run(MACHINES[machine])
     result.write(tmp_path / "result", plot=False)
     file = tmp_path / f"{kind}.html"
-    file.write_text({"animation": animation, "report": report}[kind](stored(tmp_path / "result")), encoding="utf-8")
+    file.write_text(
+        {"animation": animation_html, "report": report_html}[kind](stored_scenario_result(tmp_path / "result")),
+        encoding="utf-8",
+    )
     assert file.stat().st_size <= 1.2e6
     with browser.Page(file) as page:
         moves_as(page, result)
@@ -80,7 +83,7 @@ def test_results(machine, kind, tmp_path):
 def test_pages_that_compute(machine, tmp_path):
     """The free fall of a second is that of `denoc simulate`; the controls do what they are there for."""
     fall = {"robot": machine, "task": "simulate", "time": {"end": 1.0, "step": 0.02}, "name": "fall"}
-    plan, result = prepare(fall), denoc.run(fall)
+    plan, result = prepare_scenario(fall), denoc.run(fall)
     file = tmp_path / "page.html"
     file.write_text(computing(plan), encoding="utf-8")
     assert file.stat().st_size <= 1.2e6

@@ -5,14 +5,14 @@ import numpy as np
 import denoc
 from denoc.dynamics import calls as tree
 from denoc.dynamics.samples import Samples
-from denoc.loops.constraints import closure
-from denoc.loops.partition import partition
+from denoc.loops.constraints import loop_closure
+from denoc.loops.partition import best_partition
 
 
 def coordinates(name):
     robot = denoc.loads(name) if "\n" in name else denoc.load(name)
     q = denoc.assemble(robot, robot.q0)
-    return robot, q, partition(closure(robot), q, (), robot.driven)
+    return robot, q, best_partition(loop_closure(robot), q, (), robot.driven)
 
 
 def completed(loops, part, q, v):
@@ -24,13 +24,13 @@ def moving(name, seed):
     """A mechanism of the library, or of this text, in a state on its constraints, under forces."""
     robot, q, part = coordinates(name)
     rng = np.random.default_rng(seed)
-    qd = completed(closure(robot), part, q, rng.normal(size=len(part.independent)))
+    qd = completed(loop_closure(robot), part, q, rng.normal(size=len(part.independent)))
     return robot, part, q, qd, rng.normal(size=robot.nv)
 
 
 def by_multipliers(robot, part, q, qd, tau):
     """Accelerations by the dense augmented system, for any q and qd, whether or not they keep the loops closed."""
-    loops, rows = closure(robot), list(part.rows)
+    loops, rows = loop_closure(robot), list(part.rows)
     s = Samples(robot, q=q, qd=qd)
     zero = np.zeros(robot.nv)
     h = tree.inverse(robot, q, qd, zero)

@@ -5,8 +5,8 @@ import numpy as np
 import denoc
 from denoc.loops import effort
 from denoc.loops.balance import Forces
-from denoc.loops.branches import efforts
-from denoc.loops.rank import null_space
+from denoc.loops.branches import loop_actuator_efforts
+from denoc.loops.rank import constraint_null_space
 
 
 def whole(balance, tau):
@@ -17,8 +17,8 @@ def whole(balance, tau):
     for n, b in enumerate(tau):
         A = np.concatenate([balance.J[n][rows].T, balance.S[n]], axis=1)
         if shared:
-            N = loops.column_scale[:, None] * null_space(loops.scaled(balance.J[n]))
-            actuated[n] = effort.least(N.T @ balance.S[n], N.T @ b, efforts(balance.robot))
+            N = loops.column_scale[:, None] * constraint_null_space(loops.scaled(balance.J[n]))
+            actuated[n] = effort.least_loop_effort(N.T @ balance.S[n], N.T @ b, loop_actuator_efforts(balance.robot))
             multipliers[n, rows] = np.linalg.lstsq(A[:, :r], b - balance.S[n] @ actuated[n], rcond=None)[0]
         else:
             x = np.linalg.pinv(A, rcond=1e-12) @ b if A.shape[0] > A.shape[1] else np.linalg.solve(A, b)
@@ -29,7 +29,7 @@ def whole(balance, tau):
 
 def least_norm(loops, J, multipliers):
     """Without the part that does nothing to the links."""
-    Z = np.linalg.qr(loops.row_scale[:, None] * null_space(loops.scaled(J).T))[0]
+    Z = np.linalg.qr(loops.row_scale[:, None] * constraint_null_space(loops.scaled(J).T))[0]
     return multipliers - Z @ (Z.T @ multipliers)
 
 
@@ -74,7 +74,7 @@ def exerted(robot, loops, q, forces):
 def accelerations(robot, loops, q, qd, tau, inertia, bias):
     """Forward dynamics of one sample by the null space of the Jacobian."""
     J, drift = loops.jacobian(q, qd)
-    N = loops.column_scale[:, None] * null_space(loops.scaled(J))
+    N = loops.column_scale[:, None] * constraint_null_space(loops.scaled(J))
     start = -np.linalg.lstsq(J * loops.row_scale[:, None], drift * loops.row_scale, rcond=1e-10)[0]
     return start + N @ np.linalg.solve(N.T @ inertia @ N, N.T @ (tau - bias - inertia @ start))
 

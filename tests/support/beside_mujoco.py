@@ -5,7 +5,7 @@ import numpy as np
 
 import denoc
 from comparing import off
-from denoc.dynamics.springs import stretch
+from denoc.dynamics.springs import stretch_of_joint_spring
 
 FREE, BALL = 0, 1
 
@@ -72,7 +72,7 @@ class Pair:
             for k, drive in zip(joint.speeds, joint.drives):
                 left_out[k] = drive.coulomb * np.sign(qd[k])
                 if not passive:
-                    spring = drive.stiffness * stretch(drive, list(q)) if drive.stiffness else 0.0
+                    spring = drive.stiffness * stretch_of_joint_spring(drive, list(q)) if drive.stiffness else 0.0
                     left_out[k] += drive.viscous * qd[k] + spring
         lost = max(1.0, abs(left_out).max(initial=0.0) / max(abs(bias).max(initial=0.0), 1e-9))  # digits by subtraction
         frames = denoc.frames(robot, q)

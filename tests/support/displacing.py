@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from denoc.dynamics.spatial import quaternion_matrix
-from denoc.simulate.reference import product
+from denoc.simulate.reference import reference_signal_turn_product
 
 
 def moved(robot, q, k, h):
@@ -22,7 +22,7 @@ def moved(robot, q, k, h):
         return q
     turn = [math.cos(h / 2), 0.0, 0.0, 0.0]
     turn[1 + place - (3 if at else 0)] = math.sin(h / 2)
-    q[e] = product(q[e].tolist(), turn)
+    q[e] = reference_signal_turn_product(q[e].tolist(), turn)
     return q
 
 

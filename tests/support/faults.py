@@ -94,4 +94,4 @@ if __name__ == "__main__":
     writer = getattr(importlib.import_module(module), name)
     if sys.argv[4] == "renames":  # as on file systems that can't exchange two folders in one step
         folders._system_call = lambda: None
-    print(json.dumps(sweep(Path(sys.argv[1]), writer, sys.argv[3], folders.mend)))
+    print(json.dumps(sweep(Path(sys.argv[1]), writer, sys.argv[3], folders.mend_output_folder)))

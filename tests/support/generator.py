@@ -13,10 +13,10 @@ def only_quick():
     """Puts the choice in front of all code that this process loads or compiles."""
     from denoc.machine.jit import native, objects
 
-    whole = objects.loaded
+    whole = objects.loaded_machine_code
 
     @wraps(whole)
     def loaded(form, identity, text, only, level=native.SOUND, numbers=()):
         return whole(form, identity, text, only, level if SOUND else native.QUICK, numbers)
 
-    objects.loaded = loaded
+    objects.loaded_machine_code = loaded

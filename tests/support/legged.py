@@ -7,7 +7,7 @@ import numpy as np
 import denoc
 import yamls
 from balanced import motions
-from denoc.loops.constraints import closure
+from denoc.loops.constraints import loop_closure
 from denoc.loops.partition import independent_speeds
 
 
@@ -81,7 +81,7 @@ def robot(legs, stages):
 
 def states(robot, count=5, seed=0, size=0.03):
     """Random motions of the actuators near the start: q, qd, qdd with all loops closed."""
-    rng, found, loops = np.random.default_rng(seed), [], closure(robot)
+    rng, found, loops = np.random.default_rng(seed), [], loop_closure(robot)
     start = denoc.assemble(robot, np.array(robot.q0))
     places = [c for joint in robot.moving if joint.actuated for c in joint.coordinates]
     for _ in range(count):

@@ -12,9 +12,9 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from denoc.text.library import folder
+from denoc.text.library import library_folder
 
-LIBRARY = [file for kind in ("robots", "scenarios") for file in sorted(folder(kind).glob("*.yaml"))]
+LIBRARY = [file for kind in ("robots", "scenarios") for file in sorted(library_folder(kind).glob("*.yaml"))]
 BITS = [
     *["nan", ".nan", ".inf", "-.inf", "1e400", "1e-400", "1e300", "-1e300", "1e-300", "-1", "0", "2", "1e18"],
     *["[]", "{}", "[[]]", "{a: 1}", "null", "true", "'", '"', "\t", "&a [*a]", "*a", "- -", ": :", "? x", "| x", "%", "@x"],
@@ -123,12 +123,12 @@ def checked(one):
     """The exit code of a file that is only read and checked; what is wrong is printed as the command line does."""
     from denoc.errors import DenocError
     from denoc.formats.load import load
-    from denoc.scenario.run import prepare
+    from denoc.scenario.run import prepare_scenario
 
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
         try:
-            (prepare if one.file.parent.name == "scenarios" else load)(Path(NAME))
+            (prepare_scenario if one.file.parent.name == "scenarios" else load)(Path(NAME))
         except DenocError as error:
             print(f"error: {error}", file=sys.stderr)
             return error.exit_code

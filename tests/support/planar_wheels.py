@@ -10,7 +10,7 @@ import functools
 import numpy as np
 import yaml
 
-from denoc.text.library import folder
+from denoc.text.library import library_folder
 
 
 def turned(angle):
@@ -20,7 +20,7 @@ def turned(angle):
 
 @functools.cache
 def read(name):
-    return yaml.safe_load((folder("robots") / f"{name}.yaml").read_text())
+    return yaml.safe_load((library_folder("robots") / f"{name}.yaml").read_text())
 
 
 class Vehicle:

@@ -14,7 +14,7 @@ import denoc
 import newton
 import yamls
 from denoc.loops.balance import Balance
-from denoc.loops.constraints import closure
+from denoc.loops.constraints import loop_closure
 from denoc.robot.cuts import CUTS
 from random_robots import ONE, Drawn, random_coordinates, random_robot
 
@@ -84,7 +84,7 @@ def _closed(file, q, cuts, count, rng, planar=False):
             file["assembly"][link["joint"]["name"]] = [float(x) for x in q[at : at + nq]]
         at += nq
     robot = loaded(file)
-    constraints = closure(robot)
+    constraints = loop_closure(robot)
     if constraints.m >= robot.nv:
         return None
     J, _ = constraints.jacobian(q)
@@ -132,7 +132,7 @@ def _frame(T, by_axis):
 def _actuated(file, q, rng):
     """With actuators in the joints that move it best, and forces on links for what joints can't; None if they don't."""
     robot = loaded(file)
-    constraints = closure(robot)
+    constraints = loop_closure(robot)
     J, _ = constraints.jacobian(q)
     N = _motions(constraints.scaled(J))
     chosen = []
@@ -173,7 +173,7 @@ class Mechanism(Drawn):
 
     def __init__(self, file, q, rng):
         self.file, self.q = file, q
-        loops = closure(self.robot)
+        loops = loop_closure(self.robot)
         J, _ = loops.jacobian(q)
         self.N = _motions(J)
         self.qd = self.N @ rng.uniform(-2.0, 2.0, self.N.shape[1])
@@ -183,7 +183,7 @@ class Mechanism(Drawn):
 
     @property
     def loops(self):
-        return closure(self.robot)
+        return loop_closure(self.robot)
 
     def pushes(self, actuated):
         """What these forces of joints and actuators are to `forward`: tau, and wrenches on links."""
@@ -309,7 +309,7 @@ class Ring:
     def state(self, robot, cut):
         """Coordinates, speeds and accelerations: those of the actuated joints are the same wherever it is cut."""
         q = np.array(robot.q0)
-        loops, driven = closure(robot), list(robot.driven)
+        loops, driven = loop_closure(robot), list(robot.driven)
         rest = [k for k in range(robot.nv) if k not in driven]
         qd, qdd = np.zeros((2, robot.nv))
         size = len(driven)
@@ -394,7 +394,7 @@ def _ring(types, actuated, rng):
 
 
 def _good(robot):
-    loops = closure(robot)
+    loops = loop_closure(robot)
     J = loops.scaled(loops.jacobian(np.array(robot.q0))[0])
     rest = [k for k in range(robot.nv) if k not in robot.driven]
     return len(rest) == loops.m and np.linalg.svd(J[:, rest], compute_uv=False).min() > GOOD

@@ -6,8 +6,8 @@ import numpy as np
 
 import denoc
 from denoc.dynamics.kinematics import coordinate_rates
-from denoc.loops.constraints import closure
-from denoc.loops.rank import null_space
+from denoc.loops.constraints import loop_closure
+from denoc.loops.rank import constraint_null_space
 
 FOUR_BAR = """
       - name: crank{k}
@@ -60,11 +60,11 @@ def written_out(ups):
 
 def states(robot, count, seed=0):
     """Closed positions near the first one with speeds that keep them closed, and forces; as many as samples."""
-    rng, loops = np.random.default_rng(seed), closure(robot)
+    rng, loops = np.random.default_rng(seed), loop_closure(robot)
     start, result = denoc.assemble(robot, robot.q0), []
 
     def motions(q):
-        return loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+        return loops.column_scale[:, None] * constraint_null_space(loops.scaled(loops.jacobian(q)[0]))
 
     def beside(size):
         N = motions(start)

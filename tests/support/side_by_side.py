@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 
 
 def happenings(result):
@@ -13,7 +13,7 @@ def happenings(result):
 
 def compared(left, scenario, variations, robot=None):
     """The runs side by side, after a comparison with each by itself; the number of those that were left alone."""
-    with using("compiled"):
+    with using_backend("compiled"):
         left[0] = 0
         together = denoc.ensemble(scenario, variations, robot)
         alone = left[0]

@@ -19,16 +19,16 @@ def result(folder, value=2.0, files=("b.yaml", "c.yaml")):
 
 
 def baseline(folder):
-    from denoc.study.regression.baseline import publish
+    from denoc.study.regression.baseline import publish_baseline
 
-    publish(folder, ["a.csv", "b.csv"], {"b.csv": b"new b", "c.csv": b"new c"})
+    publish_baseline(folder, ["a.csv", "b.csv"], {"b.csv": b"new b", "c.csv": b"new c"})
 
 
 def study(folder):
     """The tables and plots of a comparison, or of a paper, over those of an earlier one."""
-    from denoc.record.write import write_files
+    from denoc.record.write import write_output_files
 
-    write_files(Path(folder), {"run-a.csv": "new a", "run-c.csv": "new c"}, ["run-"])
+    write_output_files(Path(folder), {"run-a.csv": "new a", "run-c.csv": "new c"}, ["run-"])
 
 
 def drawn(folder):
@@ -38,16 +38,16 @@ def drawn(folder):
     from denoc.errors import InputError
     from denoc.record import plots, write
 
-    plots.save = lambda figure, path, **how: path.write_bytes(figure)
+    plots.save_figure = lambda figure, path, **how: path.write_bytes(figure)
     try:
         record = json.loads((Path(folder) / "run.json").read_text())
     except OSError:
         raise InputError("the record can't be read") from None
-    write.add_plots(Path(folder), "run", record, {"run-rates": b"rates", "run-energy": b"energy"}, "png")
+    write.add_plots_to_result(Path(folder), "run", record, {"run-rates": b"rates", "run-energy": b"energy"}, "png")
 
 
 def text(folder):
     """One file, as `codegen`, `new`, `schema` and others write it."""
-    from denoc.record.write import whole
+    from denoc.record.write import write_file_whole
 
-    whole(Path(folder) / "robot.c", lambda draft: draft.write_text("new"))
+    write_file_whole(Path(folder) / "robot.c", lambda draft: draft.write_text("new"))

@@ -3,8 +3,8 @@
 import pytest
 
 from denoc.errors import InputError
-from denoc.text.change import Change, changed, parted
-from denoc.text.source import parse
+from denoc.text.change import Change, changed_document, parted_changes
+from denoc.text.source import parse_yaml_document
 
 pytestmark = pytest.mark.smoke
 
@@ -12,7 +12,9 @@ TEXT = "a: {b: 1, c: [10, 20]}\nlist:\n  - {name: x, m: 1}\n  - {name: y, m: 2}\
 
 
 def put(*pairs):
-    return changed(parse(TEXT, "file.yaml"), [Change(key, value, f"set {key}") for key, value in pairs])
+    return changed_document(
+        parse_yaml_document(TEXT, "file.yaml"), [Change(key, value, f"set {key}") for key, value in pairs]
+    )
 
 
 def test_values_at_the_ends_of_keys():
@@ -26,13 +28,13 @@ def test_values_at_the_ends_of_keys():
 
 
 def test_the_document_stays_as_it_was():
-    document = parse(TEXT, "file.yaml")
+    document = parse_yaml_document(TEXT, "file.yaml")
     value = {"k": [1]}
-    made = changed(document, [Change("a.b", value, "set")])
+    made = changed_document(document, [Change("a.b", value, "set")])
     made.data["a"]["b"]["k"].append(2)
-    assert document.data == parse(TEXT, "file.yaml").data
+    assert document.data == parse_yaml_document(TEXT, "file.yaml").data
     assert value == {"k": [1]}
-    assert changed(document, []) is document
+    assert changed_document(document, []) is document
 
 
 @pytest.mark.parametrize(
@@ -70,6 +72,6 @@ def test_whose_mistake_it_is():
 
 def test_whose_file_a_key_leads_into():
     changes = [Change(key, 1, key) for key in ("time.end", "robot.links.a.mass", "robot")]
-    rest, own = parted(changes)
+    rest, own = parted_changes(changes)
     assert [one.key for one in rest] == ["time.end", "robot"]
     assert [one.key for one in own] == ["links.a.mass"]

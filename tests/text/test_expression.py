@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoc.text.expression import Quantity, evaluate, quantity
+from denoc.text.expression import Quantity, evaluate_expression, si_value_of_quantity
 from denoc.text.tokens import ExpressionError
 from denoc.text.units import DIMENSIONS, UNITS
 from limits import run_within
@@ -97,7 +97,7 @@ PI = math.pi
     ],
 )
 def test_values_and_dimensions(text, value, dimension):
-    result = evaluate(text)
+    result = evaluate_expression(text)
     assert isinstance(result, Quantity)
     assert float(result) == pytest.approx(value, rel=1e-14, abs=0)
     assert result.dimension == dimension
@@ -105,19 +105,21 @@ def test_values_and_dimensions(text, value, dimension):
 
 @pytest.mark.parametrize("number", range(1, 400))
 def test_decimal_units_lose_no_bit(number):
-    assert evaluate(f"{number} mm") == float(f"{number}e-3")
-    assert evaluate(f"{number} g") == float(f"{number}e-3")
-    assert evaluate(f"{number} um") == float(f"{number}e-6")
-    assert evaluate(f"{number} deg") == pytest.approx(math.radians(number), rel=3e-16, abs=0)
+    assert evaluate_expression(f"{number} mm") == float(f"{number}e-3")
+    assert evaluate_expression(f"{number} g") == float(f"{number}e-3")
+    assert evaluate_expression(f"{number} um") == float(f"{number}e-6")
+    assert evaluate_expression(f"{number} deg") == pytest.approx(math.radians(number), rel=3e-16, abs=0)
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_unit_means_the_same_beside_a_number_as_times_it(unit):
-    one, squared = evaluate(f"1 {unit}"), evaluate(f"3 {unit}^2")
-    assert float(evaluate(f"7 * {unit}")) == pytest.approx(float(evaluate(f"7 {unit}")), rel=1e-15)
+    one, squared = evaluate_expression(f"1 {unit}"), evaluate_expression(f"3 {unit}^2")
+    assert float(evaluate_expression(f"7 * {unit}")) == pytest.approx(
+        float(evaluate_expression(f"7 {unit}")), rel=1e-15
+    )
     assert float(squared) == pytest.approx(3 * float(one) ** 2, rel=1e-14)
     assert squared.dimension == tuple(2 * exponent for exponent in one.dimension)
-    assert float(evaluate(f"1 {unit} / 1 {unit}")) == 1
+    assert float(evaluate_expression(f"1 {unit} / 1 {unit}")) == 1
 
 
 @st.composite
@@ -152,9 +154,9 @@ def test_arithmetic_is_that_of_python(drawn):
     text, value = drawn
     if len(text) > 200 or value is None:
         with pytest.raises(ExpressionError):
-            evaluate(text)
+            evaluate_expression(text)
     else:
-        assert float(evaluate(text)) == value
+        assert float(evaluate_expression(text)) == value
 
 
 @steady
@@ -170,7 +172,7 @@ def test_precedence_is_that_of_python_without_parentheses(numbers, data):
             term /= number
         else:
             total, term = total + term, Fraction(number if sign == "+" else -number)
-    assert float(evaluate(text)) == pytest.approx(float(total + term), rel=1e-12, abs=1e-12)
+    assert float(evaluate_expression(text)) == pytest.approx(float(total + term), rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -241,24 +243,24 @@ def test_precedence_is_that_of_python_without_parentheses(numbers, data):
 )
 def test_mistakes_say_what_and_where(text, position, words):
     with pytest.raises(ExpressionError) as caught:
-        evaluate(text)
+        evaluate_expression(text)
     assert words in str(caught.value)
     assert caught.value.position == position
     assert len(str(caught.value)) < 160
 
 
 def test_length_and_depth_are_limited():
-    assert float(evaluate("1" + "+1" * 99)) == 100
-    assert evaluate("1" + " " * 199) == 1
+    assert float(evaluate_expression("1" + "+1" * 99)) == 100
+    assert evaluate_expression("1" + " " * 199) == 1
     with pytest.raises(ExpressionError, match="201 characters"):
-        evaluate("1" + " " * 200)
-    assert evaluate("(" * 50 + "1" + ")" * 50) == 1
+        evaluate_expression("1" + " " * 200)
+    assert evaluate_expression("(" * 50 + "1" + ")" * 50) == 1
     with pytest.raises(ExpressionError, match="too deep") as caught:
-        evaluate("(" * 51 + "1" + ")" * 51)
+        evaluate_expression("(" * 51 + "1" + ")" * 51)
     assert caught.value.position == 50
     with pytest.raises(ExpressionError, match="too deep"):
-        evaluate("1^" * 51 + "1")
-    assert evaluate("-" * 199 + "1") == -1
+        evaluate_expression("1^" * 51 + "1")
+    assert evaluate_expression("-" * 199 + "1") == -1
 
 
 HUGE = ("9**9**9**9**9", "(9^99999999)", "1 m^20^20", "((((9^9)^9)^9)^9)^9999")
@@ -283,7 +285,7 @@ for text in {HUGE}:
 def test_any_text_gives_a_finite_quantity_or_an_expression_error(text):
     position = 0
     try:
-        result = evaluate(text)
+        result = evaluate_expression(text)
     except ExpressionError as problem:
         position = problem.position
     else:
@@ -301,7 +303,7 @@ def test_any_text_gives_a_finite_quantity_or_an_expression_error(text):
 )
 def test_any_value_gives_a_finite_quantity_or_an_expression_error(value, kind):
     with suppress(ExpressionError):
-        assert math.isfinite(quantity(value, kind))
+        assert math.isfinite(si_value_of_quantity(value, kind))
 
 
 examples = {
@@ -339,18 +341,18 @@ examples = {
 def test_every_kind_takes_its_units_and_plain_numbers_and_nothing_else(kind):
     dimensions = DIMENSIONS[kind][0]
     for number in (5, 5.0, "5", "10/2", np.float64(5), np.int64(5), Fraction(5), Quantity(5)):
-        result = quantity(number, kind)
+        result = si_value_of_quantity(number, kind)
         assert (float(result), result.dimension) == (5, (0, 0, 0, 0))
     for other in examples:
         for text in examples[other]:
-            dimension = evaluate(text).dimension
+            dimension = evaluate_expression(text).dimension
             if dimension in dimensions or dimension == (0, 0, 0, 0):
-                assert quantity(text, kind) == evaluate(text)
-                assert quantity(evaluate(text), kind).dimension == dimension
+                assert si_value_of_quantity(text, kind) == evaluate_expression(text)
+                assert si_value_of_quantity(evaluate_expression(text), kind).dimension == dimension
             else:
                 with pytest.raises(ExpressionError, match="is needed"):
-                    quantity(text, kind)
-    assert {evaluate(text).dimension for text in examples[kind]} <= {*dimensions, (0, 0, 0, 0)}
+                    si_value_of_quantity(text, kind)
+    assert {evaluate_expression(text).dimension for text in examples[kind]} <= {*dimensions, (0, 0, 0, 0)}
 
 
 @pytest.mark.parametrize(
@@ -376,18 +378,18 @@ def test_every_kind_takes_its_units_and_plain_numbers_and_nothing_else(kind):
 )
 def test_wrong_quantities_say_what_is_needed(value, kind, words):
     with pytest.raises(ExpressionError) as caught:
-        quantity(value, kind)
+        si_value_of_quantity(value, kind)
     assert str(caught.value) == words
 
 
 def test_a_unit_after_a_quotient_is_explained():
     with pytest.raises(ExpressionError, match=r"a quotient needs parentheses: `\(pi/2\) rad`"):
-        quantity("pi/2 rad", "angle")
-    assert quantity("(pi/2) rad", "angle") == PI / 2
+        si_value_of_quantity("pi/2 rad", "angle")
+    assert si_value_of_quantity("(pi/2) rad", "angle") == PI / 2
 
 
 def test_quantities_are_floats_that_survive_copies():
-    length = evaluate("50 mm")
+    length = evaluate_expression("50 mm")
     for other in (copy.copy(length), copy.deepcopy(length), pickle.loads(pickle.dumps(length))):
         assert (float(other), other.dimension) == (0.05, (1, 0, 0, 0))
     assert type(length * 2) is float
@@ -407,4 +409,4 @@ IN_SI = {
 def test_every_unit_has_its_size():
     assert {*IN_SI} == {*UNITS}
     for name, size in IN_SI.items():
-        assert evaluate(f"3 {name}") == pytest.approx(3 * size, rel=1e-15)
+        assert evaluate_expression(f"3 {name}") == pytest.approx(3 * size, rel=1e-15)

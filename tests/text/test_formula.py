@@ -8,11 +8,11 @@ import pytest
 
 from denoc.machine.program import trace
 from denoc.machine.program.dual import Dual
-from denoc.machine.program.formulas import value
+from denoc.machine.program.formulas import formula_value_on_scalars
 from denoc.machine.program.lines import python_function
 from denoc.machine.program.trace import Recording
-from denoc.text.formula import parsed, with_renamed_tables
-from denoc.text.formula_tree import lookups, names
+from denoc.text.formula import formula_with_renamed_tables, parsed_formula
+from denoc.text.formula_tree import lookups_in_formula, names_in_formula
 from denoc.text.tokens import ExpressionError
 
 # formula → the same in Python, with a, b for the names
@@ -48,25 +48,27 @@ def known(a, b):
 
 @pytest.mark.parametrize("text", SAME)
 def test_a_formula_means_the_same_as_in_python_on_all_scalars(text):
-    dice, formula = random.Random(text), parsed(text)
+    dice, formula = random.Random(text), parsed_formula(text)
     points = [(dice.uniform(-2, 2), dice.uniform(-2, 2)) for _ in range(12)]
     wanted = [float(eval(SAME[text], {"math": math, "a": a, "b": b})) for a, b in points]
-    assert [value(formula, known(a, b), {}) for a, b in points] == pytest.approx(wanted, rel=1e-13, abs=1e-14)
-    columns = value(formula, known(*np.array(points).T), {})
+    assert [formula_value_on_scalars(formula, known(a, b), {}) for a, b in points] == pytest.approx(
+        wanted, rel=1e-13, abs=1e-14
+    )
+    columns = formula_value_on_scalars(formula, known(*np.array(points).T), {})
     np.testing.assert_allclose(np.broadcast_to(columns, 12), wanted, rtol=1e-13, atol=1e-14)
     recording = Recording("formula")
     a, b = recording.input("x", 2)
     space = {}
     exec(
         "from math import cos, floor, sin, sqrt\n"
-        + python_function(recording.program(y=[value(formula, known(a, b), {})]), "f", ""),
+        + python_function(recording.program(y=[formula_value_on_scalars(formula, known(a, b), {})]), "f", ""),
         space,
     )
     assert [space["f"](point)[0] for point in points] == pytest.approx(wanted, rel=1e-13, abs=1e-14)
     for a, b in points:  # derivatives along a
         h = 1e-6
         ends = [float(eval(SAME[text], {"math": math, "a": a + x, "b": b})) for x in (-h, h)]
-        dual = value(formula, known(Dual(a, {0: 1.0}), Dual(b)), {})
+        dual = formula_value_on_scalars(formula, known(Dual(a, {0: 1.0}), Dual(b)), {})
         slope = dual.parts.get(0, 0.0) if isinstance(dual, Dual) else 0.0
         assert slope == pytest.approx((ends[1] - ends[0]) / (2 * h), rel=1e-6, abs=1e-6)
 
@@ -74,16 +76,16 @@ def test_a_formula_means_the_same_as_in_python_on_all_scalars(text):
 def test_constants_are_folded():
     recording = Recording("formula")
     (a,) = recording.input("x", 1)
-    program = recording.program(y=[value(parsed("3*(2 + 5 mm)*a.q"), {"a.q": a}, {})])
-    assert trace.count(program.results()).multiplications == 1
+    program = recording.program(y=[formula_value_on_scalars(parsed_formula("3*(2 + 5 mm)*a.q"), {"a.q": a}, {})])
+    assert trace.count_operations(program.results()).multiplications == 1
 
 
 def test_names_and_tables_of_a_formula():
-    formula = parsed("lookup('gas.csv', a.q - {b.q}, \"force\", periodic, pchip)*a.q + t")
-    assert [(one.name, one.position) for one in names(formula)] == [("a.q", 18), ("b.q", 24), ("t", 63)]
-    (table,) = lookups(formula)
+    formula = parsed_formula("lookup('gas.csv', a.q - {b.q}, \"force\", periodic, pchip)*a.q + t")
+    assert [(one.name, one.position) for one in names_in_formula(formula)] == [("a.q", 18), ("b.q", 24), ("t", 63)]
+    (table,) = lookups_in_formula(formula)
     assert (table.file, table.column, table.interpolation, table.periodic) == ("gas.csv", "force", "pchip", True)
-    assert with_renamed_tables(
+    assert formula_with_renamed_tables(
         "2*lookup('a.csv', q, 'a.csv') + lookup( \"b.csv\" , q)", {"a.csv": "x-a.csv", "b.csv": "c"}
     ) == ('2*lookup("x-a.csv", q, \'a.csv\') + lookup( "c" , q)')
 
@@ -115,6 +117,6 @@ def test_names_and_tables_of_a_formula():
 )
 def test_mistakes_and_their_places(text, message, position):
     with pytest.raises(ExpressionError) as error:
-        parsed(text)
+        parsed_formula(text)
     assert message in str(error.value)
     assert error.value.position == position

@@ -11,9 +11,9 @@ from denoc.cli.new import TEMPLATES
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 from denoc.study.sweep.schema import study_schema
-from denoc.text.json_schema import schema_text
-from denoc.text.library import OF_STUDIES, ONE, folder
-from denoc.text.source import parse, read
+from denoc.text.json_schema import json_schema_text
+from denoc.text.library import OF_STUDIES, ONE, library_folder
+from denoc.text.source import parse_yaml_document, read_yaml_document
 
 pytestmark = pytest.mark.smoke
 
@@ -22,7 +22,7 @@ SCHEMAS = {"robot": robot_schema(), "scenario": scenario_schema(), "study": stud
 FILES = [
     ("scenario" if path.name.endswith(OF_STUDIES) else ONE[kind], path)
     for kind in ONE
-    for path in sorted(folder(kind).glob("*.yaml"))
+    for path in sorted(library_folder(kind).glob("*.yaml"))
 ]
 
 
@@ -37,12 +37,12 @@ def mistakes(kind, data):
 def test_it_is_a_schema_and_the_one_in_the_documentation(kind):
     Draft202012Validator.check_schema(SCHEMAS[kind])
     kept = (ROOT / "docs" / "schema" / f"{kind}.json").read_text(encoding="utf-8")
-    assert kept == schema_text(SCHEMAS[kind]), f"{kind}.json is out of date: `make pages` renews all such pages"
+    assert kept == json_schema_text(SCHEMAS[kind]), f"{kind}.json is out of date: `make pages` renews all such pages"
 
 
 @pytest.mark.parametrize(("kind", "path"), FILES, ids=lambda x: x.stem if isinstance(x, Path) else x)
 def test_the_library_passes_and_tells_editors(kind, path):
-    assert not mistakes(kind, read(path).data)
+    assert not mistakes(kind, read_yaml_document(path).data)
     start = "# yaml-language-server: $schema="
     (line,) = (one for one in path.read_text(encoding="utf-8").splitlines() if one.startswith(start))
     assert (path.parent / line.removeprefix(start)).resolve() == ROOT / "docs" / "schema" / f"{kind}.json"
@@ -52,7 +52,7 @@ def test_the_library_passes_and_tells_editors(kind, path):
 def test_templates_pass(path):
     text = path.read_text(encoding="utf-8").replace("MOTION", "  all: {law: cycloid, to: 90 deg}")
     kind = path.stem.partition("-")[0]
-    assert not mistakes(kind if kind in SCHEMAS else "robot", parse(text, path.name).data)
+    assert not mistakes(kind if kind in SCHEMAS else "robot", parse_yaml_document(text, path.name).data)
 
 
 def properties(schema, at=""):
@@ -111,7 +111,7 @@ drives:
 
 
 def changed(text, path, value):
-    data = copy.deepcopy(parse(text, "text").data)
+    data = copy.deepcopy(parse_yaml_document(text, "text").data)
     *way, last = path
     place = data
     for step in way:
@@ -124,8 +124,8 @@ def changed(text, path, value):
 
 
 def test_what_is_allowed():
-    assert not mistakes("robot", parse(ROBOT, "robot").data)
-    assert not mistakes("scenario", parse(SCENARIO, "scenario").data)
+    assert not mistakes("robot", parse_yaml_document(ROBOT, "robot").data)
+    assert not mistakes("scenario", parse_yaml_document(SCENARIO, "scenario").data)
 
 
 @pytest.mark.parametrize(

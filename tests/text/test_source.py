@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from denoc.errors import InputError, Place
 from denoc.text import bounds, source
-from denoc.text.document import BREAK, Document, dotted
-from denoc.text.source import from_mapping, parse, read
-from denoc.text.yaml_scalars import resolve
+from denoc.text.document import BREAK, Document, dotted_path
+from denoc.text.source import document_from_mapping, parse_yaml_document, read_yaml_document
+from denoc.text.yaml_scalars import resolve_yaml_scalar
 from limits import cpu_time
 
 steady = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -31,7 +31,7 @@ def loader(request, monkeypatch):
 
 def fault(text: str) -> InputError:
     with pytest.raises(InputError) as caught:
-        parse(text, "robot.yaml")
+        parse_yaml_document(text, "robot.yaml")
     return caught.value
 
 
@@ -58,7 +58,7 @@ copy: *third
 
 
 def test_data_and_places():
-    document = parse(ROBOT, "robot.yaml")
+    document = parse_yaml_document(ROBOT, "robot.yaml")
     assert document.data == {
         "name": "two links",
         "links": [
@@ -94,7 +94,7 @@ def test_data_and_places():
 
 
 def test_place_is_that_of_the_nearest_known_ancestor():
-    document = parse(ROBOT, "robot.yaml")
+    document = parse_yaml_document(ROBOT, "robot.yaml")
     line = "    joint: {type: revolute, a: 0.5,"
     assert document.place(("links", 0, "joint", "type")) == Place("robot.yaml", 5, 19, line)
     assert document.place(("links", 0, "joint", "type"), key=True) == Place("robot.yaml", 5, 13, line)
@@ -105,7 +105,7 @@ def test_place_is_that_of_the_nearest_known_ancestor():
 
 
 def test_errors_show_the_key_and_the_line():
-    error = parse(ROBOT, "robot.yaml").error(
+    error = parse_yaml_document(ROBOT, "robot.yaml").error(
         ("links", 0, "joint", "type"), "this joint type is unknown", found="revolute", allowed="x", hint="h"
     )
     assert error.key == "links[0].joint.type"
@@ -120,10 +120,10 @@ def test_errors_show_the_key_and_the_line():
 
 
 def test_dotted():
-    assert dotted(()) == ""
-    assert dotted((2,)) == "[2]"
-    assert dotted(("links", 0, "joint", "type")) == "links[0].joint.type"
-    assert dotted(("a", 1, 2, "b")) == "a[1][2].b"
+    assert dotted_path(()) == ""
+    assert dotted_path((2,)) == "[2]"
+    assert dotted_path(("links", 0, "joint", "type")) == "links[0].joint.type"
+    assert dotted_path(("a", 1, 2, "b")) == "a[1][2].b"
 
 
 plain = st.recursive(
@@ -132,7 +132,7 @@ plain = st.recursive(
     | st.integers(-(10**30), 10**30)
     | st.floats(allow_nan=False)
     # PyYAML knows YAML 1.1 and so leaves out the quotes around text such as 1e3, which is a number since 1.2
-    | st.text(max_size=20).filter(lambda text: isinstance(resolve(text), str)),
+    | st.text(max_size=20).filter(lambda text: isinstance(resolve_yaml_scalar(text), str)),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=10), inner, max_size=5),
     max_leaves=25,
 )
@@ -143,7 +143,7 @@ plain = st.recursive(
 def test_data_is_what_pyyaml_reads(data, flow, wide):
     text = yaml.safe_dump(data, default_flow_style=flow, allow_unicode=wide)
     assume(yaml.safe_load(text) == data)  # PyYAML loses "\x85" in its own round trip
-    document = parse(text, "random")
+    document = parse_yaml_document(text, "random")
     assert document.data == data
     assert repr(document.data) == repr(yaml.safe_load(text))  # types too: 1 and 1.0 and True are equal in Python
     check_places(document, document.data, ())
@@ -173,7 +173,7 @@ def test_columns_count_characters(entries, data):
         before = data.draw(st.sampled_from(["'é\u4e2d': 1", "'\U0001f916': 2", "'x': 3"]))
         lines.append(f"{key}: {{{before}, n: {number}}}")
         expected[(key, "n")] = (len(lines), len(f"{key}: {{{before}, n: ") + 1)
-    document = parse(data.draw(st.sampled_from(["\n", "\r\n", "\r"])).join(lines), "random")
+    document = parse_yaml_document(data.draw(st.sampled_from(["\n", "\r\n", "\r"])).join(lines), "random")
     assert {path: document.values[path] for path in expected} == expected
     assert document.place(("é",)).source == lines[0]
 
@@ -197,7 +197,7 @@ pieces = [
 )
 def test_any_text_gives_data_or_an_input_error(text):
     try:
-        document = parse(text, "any")
+        document = parse_yaml_document(text, "any")
     except InputError as error:
         message = str(error)
     else:
@@ -273,17 +273,17 @@ def check_types(data):
     ],
 )
 def test_plain_scalars_follow_the_core_schema(text, value):
-    result = parse(f"a: {text}", "f").data["a"]
+    result = parse_yaml_document(f"a: {text}", "f").data["a"]
     assert type(result) is type(value)
     assert result == value
     if text:
         for quoted in (f"a: '{text}'", f'a: "{text}"', f"a: |-\n  {text}", f"a: >-\n  {text}", f"a: !!str {text}"):
-            assert parse(quoted, "f").data == {"a": text}
+            assert parse_yaml_document(quoted, "f").data == {"a": text}
 
 
 @pytest.mark.parametrize("text", [".nan", ".NaN", ".NAN"])
 def test_nan(text):
-    assert math.isnan(parse(f"[{text}]", "f").data[0])
+    assert math.isnan(parse_yaml_document(f"[{text}]", "f").data[0])
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_nan(text):
     ],
 )
 def test_core_tags(text, value):
-    result = parse(f"a: {text}", "f").data["a"]
+    result = parse_yaml_document(f"a: {text}", "f").data["a"]
     assert (type(result), result) == (type(value), value)
 
 
@@ -387,7 +387,7 @@ def test_missing_keys(text):
 
 
 def test_keys_become_strings():
-    document = parse("1: a\ntrue: b\n~: c\n1e3: d\n'': e\n'<<': f\non: g\n? long\n: h\n&k key: *k\n", "f")
+    document = parse_yaml_document("1: a\ntrue: b\n~: c\n1e3: d\n'': e\n'<<': f\non: g\n? long\n: h\n&k key: *k\n", "f")
     assert document.data == {
         "1": "a", "true": "b", "~": "c", "1e3": "d", "": "e", "<<": "f", "on": "g", "long": "h", "key": "key"
     }  # fmt: skip
@@ -399,16 +399,16 @@ def test_empty_documents(text):
 
 
 def test_roots_of_any_kind():
-    assert parse("5", "f").data == 5
-    assert parse("''", "f").data == ""
-    assert parse("null", "f").data is None
-    assert parse("- 1", "f").data == [1]
-    assert parse("\ufeffa: 1", "f").values == {(): (1, 1), ("a",): (1, 4)}
-    assert parse("--- {a: 1}\n...\n", "f").data == {"a": 1}
+    assert parse_yaml_document("5", "f").data == 5
+    assert parse_yaml_document("''", "f").data == ""
+    assert parse_yaml_document("null", "f").data is None
+    assert parse_yaml_document("- 1", "f").data == [1]
+    assert parse_yaml_document("\ufeffa: 1", "f").values == {(): (1, 1), ("a",): (1, 4)}
+    assert parse_yaml_document("--- {a: 1}\n...\n", "f").data == {"a": 1}
 
 
 def test_aliases_are_copies():
-    document = parse("a: &a {b: [1, {c: 2}]}\nd: *a\ne: [*a, *a]\nf: &a 5\ng: *a", "f")
+    document = parse_yaml_document("a: &a {b: [1, {c: 2}]}\nd: *a\ne: [*a, *a]\nf: &a 5\ng: *a", "f")
     assert document.data["d"] == document.data["a"] == document.data["e"][1] == {"b": [1, {"c": 2}]}
     assert document.data["g"] == 5
     document.data["d"]["b"][1]["c"] = 3
@@ -420,14 +420,14 @@ def test_aliases_are_copies():
 
 
 def test_depth_is_limited():
-    assert parse("[" * 64 + "]" * 64, "f").data
+    assert parse_yaml_document("[" * 64 + "]" * 64, "f").data
     error = fault("a:\n" + " [" * 64 + "]" * 64)
     assert "deeper than 64" in str(error)
     assert where(error) == (2, 128)
     assert "deeper than 64" in str(fault("- " * 65 + "1"))
     assert "deeper than 64" in str(fault("[" * 1_000_000))
     deep = "[" * 60 + "1" + "]" * 60
-    assert parse(f"a: &a {deep}\nb: [[[*a]]]", "f").data["b"]
+    assert parse_yaml_document(f"a: &a {deep}\nb: [[[*a]]]", "f").data["b"]
     error = fault(f"a: &a {deep}\nb: [[[[*a]]]]")
     assert "deeper than 64" in str(error)
     assert where(error) == (2, 8)
@@ -446,11 +446,11 @@ def test_a_billion_laughs_are_counted_not_expanded():
 def test_the_number_of_nodes_is_limited(monkeypatch):
     assert bounds.NODES == 200_000
     monkeypatch.setattr(bounds, "NODES", 2000)
-    assert len(parse("[" + "1," * 1999 + "]", "f").data) == 1999
+    assert len(parse_yaml_document("[" + "1," * 1999 + "]", "f").data) == 1999
     error = fault("[" + "1," * 2000 + "]")
     assert "more than 2,000" in str(error)
     assert where(error) == (1, 4000)
-    assert len(parse("a: &a [1, 2]\nb: [" + "*a," * 664 + "]", "f").data["b"]) == 664
+    assert len(parse_yaml_document("a: &a [1, 2]\nb: [" + "*a," * 664 + "]", "f").data["b"]) == 664
     assert "more than 2,000" in str(fault("a: &a [1, 2]\nb: [" + "*a," * 665 + "]"))
 
 
@@ -459,7 +459,7 @@ def test_size_is_limited(tmp_path):
     large = tmp_path / "large.yaml"
     large.write_bytes(b"#" * 16_000_001)
     with pytest.raises(InputError, match="larger than 16 MB"):
-        read(large)
+        read_yaml_document(large)
 
 
 def test_messages_stay_short_for_monstrous_text():
@@ -476,7 +476,7 @@ def test_messages_stay_short_for_monstrous_text():
 def test_read(tmp_path):
     path = tmp_path / "röbot.yaml"
     path.write_bytes("\ufeffname: é\r\nmass: 1e-3\r\n".encode())
-    document = read(path)
+    document = read_yaml_document(path)
     assert document.name == str(path)
     assert document.data == {"name": "é", "mass": 1e-3}
     assert document.place(("mass",)) == Place(str(path), 2, 7, "mass: 1e-3")
@@ -484,23 +484,23 @@ def test_read(tmp_path):
 
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match="no such file") as caught:
-        read(tmp_path / "missing.yaml")
+        read_yaml_document(tmp_path / "missing.yaml")
     assert caught.value.place == Place(str(tmp_path / "missing.yaml"))
     with pytest.raises(InputError, match="directory"):
-        read(tmp_path)
+        read_yaml_document(tmp_path)
     with pytest.raises(InputError, match="can't be read"):
-        read(tmp_path / ("x" * 5000))
+        read_yaml_document(tmp_path / ("x" * 5000))
     with pytest.raises(InputError, match="can't be read"):
-        read(Path("a\0b"))
+        read_yaml_document(Path("a\0b"))
     latin = tmp_path / "latin.yaml"
     latin.write_bytes("a: 1\nname: é\n".encode("latin-1"))
     with pytest.raises(InputError, match="UTF-8") as caught:
-        read(latin)
+        read_yaml_document(latin)
     assert caught.value.found == "byte 0xe9 on line 2"
     wide = tmp_path / "wide.yaml"
     wide.write_bytes("a: 1".encode("utf-16"))
     with pytest.raises(InputError, match="UTF-8"):
-        read(wide)
+        read_yaml_document(wide)
 
 
 @steady
@@ -509,7 +509,7 @@ def test_any_bytes_give_data_or_an_input_error(tmp_path, content):
     path = tmp_path / "any.yaml"
     path.write_bytes(content)
     with suppress(InputError):
-        check_types(read(path).data)
+        check_types(read_yaml_document(path).data)
 
 
 def test_mappings_from_python():
@@ -518,7 +518,7 @@ def test_mappings_from_python():
         "b": UserDict({"c": np.array([[1.0, 2.0]]), "n": np.int64(3), "x": np.float32(0.5), "s": np.str_("t")}),
         "p": Path("robots/puma.yaml"),
     }
-    document = from_mapping(data, "given")
+    document = document_from_mapping(data, "given")
     assert document.data == {
         "a": [1, 2.5, "x", None, True],
         "b": {"c": [[1.0, 2.0]], "n": 3, "x": 0.5, "s": "t"},
@@ -528,13 +528,13 @@ def test_mappings_from_python():
     assert document.place(("a", 0)) is None
     error = document.error(("b", "c", 0), "is wrong")
     assert str(error) == "given: b.c[0]: is wrong"
-    assert str(from_mapping({}).error(("b", 0), "is wrong")) == "b[0]: is wrong"
+    assert str(document_from_mapping({}).error(("b", 0), "is wrong")) == "b[0]: is wrong"
 
 
 @steady
 @given(plain)
 def test_plain_mappings_stay_as_they_are(data):
-    copied = from_mapping(data).data
+    copied = document_from_mapping(data).data
     assert repr(copied) == repr(data)
     assert copied is not data or not isinstance(data, list | dict)
 
@@ -550,8 +550,8 @@ def test_mappings_that_cannot_be_data():
         ({"a": [0] * 200_001}, "more than 200,000"),
     ):
         with pytest.raises(InputError, match=words):
-            from_mapping(bad)
+            document_from_mapping(bad)
     endless: dict = {}
     endless["a"] = endless
     with pytest.raises(InputError, match="deeper than 64"):
-        from_mapping(endless)
+        document_from_mapping(endless)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoc.text.library import folder
-from denoc.text.source import parse, read
+from denoc.text.library import library_folder
+from denoc.text.source import parse_yaml_document, read_yaml_document
 from denoc.text.writing import yaml_text
 
 pytestmark = pytest.mark.smoke
@@ -52,20 +52,20 @@ def same(one, other):
 @pytest.mark.parametrize("word", WORDS)
 def test_words(word):
     for value in ({"key": word}, {"list": [word, [word]]}, {word or "x": 1}, {"wide": [word, "x" * 200]}):
-        assert same(value, parse(yaml_text(value, ["head"]), "text").data), yaml_text(value)
+        assert same(value, parse_yaml_document(yaml_text(value, ["head"]), "text").data), yaml_text(value)
 
 
 @settings(deadline=None, derandomize=True, max_examples=8 * settings().max_examples)
 @given(st.dictionaries(texts.filter(bool), data, min_size=1, max_size=5))
 def test_any_data(value):
-    assert same(value, parse(yaml_text(value), "text").data), yaml_text(value)
+    assert same(value, parse_yaml_document(yaml_text(value), "text").data), yaml_text(value)
 
 
 @pytest.mark.parametrize(
-    "path", sorted([*folder("robots").glob("*.yaml"), *folder("scenarios").glob("*.yaml")]), ids=str
+    "path", sorted([*library_folder("robots").glob("*.yaml"), *library_folder("scenarios").glob("*.yaml")]), ids=str
 )
 def test_the_library(path):
-    value = read(path).data
+    value = read_yaml_document(path).data
     text = yaml_text(value)
-    assert same(value, parse(text, "text").data)
+    assert same(value, parse_yaml_document(text, "text").data)
     assert max(map(len, text.splitlines())) <= 120

@@ -16,15 +16,15 @@ from typing import Any
 
 import denoc
 from denoc.errors import DenocError
-from denoc.record.plots import save
-from denoc.record.sketch.drawing import draw
-from denoc.scenario.stored import stored
-from denoc.study.animate import animation
-from denoc.study.page import page
-from denoc.study.page_plan import plan_of
-from denoc.study.staging import staged
-from denoc.text.library import folder
-from denoc.text.source import read
+from denoc.record.plots import save_figure
+from denoc.record.sketch.drawing import sketch_figure
+from denoc.scenario.stored import stored_scenario_result
+from denoc.study.animate import animation_html
+from denoc.study.page import page_of_plan
+from denoc.study.page_plan import plan_of_page
+from denoc.study.staging import stage_scene
+from denoc.text.library import library_folder
+from denoc.text.source import read_yaml_document
 
 EXTRA = "extra:gallery"  # where the files are that stay as they are
 FRAME = 'loading="lazy" style="width: 100%; height: 44rem; border: 0"'
@@ -48,9 +48,11 @@ class Shown:
 
 def machines(wanted: Sequence[str] = ()) -> list[Shown]:
     """The library's machines, or those that are wanted."""
-    scenarios = {path.stem: read(path).data for path in sorted(folder("scenarios").glob("*.yaml"))}
+    scenarios = {
+        path.stem: read_yaml_document(path).data for path in sorted(library_folder("scenarios").glob("*.yaml"))
+    }
     made = []
-    for path in sorted(folder("robots").glob("*.yaml")):
+    for path in sorted(library_folder("robots").glob("*.yaml")):
         if wanted and path.stem not in wanted:
             continue
         own = {name: data for name, data in scenarios.items() if data["robot"] == path.stem}
@@ -74,7 +76,9 @@ def write(home: Path, files: Path, wanted: Sequence[str] = ()) -> list[str]:
 def _sketch(one: Shown, file: Path) -> None:
     robot = denoc.load(one.name)
     q = denoc.assemble(robot, robot.q0) if robot.tied else robot.q0
-    save(draw(*staged(robot, q), state="assembled position" if robot.tied else "initial position"), file)
+    save_figure(
+        sketch_figure(*stage_scene(robot, q), state="assembled position" if robot.tied else "initial position"), file
+    )
 
 
 def _overview(shown: Sequence[Shown]) -> Iterator[str]:
@@ -101,7 +105,9 @@ def _page(one: Shown, files: Path) -> Iterator[str]:
         result = denoc.run(one.animated)
         result.write(files / "results" / one.animated, plot=False)
         file = f"{one.animated}-animation.html"
-        (files / file).write_text(animation(stored(files / "results" / one.animated)), encoding="utf-8")
+        (files / file).write_text(
+            animation_html(stored_scenario_result(files / "results" / one.animated)), encoding="utf-8"
+        )
         yield f"[**{one.animated} in motion**]({EXTRA}/{file}): {one.scenarios[one.animated].get('about', '')}"
         yield ""
         yield f'<iframe src="gallery/{file}" title="{one.animated} in motion" {FRAME}></iframe>'
@@ -126,7 +132,7 @@ def _page(one: Shown, files: Path) -> Iterator[str]:
 def _computes(name: str, files: Path) -> str | None:
     """The name of the page in which the machine falls freely; None if it can't run in a page."""
     try:
-        text = page(plan_of(name, []))
+        text = page_of_plan(plan_of_page(name, []))
     except DenocError:
         return None
     file = f"{name}-page.html"

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 import reference
-from denoc.cli.schema import FILES, kinds, made
-from denoc.text.json_schema import schema_text
+from denoc.cli.schema import FILES, kinds_with_schema, schema_of_kind
+from denoc.text.json_schema import json_schema_text
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -22,7 +22,7 @@ def pages() -> dict[Path, str]:
     """The text of each page, by its file."""
     return {
         DOCS / "reference.md": reference.page(),
-        **{schema(kind): schema_text(made(kind)) for kind in kinds()},
+        **{schema(kind): json_schema_text(schema_of_kind(kind)) for kind in kinds_with_schema()},
         DOCS / "theory.md": linked((DOCS / "theory.md").read_text(encoding="utf-8")),
     }
 

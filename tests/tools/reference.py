@@ -16,7 +16,7 @@ from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 from denoc.study.sweep.schema import study_schema
 from denoc.text.json_schema import Schema
-from denoc.text.writing import flow
+from denoc.text.writing import yaml_flow_text
 
 INTRODUCTION = """# All keys of robot, scenario and study files
 
@@ -86,7 +86,7 @@ class Reference:
         about = [escaped(schema["description"])] if "description" in schema else []
         keys = ("law", *schema["properties"])  # the schema has an example's keys by their letters
         ordered = ({key: one[key] for key in keys if key in one} for one in schema.get("examples", ()))
-        shown = [f"Example: `{flow(example)}`" for example in ordered]
+        shown = [f"Example: `{yaml_flow_text(example)}`" for example in ordered]
         return "\n\n".join([f"### {self.heading(name)}", *about, *shown, self.table(schema)])
 
     def table(self, schema: Schema) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import mutations
-from denoc.text.library import folder
+from denoc.text.library import library_folder
 
 TOOL = runpy.run_path(str(Path(__file__).with_name("hostile.py")))
 GOOD = "error: x.yaml:3:5: wrong\n  allowed: something else\n"
-PUMA = folder("robots") / "puma.yaml"
+PUMA = library_folder("robots") / "puma.yaml"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ _looking: list[list[str]] = []
 
 
 @contextmanager
-def noted() -> Iterator[list[str]]:
+def noted_backend_runs() -> Iterator[list[str]]:
     """A list of how programs run within: `plain`, or the form of their code, and `general` for detours of direct calls.
 
     Where a direct call goes straight into code, nothing is noted.
@@ -25,21 +25,21 @@ def noted() -> Iterator[list[str]]:
         _looking.remove(notes)
 
 
-def note(way: str) -> None:
+def note_backend_run(way: str) -> None:
     """Add to the lists of all who look."""
     for notes in _looking:
         notes.append(way)
 
 
-def account() -> dict[str, object]:
+def account_of_backend() -> dict[str, object]:
     """Backend, form and notes of the run, and the processor if anything has been compiled."""
-    here = choice.way()
-    result: dict[str, object] = {"backend": choice.backend(), "form": here.form}
+    here = choice.present_backend_choice()
+    result: dict[str, object] = {"backend": choice.chosen_backend(), "form": here.form}
     if here.journal is not None:
         result["cached"] = here.journal.notes()
-    if "llvmlite" in sys.modules and not choice.given_up():
+    if "llvmlite" in sys.modules and not choice.compiling_given_up():
         from . import native  # here, because it imports llvmlite
 
-        cpu, features = native.processor()
-        result |= {"lanes": native.lanes(), "cpu": cpu, "features": features}
+        cpu, features = native.native_processor()
+        result |= {"lanes": native.native_lanes(), "cpu": cpu, "features": features}
     return result

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 
 from ..program import trace
-from ..program.trace import Node, live
+from ..program.trace import Node, live_nodes
 from . import trigonometry
 
 # contraction to fused multiply-adds and no negative zeros, but no reordering: results don't depend on the compiler
@@ -18,7 +18,7 @@ NUMBERS = "numbers"  # name of the table of a code's own numbers, which are writ
 _ARITHMETIC = {trace.ADD: "fadd", trace.SUBTRACT: "fsub", trace.MULTIPLY: "fmul", trace.DIVIDE: "fdiv"}
 
 
-def hexadecimal(x: float) -> str:
+def hexadecimal_of_double(x: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
 
@@ -43,7 +43,7 @@ class Block:
         self.lines.append(f"  {text}")
 
     def constant(self, x: float) -> str:
-        return f"splat (double {hexadecimal(x)})" if self.lanes > 1 else hexadecimal(x)
+        return f"splat (double {hexadecimal_of_double(x)})" if self.lanes > 1 else hexadecimal_of_double(x)
 
     def whole(self, k: int) -> str:
         return f"splat (i64 {k})" if self.lanes > 1 else str(k)
@@ -143,7 +143,7 @@ class Block:
 
     def run(self, results: Sequence[Node], value: Callable[[Node], str]) -> list[str]:
         """Registers of the results, computed from those that `value` gives for inputs."""
-        nodes = live(results)
+        nodes = live_nodes(results)
         at = {node.id: register for node, register in self.computed(nodes, value)}
         return [at[node.id] for node in results]
 

@@ -1,6 +1,6 @@
 """Builtins: functions of machine code that Python calls directly with arrays or lists, and that return a new array.
 
-A program's code for one sample (`llvm.single`) doesn't use Python.  Between it and the caller stands one further
+A program's code for one sample (`llvm.single_sample_ir`) doesn't use Python.  Between it and the caller stands one further
 function of machine code, the same for all programs: it checks the arguments, reads the items of lists, makes the
 result, and is itself a builtin function of Python (`METH_FASTCALL`), so that the interpreter has no part in the call.
 It can't handle arguments of another kind or shape, numbers that aren't finite, or angles out of reach; then it calls a
@@ -23,9 +23,9 @@ import numpy as np
 
 from . import builtin_parts, choice
 from . import interpreter as at
-from .builtin_code import NAME, loaded
+from .builtin_code import NAME, loaded_builtin_code
 from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, ROUNDING, SMALLEST, WORDS
-from .parts import Part, divided
+from .parts import Part, kernel_parts_divided
 from .trigonometry import REACH
 
 
@@ -110,7 +110,7 @@ class Builtin:
     def _divide(self, parts: Sequence[Part]) -> None:
         """Give results in these parts from now on."""
         if tuple(parts) != self._parts:
-            table, names = builtin_parts.table(parts)
+            table, names = builtin_parts.builtin_parts_table(parts)
             self._kept += [table, names]
             self._set(parts=0)
             self._set(parts_at=table.ctypes.data)
@@ -120,7 +120,7 @@ class Builtin:
     def _begin(self) -> None:
         """Makes the function that is called from now on, where there is none yet."""
         if self.call == self._early:
-            known = at.known()
+            known = at.interpreter_addresses()
             self.call = self._slow
             if known is not None:
                 with contextlib.suppress(RuntimeError, OSError):  # whatever keeps this machine from it
@@ -153,7 +153,7 @@ class Builtin:
             self._set(context=id(choice.VARIABLE), nothing=id(choice.NOTHING))
         self._set(arguments=len(self.widths), numbers=sum(self.widths), joined=self.joined, units=len(self.units))
         self._words[len(WORDS) :] = (*self.widths, *self.units)
-        code = loaded()
+        code = loaded_builtin_code()
         method = _Method(self.name.encode(), code.address(NAME), _FASTCALL | _KEYWORDS, self.about.encode() or None)
         return _builtin(method, (self._words, self._general, self._kept, method, code))
 
@@ -161,7 +161,11 @@ class Builtin:
 
     def _slow(self, *given: Any, **named: Any) -> Any:
         """The builtin as a function of Python, for interpreters whose objects machine code can't read."""
-        result = None if named or (self._asking and choice.way() is not choice.NOTHING) else self._found(given)
+        result = (
+            None
+            if named or (self._asking and choice.present_backend_choice() is not choice.NOTHING)
+            else self._found(given)
+        )
         return result if result is not None or self._general is None else self._general(*given, **named)
 
     def _found(self, given: Sequence[Any]) -> Any:
@@ -184,7 +188,7 @@ class Builtin:
             return None
         shape = (words["rows"], words["columns"])[: words["dimensions"]]
         kept = result[: words["kept"]].reshape(shape).copy()
-        return divided(kept, self._parts) if self._parts else kept
+        return kernel_parts_divided(kept, self._parts) if self._parts else kept
 
 
 ROOM, MOST_ROWS = 16_000, 512  # numbers of a block of samples, which stay in the processor's cache; its samples

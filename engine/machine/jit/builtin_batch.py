@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from . import builtin_rows
 from . import interpreter as at
-from .builtin_words import LONG, WORDS, double, field, words
+from .builtin_words import LONG, WORDS, ir_of_double, ir_that_loads_field, ir_that_loads_words
 from .trigonometry import REACH
 
 
-def text() -> str:
+def builtin_batch_ir() -> str:
     """The IR of the function `batch`, and of those that it calls for rows."""
-    return "\n".join((builtin_rows.text(), _batch()))
+    return "\n".join((builtin_rows.builtin_rows_ir(), _batch()))
 
 
 def _batch() -> str:
@@ -27,10 +27,10 @@ def _batch() -> str:
 
 def _begun() -> str:
     """The part of `batch` that counts the samples, makes room for what is known of each argument, and begins a loop."""
-    return f"""{words("ndarray", "rows_code", "arguments", "numbers", "joined", "units", "outputs", "kept", "checks")}
-{words("lanes", "block", "most")}
+    return f"""{ir_that_loads_words("ndarray", "rows_code", "arguments", "numbers", "joined", "units", "outputs", "kept", "checks")}
+{ir_that_loads_words("lanes", "block", "most")}
   %first = load ptr, ptr %given
-{field("first.shape", "first", at.SHAPE)}
+{ir_that_loads_field("first.shape", "first", at.SHAPE)}
   %count = load i64, ptr %first.shape
   %has_some = icmp sgt i64 %count, 0
   %is_small = icmp sle i64 %count, %most
@@ -64,11 +64,11 @@ def _found() -> str:
   %steps.place = mul i64 %a, 2
   %steps.at = getelementptr i64, ptr %steps, i64 %steps.place
   %steps.second = getelementptr i64, ptr %steps.at, i64 1
-{field("type", "object", at.TYPE)}
+{ir_that_loads_field("type", "object", at.TYPE)}
   %is_array = icmp eq ptr %type, %ndarray
   br i1 %is_array, label %array, label %one
 array:
-{field("object.dimensions", "object", at.DIMENSIONS, "i32")}
+{ir_that_loads_field("object.dimensions", "object", at.DIMENSIONS, "i32")}
   %is_two = icmp eq i32 %object.dimensions, 2
   br i1 %is_two, label %many, label %one
 many:
@@ -118,8 +118,8 @@ no:
 def _made() -> str:
     """The part of `batch` that makes a new array for the result, with a row or matrix for each sample."""
     return f"""make:
-{words("PyArray_New", "PyErr_Clear", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread", "dimensions")}
-{words("rows", "columns")}
+{ir_that_loads_words("PyArray_New", "PyErr_Clear", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread", "dimensions")}
+{ir_that_loads_words("rows", "columns")}
   %shape = alloca i64, i64 3
   %shape.rows = getelementptr i64, ptr %shape, i64 1
   %shape.columns = getelementptr i64, ptr %shape, i64 2
@@ -136,7 +136,7 @@ no_memory:
   call void %PyErr_Clear()
   ret ptr null
 ready:
-{field("result", "made", at.DATA)}
+{ir_that_loads_field("result", "made", at.DATA)}
   %output.at = alloca ptr
   %status.size = mul i64 %lanes, 2
   %status = alloca double, i64 %status.size
@@ -246,8 +246,8 @@ def _checked() -> str:
   %largest.at = getelementptr double, ptr %finite.at, i64 %lanes
   %finite = load double, ptr %finite.at
   %largest = load double, ptr %largest.at
-  %is_finite = fcmp oeq double %finite, {double(0.0)}
-  %is_within = fcmp ole double %largest, {double(REACH)}
+  %is_finite = fcmp oeq double %finite, {ir_of_double(0.0)}
+  %is_within = fcmp ole double %largest, {ir_of_double(REACH)}
   %is_well = and i1 %is_finite, %is_within
   br i1 %is_well, label %good, label %bad
 good:

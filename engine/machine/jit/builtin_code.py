@@ -6,23 +6,30 @@ from functools import lru_cache
 
 from . import builtin_batch, builtin_one, builtin_parts, native, objects
 from . import interpreter as at
-from .builtin_words import WORDS, double, field, words
+from .builtin_words import WORDS, ir_of_double, ir_that_loads_field, ir_that_loads_words
 from .trigonometry import REACH
 
 NAME = "builtin"
 
 
 @lru_cache(maxsize=1)
-def loaded() -> native.Loaded:
+def loaded_builtin_code() -> native.Loaded:
     """The machine code of all builtins, which is compiled once for each processor."""
-    code = objects.loaded(NAME, [str(at.TUPLE_ITEMS)], text, False)
+    code = objects.loaded_machine_code(NAME, [str(at.TUPLE_ITEMS)], builtin_code_ir, False)
     assert code is not None
     return code
 
 
-def text() -> str:
+def builtin_code_ir() -> str:
     """The IR of the function that Python calls, and of its parts."""
-    return "\n".join((builtin_one.text(), builtin_parts.text(), builtin_batch.text(), _function()))
+    return "\n".join(
+        (
+            builtin_one.builtin_argument_ir(),
+            builtin_parts.builtin_parts_ir(),
+            builtin_batch.builtin_batch_ir(),
+            _function(),
+        )
+    )
 
 
 def _function() -> str:
@@ -33,9 +40,9 @@ def _function() -> str:
 
 def _whether() -> str:
     """The part of `_function` that decides whether the code may be used in this context."""
-    return f"""{field("words", "self", at.TUPLE_ITEMS)}
-{field("table", "words", at.DATA)}
-{words("code", "context", "nothing", "arguments", "numbers", "joined", "units", "outputs", "checks", "environment")}
+    return f"""{ir_that_loads_field("words", "self", at.TUPLE_ITEMS)}
+{ir_that_loads_field("table", "words", at.DATA)}
+{ir_that_loads_words("code", "context", "nothing", "arguments", "numbers", "joined", "units", "outputs", "checks", "environment")}
   %has_no_names = icmp eq ptr %names, null
   %has_all = icmp eq i64 %count, %arguments
   %is_call = and i1 %has_no_names, %has_all
@@ -44,7 +51,7 @@ choice:
   %is_free = icmp eq ptr %context, null
   br i1 %is_free, label %many, label %ask
 ask:
-{words("PyContextVar_Get", "Py_DecRef")}
+{ir_that_loads_words("PyContextVar_Get", "Py_DecRef")}
   %chosen.at = alloca ptr
   store ptr null, ptr %chosen.at
   %failed = call i32 %PyContextVar_Get(ptr %context, ptr null, ptr %chosen.at)
@@ -57,15 +64,15 @@ ask:
 def _many() -> str:
     """The part of `_function` that passes two-dimensional arrays on to `batch`."""
     return f"""many:
-{words("ndarray", "rows_code")}
+{ir_that_loads_words("ndarray", "rows_code")}
   %first = load ptr, ptr %given
-{field("first.type", "first", at.TYPE)}
+{ir_that_loads_field("first.type", "first", at.TYPE)}
   %is_array = icmp eq ptr %first.type, %ndarray
   %has_rows_code = icmp ne ptr %rows_code, null
   %may_be_many = and i1 %is_array, %has_rows_code
   br i1 %may_be_many, label %array, label %one
 array:
-{field("dimensions", "first", at.DIMENSIONS, "i32")}
+{ir_that_loads_field("dimensions", "first", at.DIMENSIONS, "i32")}
   %is_many = icmp eq i32 %dimensions, 2
   br i1 %is_many, label %batch, label %one
 batch:
@@ -73,7 +80,7 @@ batch:
   %is_done = icmp ne ptr %batched, null
   br i1 %is_done, label %done, label %leave
 done:
-{field("first.shape", "first", at.SHAPE)}
+{ir_that_loads_field("first.shape", "first", at.SHAPE)}
   %samples = load i64, ptr %first.shape
   %divided = call ptr @parted(ptr %table, ptr %batched, i64 %samples)
   ret ptr %divided
@@ -146,8 +153,8 @@ def _running() -> str:
   %finite = load double, ptr %finite.at
   %largest.at = getelementptr double, ptr %finite.at, i64 1
   %largest = load double, ptr %largest.at
-  %is_finite = fcmp oeq double %finite, {double(0.0)}
-  %is_within = fcmp ole double %largest, {double(REACH)}
+  %is_finite = fcmp oeq double %finite, {ir_of_double(0.0)}
+  %is_within = fcmp ole double %largest, {ir_of_double(REACH)}
   %is_well = and i1 %is_finite, %is_within
   br i1 %is_well, label %look, label %leave
 look:
@@ -159,7 +166,7 @@ check:
   %l.place = sub i64 %outputs, %l.next
   %l.at = getelementptr double, ptr %results, i64 %l.place
   %l.x = load double, ptr %l.at
-  %l.good = fcmp oge double %l.x, {double(0.0)}
+  %l.good = fcmp oge double %l.x, {ir_of_double(0.0)}
   br i1 %l.good, label %look, label %leave
 answer:
   %made = call ptr @result(ptr %table, ptr %results)
@@ -170,7 +177,7 @@ answer:
 def _leaving() -> str:
     """The part of `_function` that calls the general function."""
     return f"""leave:
-{words("general", "PyObject_Vectorcall", "None", "Py_IncRef")}
+{ir_that_loads_words("general", "PyObject_Vectorcall", "None", "Py_IncRef")}
   %has_general = icmp ne ptr %general, null
   br i1 %has_general, label %generally, label %none
 generally:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from . import interpreter as at
-from .builtin_words import LARGEST, ROUNDING, SMALLEST, double, field, words
+from .builtin_words import LARGEST, ROUNDING, SMALLEST, ir_of_double, ir_that_loads_field, ir_that_loads_words
 
 
-def text() -> str:
+def builtin_argument_ir() -> str:
     """The IR of the functions `argument`, `items`, `unit` and `result`."""
     return "\n".join((_argument(), _items(), _unit(), _result()))
 
@@ -15,8 +15,8 @@ def _argument() -> str:
     """IR of a function for the address of an argument's doubles, its own or a copy in `room`; null if it isn't fit."""
     return f"""
 define internal ptr @argument(ptr %table, ptr %object, i64 %width, ptr %room, i1 %is_own) {{
-{words("list", "tuple", "ndarray", "double", "PyList_GetItem", "PyTuple_GetItem")}
-{field("type", "object", at.TYPE)}
+{ir_that_loads_words("list", "tuple", "ndarray", "double", "PyList_GetItem", "PyTuple_GetItem")}
+{ir_that_loads_field("type", "object", at.TYPE)}
   %is_array = icmp eq ptr %type, %ndarray
   br i1 %is_array, label %array, label %other
 other:
@@ -41,9 +41,9 @@ no:
 def _argument_array() -> str:
     """The part of `_argument` that checks the type and shape of an array."""
     return f"""array:
-{field("dimensions", "object", at.DIMENSIONS, "i32")}
-{field("description", "object", at.DESCRIPTION)}
-{field("flags", "object", at.FLAGS, "i32")}
+{ir_that_loads_field("dimensions", "object", at.DIMENSIONS, "i32")}
+{ir_that_loads_field("description", "object", at.DESCRIPTION)}
+{ir_that_loads_field("flags", "object", at.FLAGS, "i32")}
   %aligned = and i32 %flags, {at.ALIGNED}
   %is_aligned = icmp ne i32 %aligned, 0
   %is_row = icmp eq i32 %dimensions, 1
@@ -52,8 +52,8 @@ def _argument_array() -> str:
   %is_fit = and i1 %is_plain, %is_aligned
   br i1 %is_fit, label %row, label %no
 row:
-{field("shape", "object", at.SHAPE)}
-{field("data", "object", at.DATA)}
+{ir_that_loads_field("shape", "object", at.SHAPE)}
+{ir_that_loads_field("data", "object", at.DATA)}
   %length = load i64, ptr %shape
   %is_long = icmp eq i64 %length, %width
   br i1 %is_long, label %sized, label %no"""
@@ -73,7 +73,7 @@ strided:
   %is_some = icmp ne i64 %width, 0
   br i1 %is_some, label %copying, label %copied
 copying:
-{field("strides", "object", at.STRIDES)}
+{ir_that_loads_field("strides", "object", at.STRIDES)}
   %stride = load i64, ptr %strides
   br label %copy
 copy:
@@ -94,8 +94,8 @@ def _items() -> str:
     """IR of a function that copies the items of a list or tuple into `room`; null if they aren't floats or integers."""
     return f"""
 define internal ptr @items(ptr %table, ptr %object, ptr %item_of, i64 %width, ptr %room) {{
-{words("float", "float64", "int", "PyLong_AsDouble", "PyErr_Occurred", "PyErr_Clear")}
-{field("size", "object", at.SIZE, "i64")}
+{ir_that_loads_words("float", "float64", "int", "PyLong_AsDouble", "PyErr_Occurred", "PyErr_Clear")}
+{ir_that_loads_field("size", "object", at.SIZE, "i64")}
   %is_long = icmp eq i64 %size, %width
   br i1 %is_long, label %begin, label %no
 begin:
@@ -104,20 +104,20 @@ begin:
 item:
   %k = phi i64 [0, %begin], [%next, %store]
   %one = call ptr %item_of(ptr %object, i64 %k)
-{field("type", "one", at.TYPE)}
+{ir_that_loads_field("type", "one", at.TYPE)}
   %is_float = icmp eq ptr %type, %float
   %is_float64 = icmp eq ptr %type, %float64
   %is_there = or i1 %is_float, %is_float64
   br i1 %is_there, label %read, label %other
 read:
-{field("there", "one", at.FLOAT, "double")}
+{ir_that_loads_field("there", "one", at.FLOAT, "double")}
   br label %store
 other:
   %is_int = icmp eq ptr %type, %int
   br i1 %is_int, label %convert, label %no
 convert:
   %converted = call double %PyLong_AsDouble(ptr %one)
-  %is_doubtful = fcmp oeq double %converted, {double(-1.0)}
+  %is_doubtful = fcmp oeq double %converted, {ir_of_double(-1.0)}
   br i1 %is_doubtful, label %doubtful, label %store
 doubtful:
   %error = call ptr %PyErr_Occurred()
@@ -157,14 +157,14 @@ define internal i1 @unit(ptr %four) {{
   %sum2 = fadd double %sum1, %square2
   %sum3 = fadd double %sum2, %square3
   %norm = call double @llvm.sqrt.f64(double %sum3)
-  %is_large = fcmp oge double %norm, {double(SMALLEST)}
-  %is_small = fcmp ole double %norm, {double(LARGEST)}
+  %is_large = fcmp oge double %norm, {ir_of_double(SMALLEST)}
+  %is_small = fcmp ole double %norm, {ir_of_double(LARGEST)}
   %is_fit = and i1 %is_large, %is_small
   br i1 %is_fit, label %fit, label %no
 fit:
-  %beyond = fsub double %norm, {double(1.0)}
+  %beyond = fsub double %norm, {ir_of_double(1.0)}
   %off = call double @llvm.fabs.f64(double %beyond)
-  %is_off = fcmp ogt double %off, {double(ROUNDING)}
+  %is_off = fcmp ogt double %off, {ir_of_double(ROUNDING)}
   br i1 %is_off, label %divide, label %done
 divide:
 {stores}
@@ -181,14 +181,14 @@ def _result() -> str:
     return f"""
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 define internal ptr @result(ptr %table, ptr %results) {{
-{words("ndarray", "PyArray_New", "kept", "dimensions", "rows")}
+{ir_that_loads_words("ndarray", "PyArray_New", "kept", "dimensions", "rows")}
   %count = trunc i64 %dimensions to i32
   %made = call ptr %PyArray_New(ptr %ndarray, i32 %count, ptr %rows.at, i32 {at.DOUBLE_NUMBER},
     ptr null, ptr null, i32 0, i32 0, ptr null)
   %is_none = icmp eq ptr %made, null
   br i1 %is_none, label %done, label %filled
 filled:
-{field("data", "made", at.DATA)}
+{ir_that_loads_field("data", "made", at.DATA)}
   %size = mul i64 %kept, 8
   call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %results, i64 %size, i1 false)
   br label %done

@@ -1,4 +1,4 @@
-"""The machine code of builtins that divides a result into parts, as `parts.divided` does in Python."""
+"""The machine code of builtins that divides a result into parts, as `parts.kernel_parts_divided` does in Python."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import interpreter as at
-from .builtin_words import words
+from .builtin_words import ir_that_loads_words
 from .parts import Part
 
 WIDTH = 6  # words of a part: its name (0 in a tuple), where it begins, its dimensions, lengths, distance of its rows
 _VIEW = at.ALIGNED | at.WRITEABLE
 
 
-def table(parts: Sequence[Part]) -> tuple[np.ndarray, list[str]]:
+def builtin_parts_table(parts: Sequence[Part]) -> tuple[np.ndarray, list[str]]:
     """The words that describe parts, and the names whose addresses they hold."""
     names = [one.name for one in parts]
     lines = []
@@ -25,7 +25,7 @@ def table(parts: Sequence[Part]) -> tuple[np.ndarray, list[str]]:
     return np.array(lines, dtype=np.int64).reshape(-1, WIDTH), names
 
 
-def text() -> str:
+def builtin_parts_ir() -> str:
     """The IR of the function `parted`."""
     return "\n".join((_begun(), _part(), _kept()))
 
@@ -37,8 +37,8 @@ def _begun() -> str:
     """
     return f"""
 define internal ptr @parted(ptr %table, ptr %whole, i64 %count) {{
-{words("parts", "parts_at", "ndarray", "kept", "PyArray_New", "PyArray_Return", "PyArray_SetBaseObject")}
-{words("PyDict_New", "PyDict_SetItem", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef")}
+{ir_that_loads_words("parts", "parts_at", "ndarray", "kept", "PyArray_New", "PyArray_Return", "PyArray_SetBaseObject")}
+{ir_that_loads_words("PyDict_New", "PyDict_SetItem", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef")}
   %is_whole = icmp eq i64 %parts, 0
   %is_none = icmp eq ptr %whole, null
   %is_all = or i1 %is_whole, %is_none

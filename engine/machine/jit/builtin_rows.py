@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from . import interpreter as at
-from .builtin_words import double, field, words
+from .builtin_words import ir_of_double, ir_that_loads_field, ir_that_loads_words
 
 
-def text() -> str:
+def builtin_rows_ir() -> str:
     """The IR of the functions `rows`, `copied`, `normalised` and `positive`."""
     return "\n".join((_rows(), _copied(), _normalised(), _positive()))
 
@@ -18,12 +18,12 @@ def _rows() -> str:
     """
     return f"""
 define internal ptr @rows(ptr %table, ptr %object, i64 %width, i64 %count, ptr %steps) {{
-{words("double")}
-{field("description", "object", at.DESCRIPTION)}
-{field("flags", "object", at.FLAGS, "i32")}
-{field("data", "object", at.DATA)}
-{field("shape", "object", at.SHAPE)}
-{field("strides", "object", at.STRIDES)}
+{ir_that_loads_words("double")}
+{ir_that_loads_field("description", "object", at.DESCRIPTION)}
+{ir_that_loads_field("flags", "object", at.FLAGS, "i32")}
+{ir_that_loads_field("data", "object", at.DATA)}
+{ir_that_loads_field("shape", "object", at.SHAPE)}
+{ir_that_loads_field("strides", "object", at.STRIDES)}
   %aligned = and i32 %flags, {at.ALIGNED}
   %is_aligned = icmp ne i32 %aligned, 0
   %is_double = icmp eq ptr %description, %double
@@ -137,7 +137,7 @@ number:
   %place = sub i64 %end, %k
   %x.at = getelementptr double, ptr %rows, i64 %place
   %x = load double, ptr %x.at
-  %is_good = fcmp oge double %x, {double(0.0)}
+  %is_good = fcmp oge double %x, {ir_of_double(0.0)}
   br i1 %is_good, label %good, label %no
 good:
   %k.next = add i64 %k, 1

@@ -36,7 +36,7 @@ LONG = 500  # samples from which on Python's lock is released
 SMALLEST, LARGEST, ROUNDING = 1e-6, 1e150, 1e-15  # bounds of a norm, and its allowed distance from 1
 
 
-def words(*names: str) -> str:
+def ir_that_loads_words(*names: str) -> str:
     """IR that loads words of the table into registers of the same names."""
     lines = []
     for name in names:
@@ -46,11 +46,11 @@ def words(*names: str) -> str:
     return "\n".join(lines)
 
 
-def field(register: str, of: str, distance: int, kind: str = "ptr") -> str:
+def ir_that_loads_field(register: str, of: str, distance: int, kind: str = "ptr") -> str:
     """IR that loads the word at this distance in bytes from the beginning of an object."""
     return f"""  %{register}.at = getelementptr i8, ptr %{of}, i64 {distance}
   %{register} = load {kind}, ptr %{register}.at"""
 
 
-def double(x: float) -> str:
+def ir_of_double(x: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from ...errors import shown
-from ...text.files import bytes_of, owned
+from ...errors import safe_to_print
+from ...text.files import bytes_of_text_file, file_is_owned
 from . import sources
 
 MAGIC = b"denoc object 1 "
@@ -37,7 +37,7 @@ _room: dict[Path, int] = {}  # bytes that may be stored in a folder before anybo
 _ignored: list[Path] = []  # warnings that have been shown
 
 
-def folder() -> Path:
+def cache_folder() -> Path:
     """The cache's folder: DENOC_CACHE, else one in the user's cache folder."""
     given = os.environ.get("DENOC_CACHE")
     if given:
@@ -52,48 +52,48 @@ def folder() -> Path:
 
 
 @lru_cache(maxsize=1)
-def package() -> str:
+def hash_of_package_sources() -> str:
     """The hash of the package's sources, which doesn't change in a process."""
     root = Path(__file__).resolve().parents[2]
     name = f"{hashlib.sha256(str(root).encode()).hexdigest()[:40]}{NOTE}"
-    return sources.known(root, lambda: _read(name), lambda note: _write(name, note))
+    return sources.known_hash_of_sources(root, lambda: _read(name), lambda note: _write(name, note))
 
 
-def key(*parts: str) -> str:
+def cache_key(*parts: str) -> str:
     """The key of object code that depends on these parts."""
-    return hashlib.sha256("\0".join((package(), *parts)).encode()).hexdigest()[:40]
+    return hashlib.sha256("\0".join((hash_of_package_sources(), *parts)).encode()).hexdigest()[:40]
 
 
-def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
+def object_code_from_cache(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
     """The object code of this name, from the cache, or else made and stored; with `only`, None if it isn't there."""
-    code = load(name)
+    code = load_object_code(name)
     if code is None and not only:
         compiling.append(name)
         try:
             code = made()
         finally:
             compiling.remove(name)
-        store(name, code)
+        store_object_code(name, code)
     return code
 
 
-def load(name: str) -> bytes | None:
+def load_object_code(name: str) -> bytes | None:
     """The object code of this name, or None if the cache has no undamaged one that this user has written."""
     data = _read(f"{name}.o")
     if data is None:
         return None
     with contextlib.suppress(OSError):
-        os.utime(folder() / f"{name}.o")
+        os.utime(cache_folder() / f"{name}.o")
     return _checked(data)
 
 
 def _read(name: str) -> bytes | None:
     """The bytes of a file in the folder, or None if there is none that only this user can have written."""
-    home = folder()
+    home = cache_folder()
     if not _trusted(home):
         return None
     try:
-        return bytes_of(home / name, MOST_BYTES, own=True)
+        return bytes_of_text_file(home / name, MOST_BYTES, own=True)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -107,7 +107,7 @@ def _trusted(home: Path) -> bool:
         state = home.stat()
     except OSError:
         return False
-    if not stat.S_ISDIR(state.st_mode) or owned(state):
+    if not stat.S_ISDIR(state.st_mode) or file_is_owned(state):
         return stat.S_ISDIR(state.st_mode)
     _ignore(home, "somebody else owns it or can write to it")
     return False
@@ -118,7 +118,7 @@ def _ignore(path: Path, why: str) -> None:
     if not _ignored:
         _ignored.append(path)
         warnings.warn(
-            f"compiled code is not taken from {shown(str(path))}: {why}; "
+            f"compiled code is not taken from {safe_to_print(str(path))}: {why}; "
             "DENOC_CACHE names another folder, `chmod go-w` closes this one to others",
             stacklevel=2,
         )
@@ -129,10 +129,10 @@ def _checked(data: bytes) -> bytes | None:
     return code if head == MAGIC + hashlib.sha256(code).hexdigest().encode() else None
 
 
-def store(name: str, code: bytes) -> None:
+def store_object_code(name: str, code: bytes) -> None:
     """Stores the object code if the folder can be written."""
     _write(f"{name}.o", MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
-    home = folder()
+    home = cache_folder()
     room = _room.get(home, 0) - len(code)
     if room <= 0:
         with contextlib.suppress(OSError):
@@ -142,7 +142,7 @@ def store(name: str, code: bytes) -> None:
 
 def _write(name: str, data: bytes) -> None:
     """Writes a file of the folder if that can be written."""
-    home = folder()
+    home = cache_folder()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _trusted(home):
@@ -158,9 +158,9 @@ def _write(name: str, data: bytes) -> None:
         return
 
 
-def noted(name: str, text: str) -> str:
+def note_from_cache(name: str, text: str) -> str:
     """The text of the note of this name, which is this one if there was none; also where the folder can't be used."""
-    home = folder()
+    home = cache_folder()
     path = home / f"{name}{VARIED}"
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -174,7 +174,7 @@ def noted(name: str, text: str) -> str:
     except OSError:
         return text
     try:
-        return bytes_of(path, SHORT, own=True).decode("ascii") or text
+        return bytes_of_text_file(path, SHORT, own=True).decode("ascii") or text
     except (OSError, ValueError):
         return text
 
@@ -201,13 +201,13 @@ def _trimmed(home: Path) -> int:
     return total
 
 
-def contents() -> tuple[Path, int, int]:
+def cache_contents() -> tuple[Path, int, int]:
     """The folder, the number of objects in it, and their size in bytes."""
     sizes = [size for path in _kept("*.o") if (size := _size(path)) is not None]
-    return folder(), len(sizes), sum(sizes)
+    return cache_folder(), len(sizes), sum(sizes)
 
 
-def clear() -> int:
+def clear_cache() -> int:
     """Removes all objects, and returns their number."""
     removed = 0
     for path in _kept("*.o") + _kept(".draft-*") + _kept(f"*{NOTE}") + _kept(f"*{VARIED}"):
@@ -219,7 +219,7 @@ def clear() -> int:
 
 def _kept(pattern: str) -> list[Path]:
     """Files of the folder; none where it can't be read."""
-    return list(folder().glob(pattern)) if os.path.isdir(folder()) else []
+    return list(cache_folder().glob(pattern)) if os.path.isdir(cache_folder()) else []
 
 
 def _size(path: Path) -> int | None:

@@ -85,12 +85,12 @@ VARIABLE: ContextVar[Way] = ContextVar("way", default=NOTHING)
 _broken: list[str] = []
 
 
-def way() -> Way:
+def present_backend_choice() -> Way:
     """The choice in the present context, which is one object until another choice is made."""
     return VARIABLE.get()
 
 
-def backend() -> str:
+def chosen_backend() -> str:
     """The backend `auto`, `compiled` or `plain`: the caller's choice, else DENOC_BACKEND."""
     chosen = VARIABLE.get().chosen or os.environ.get("DENOC_BACKEND", "auto")
     if _broken or chosen == "plain":
@@ -98,13 +98,13 @@ def backend() -> str:
     return chosen if chosen in BACKENDS else "auto"
 
 
-def free() -> bool:
+def compiled_code_may_run_freely() -> bool:
     """Whether existing code may be called without an offer: neither within a run nor when `plain` is chosen."""
     here = VARIABLE.get()
     return here.journal is None and here.chosen != "plain"
 
 
-def runs_rolled(bodies: int, single: bool = False, repeated: bool = False) -> bool:
+def code_runs_rolled(bodies: int, single: bool = False, repeated: bool = False) -> bool:
     """Whether compiled code, for many samples or one, loops over the bodies instead of being one straight line.
 
     If much of it is `repeated`, it loops over few bodies as well.
@@ -115,7 +115,7 @@ def runs_rolled(bodies: int, single: bool = False, repeated: bool = False) -> bo
     return form == "rolled"
 
 
-def wanted_lanes() -> int:
+def wanted_lanes_of_code() -> int:
     """The number of samples that the caller wants side by side; 0 for as many as fit into a register."""
     return VARIABLE.get().lanes
 
@@ -130,7 +130,7 @@ def _here(way: Way) -> Iterator[None]:
 
 
 @contextmanager
-def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
+def using_backend(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
     """A context in which programs run on this backend, and compiled code has this form and this many lanes."""
     with _here(replace(VARIABLE.get(), chosen=name, form=form, lanes=lanes)):
         yield
@@ -151,12 +151,12 @@ def compiled_only_where_it_pays() -> Iterator[None]:
     """
     here = VARIABLE.get()
     other = "plain" if here.steady else "auto"
-    with _here(replace(here, chosen=other) if backend() == "compiled" else here):
+    with _here(replace(here, chosen=other) if chosen_backend() == "compiled" else here):
         yield
 
 
 @contextmanager
-def journalled(
+def journalled_backend_choices(
     backend: str = "", form: str = "auto", lanes: int = 0, cached: Iterable[str] | None = None
 ) -> Iterator[Journal]:
     """A context with a journal; with the notes of an earlier run, programs run as they did then.
@@ -178,12 +178,12 @@ def _read(note: str) -> tuple[str, int]:
     return name, int(call) if call.isdigit() else 0
 
 
-def given_up() -> bool:
+def compiling_given_up() -> bool:
     """Whether compiling has failed in this process."""
     return bool(_broken)
 
 
-def give_up(error: Exception) -> None:
+def give_up_compiling(error: Exception) -> None:
     """Runs everything as plain text from now on, because compiling has failed, and warns the user once."""
     if not _broken:
         _broken.append(str(error))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .flow import loop
+from .flow import ir_loop
 from .march_block import ATOL, CURRENT, DERIVED, EVALUATED, FACTORED, IMPLICIT_ROWS, RTOL
 from .march_lanes import Lane, LaneCode
 
@@ -59,7 +59,7 @@ class Collocation:
 
     def memory(self, m: int) -> int:
         """The number of rows of m numbers that the loop needs."""
-        return sum(rows for _, rows in memory_rows(m))
+        return sum(rows for _, rows in compiled_loop_memory_rows(m))
 
     def examined(self, m: int) -> int:
         """The number of rows in front that say whether an attempt met numbers that aren't finite."""
@@ -75,7 +75,7 @@ class Collocation:
         return np.asarray(control[EVALUATED], dtype=int)
 
 
-def memory_rows(m: int) -> list[tuple[str, int]]:
+def compiled_loop_memory_rows(m: int) -> list[tuple[str, int]]:
     """The names of the loop's memory, and their rows of m numbers."""
     vectors = ["K0", "K1", "K2", "K3", "trial", "new", "Z0", "Z1", "Z2", "F0", "F1", "F2"]
     tables = [("J", m), ("W0", 1), ("W1", 1), ("W2", 1), ("after", 1), ("pairs", 2), ("real", m), ("complex", 2 * m)]
@@ -90,7 +90,7 @@ class Code(LaneCode):
         self.method, self.measured = method, measured
         self.line("entry:\n  %clock = alloca double\n  %groups = alloca ptr, i64 2")
         place = 0
-        for name, rows in memory_rows(self.m):
+        for name, rows in compiled_loop_memory_rows(self.m):
             self.line(f"  %{name} = getelementptr double, ptr %stages, i64 {place}")
             place += rows * self.m
 
@@ -125,7 +125,7 @@ class Code(LaneCode):
     def size(self, names: Sequence[str], *states: str) -> str:
         """The root mean square of these columns in units of the tolerance at the larger of the states."""
         rtol, atol, zero = self.row(RTOL), self.row(ATOL), self.number(0.0)
-        with loop(self.block, "0", str(self.measured), [("double", zero)]) as each:
+        with ir_loop(self.block, "0", str(self.measured), [("double", zero)]) as each:
             largest = zero
             for state in states:
                 largest = self.block.larger(self.block.call("fabs", self.get(state, each.index)), largest)

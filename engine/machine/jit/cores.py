@@ -16,7 +16,7 @@ _most: list[int] = []
 
 
 @contextmanager
-def at_most(count: int) -> Iterator[None]:
+def at_most_processors(count: int) -> Iterator[None]:
     """A context in which this process uses so many processors."""
     _most.append(count)
     try:
@@ -25,7 +25,7 @@ def at_most(count: int) -> Iterator[None]:
         _most.pop()
 
 
-def processors() -> int:
+def processors_to_use() -> int:
     """The number of processors that this process may use; `at_most`, and else DENOC_CORES, override it."""
     if _most:
         return _most[-1]
@@ -35,13 +35,13 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_in_parts(rows: int, width: int, run: Callable[[int, int], None], fewest: int | None = None) -> None:
+def run_on_threads_in_parts(rows: int, width: int, run: Callable[[int, int], None], fewest: int | None = None) -> None:
     """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
     Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads; another thread
     pays from `fewest` rows on, by default from FEWEST on.
     """
-    parts = min(processors(), rows // (fewest or FEWEST))
+    parts = min(processors_to_use(), rows // (fewest or FEWEST))
     if parts < 2:
         run(0, rows)
         return

@@ -50,7 +50,9 @@ EMPTY = SignalPieces(
 )  # where nothing varies
 
 
-def fitted(sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float) -> SignalPieces | None:
+def fitted_signal_pieces(
+    sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float
+) -> SignalPieces | None:
     """The functions from `begin` to `end` as pieces no longer than `longest`; None where that takes too many.
 
     Breaks are instants at which derivatives may jump.

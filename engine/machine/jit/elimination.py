@@ -6,13 +6,13 @@ with the reciprocals of the pivots on the diagonal; `pivots` gets the row that w
 
 from __future__ import annotations
 
-from .block import Block, hexadecimal
-from .flow import loop, when
+from .block import Block, hexadecimal_of_double
+from .flow import ir_loop, ir_when
 
 Number = tuple[str, ...]  # the registers of the parts of a number
 
 
-def functions(n: int) -> str:
+def elimination_ir(n: int) -> str:
     """The IR of `factor.1`, `solve.1` for real numbers and `factor.2`, `solve.2` for complex ones."""
     return "".join(_factor(n, parts) + _solve(n, parts) for parts in (1, 2))
 
@@ -54,12 +54,12 @@ class _Matrix:
         return real, fma("fma", minus[1], b[0], fma("fma", minus[0], b[1], total[1]))
 
     def times(self, a: Number, b: Number) -> Number:
-        zero = hexadecimal(0.0)
+        zero = hexadecimal_of_double(0.0)
         return self.less((zero,) * self.parts, tuple(self.block.let(f"fneg double {x}") for x in a), b)
 
     def reciprocal(self, a: Number) -> Number:
         if self.parts == 1:
-            return (self.op("fdiv", hexadecimal(1.0), a[0]),)
+            return (self.op("fdiv", hexadecimal_of_double(1.0), a[0]),)
         square = self.op("fadd", self.op("fmul", a[0], a[0]), self.op("fmul", a[1], a[1]))
         return self.op("fdiv", a[0], square), self.op("fdiv", self.block.let(f"fneg double {a[1]}"), square)
 
@@ -84,9 +84,9 @@ def _factor(n: int, parts: int) -> str:
     """Column by column: the largest number below comes to the diagonal, and its multiples leave the rows below."""
     code = _Matrix(n, parts)
     block, let, end = code.block, code.block.let, str(n)
-    with loop(block, "0", end) as column:
+    with ir_loop(block, "0", end) as column:
         k = column.index
-        with loop(block, k, end, [("double", hexadecimal(-1.0)), ("i64", k)]) as search:
+        with ir_loop(block, k, end, [("double", hexadecimal_of_double(-1.0)), ("i64", k)]) as search:
             size = code.size(code.get("%A", code.place(search.index, k)))
             more = let(f"fcmp ogt double {size}, {search.values[0]}")
             search.following += [
@@ -95,16 +95,16 @@ def _factor(n: int, parts: int) -> str:
             ]
         largest = search.values[1]
         block.do(f"store i64 {largest}, ptr {code.pivot(k)}")
-        with when(block, let(f"icmp ne i64 {largest}, {k}")), loop(block, "0", end) as along:
+        with ir_when(block, let(f"icmp ne i64 {largest}, {k}")), ir_loop(block, "0", end) as along:
             code.exchange("%A", code.place(k, along.index), code.place(largest, along.index))
         corner = code.place(k, k)
         pivot = code.reciprocal(code.get("%A", corner))
         code.put("%A", corner, pivot)
-        with loop(block, code.sum(k, "1"), end) as below:
+        with ir_loop(block, code.sum(k, "1"), end) as below:
             first = code.place(below.index, k)
             share = code.times(code.get("%A", first), pivot)
             code.put("%A", first, share)
-            with loop(block, code.sum(k, "1"), end) as right:
+            with ir_loop(block, code.sum(k, "1"), end) as right:
                 at = code.place(below.index, right.index)
                 code.put("%A", at, code.less(code.get("%A", at), share, code.get("%A", code.place(k, right.index))))
     return code.function("factor", "ptr %A, ptr %pivots")
@@ -118,17 +118,17 @@ def _solve(n: int, parts: int) -> str:
 
     def without(row: str, first: str, last: str) -> Number:
         """The number b[row] − Σ A[row, k] b[k] for k from first up to before last."""
-        with loop(block, first, last, [*zip(kinds, code.get("%b", row))]) as along:
+        with ir_loop(block, first, last, [*zip(kinds, code.get("%b", row))]) as along:
             k = along.index
             along.following += code.less(tuple(along.values), code.get("%A", code.place(row, k)), code.get("%b", k))
         return tuple(along.values)
 
-    with loop(block, "0", end) as exchanges:
+    with ir_loop(block, "0", end) as exchanges:
         other = let(f"load i64, ptr {code.pivot(exchanges.index)}")
         code.exchange("%b", exchanges.index, other)
-    with loop(block, "0", end) as forward:
+    with ir_loop(block, "0", end) as forward:
         code.put("%b", forward.index, without(forward.index, "0", forward.index))
-    with loop(block, "0", end) as backward:
+    with ir_loop(block, "0", end) as backward:
         row = let(f"sub i64 {n - 1}, {backward.index}")
         rest = without(row, code.sum(row, "1"), end)
         code.put("%b", row, code.times(rest, code.get("%A", code.place(row, row))))

@@ -22,7 +22,7 @@ class Loop:
 
 
 @contextmanager
-def loop(block: Block, first: str, end: str, start: Sequence[tuple[str, str]] = ()) -> Iterator[Loop]:
+def ir_loop(block: Block, first: str, end: str, start: Sequence[tuple[str, str]] = ()) -> Iterator[Loop]:
     """The body of a loop over i64 from `first` up to before `end`, perhaps not even once.
 
     It carries values on, given by their types and their first registers: the body puts the next ones into `following`,
@@ -43,7 +43,7 @@ def loop(block: Block, first: str, end: str, start: Sequence[tuple[str, str]] = 
 
 
 @contextmanager
-def when(block: Block, condition: str) -> Iterator[None]:
+def ir_when(block: Block, condition: str) -> Iterator[None]:
     """Lines that run where the condition holds."""
     name, line = f"w{next(_NUMBERS)}", block.lines.append
     line(f"  br i1 {condition}, label %{name}.then, label %{name}.after\n{name}.then:")
@@ -51,7 +51,7 @@ def when(block: Block, condition: str) -> Iterator[None]:
     line(f"  br label %{name}.after\n{name}.after:")
 
 
-def leave(block: Block, condition: str, label: str) -> None:
+def ir_leave(block: Block, condition: str, label: str) -> None:
     """Go to the label where the condition holds."""
     name = f"w{next(_NUMBERS)}"
     block.lines.append(f"  br i1 {condition}, label %{label}, label %{name}.stay\n{name}.stay:")

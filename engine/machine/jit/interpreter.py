@@ -48,7 +48,7 @@ CALLED = (
 
 
 @lru_cache(maxsize=1)
-def known() -> dict[str, int] | None:
+def interpreter_addresses() -> dict[str, int] | None:
     """Addresses of the objects and functions that a builtin needs; None if this interpreter isn't as expected."""
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None

@@ -51,7 +51,7 @@ class Kernel:
             self._call(end - first, *rows, report.ctypes.data)
             reports.append(report)
 
-        cores.run_in_parts(count, W, run)
+        cores.run_on_threads_in_parts(count, W, run)
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
         return result, not np.isnan(status[0]).any(), float(status[1].max())
 
@@ -121,7 +121,7 @@ _DOUBLE = np.dtype(float)
 MOST_NUMBERS = 100_000  # on the stack in one call
 
 
-def build(
+def build_kernel(
     program: Callable[[], Program],
     inputs: Sequence[int],
     outputs: Sequence[int],
@@ -131,13 +131,13 @@ def build(
     numbers: Sequence[float] = (),
 ) -> Kernel | None:
     """The kernel of a program with this `identity`; with `cached`, None if the cache doesn't have it."""
-    lanes = native.lanes()
-    text = lambda: llvm.kernel(program(), lanes, "kernel")  # noqa: E731
-    code = objects.loaded(f"lanes {lanes}", identity, text, cached, level, numbers)
+    lanes = native.native_lanes()
+    text = lambda: llvm.kernel_ir(program(), lanes, "kernel")  # noqa: E731
+    code = objects.loaded_machine_code(f"lanes {lanes}", identity, text, cached, level, numbers)
     return Kernel(code, "kernel", inputs, outputs, lanes) if code is not None else None
 
 
-def build_single(
+def build_single_kernel(
     program: Callable[[], Program],
     inputs: Sequence[int],
     outputs: Sequence[int],
@@ -147,5 +147,7 @@ def build_single(
     numbers: Sequence[float] = (),
 ) -> Single | None:
     """The code of a program with this `identity` for one sample; with `cached`, None if the cache doesn't have it."""
-    code = objects.loaded("single", identity, lambda: llvm.single(program(), "single"), cached, level, numbers)
+    code = objects.loaded_machine_code(
+        "single", identity, lambda: llvm.single_sample_ir(program(), "single"), cached, level, numbers
+    )
     return Single(code, "single", inputs, outputs) if code is not None else None

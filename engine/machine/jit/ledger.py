@@ -42,6 +42,6 @@ class Ledger:
 
 
 @lru_cache(maxsize=4096)
-def ledger(name: str) -> Ledger:
+def compile_ledger(name: str) -> Ledger:
     """The ledger of the program of this name."""
     return Ledger()

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..program import trace
-from ..program.trace import Program, live
+from ..program.trace import Program, live_nodes
 from . import pieces
-from .block import NUMBERS, Block, hexadecimal
+from .block import NUMBERS, Block, hexadecimal_of_double
 from .pieces import Pieces
 
 
@@ -34,13 +34,13 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
         if nodes:
             values.update(zip((node.id for node in nodes), block.load_columns(bases[group], len(nodes))))
     results = [*program.results(), *program.watched]
-    angles = {node.a.id for node in live(results) if node.op in (trace.COSINE, trace.SINE)}  # type: ignore[union-attr]
+    angles = {node.a.id for node in live_nodes(results) if node.op in (trace.COSINE, trace.SINE)}  # type: ignore[union-attr]
     for number in sorted(angles & set(values)):
         largest = block.larger(block.call("fabs", values[number]), largest)
     for number, value in values.items():
         finite = block.watched(block.blank(value) if number in program.blank else value, finite)
     own = {node.id: k for k, node in enumerate(program.numbers)}
-    if (parts := pieces.cut(program, block.lanes)) is not None:
+    if (parts := pieces.cut_long_program(program, block.lanes)) is not None:
         long = Pieces(block, parts, bases, own)
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
     registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])
@@ -54,7 +54,7 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
     return Computed(finite, largest)
 
 
-def kernel(program: Program, lanes: int, name: str) -> str:
+def kernel_ir(program: Program, lanes: int, name: str) -> str:
     """IR of `void name(i64 count, ptr inputs, ptr outputs, ptr status)` for at least `lanes` rows.
 
     `inputs` and `outputs` point to the addresses of the groups' rows.  The last block ends with the last row: where
@@ -66,14 +66,14 @@ def kernel(program: Program, lanes: int, name: str) -> str:
         bases[group] = block.let(f"getelementptr double, ptr %group.{group}, i64 {skip}")
     computed = _computed(block, program, bases, "%finite", "%largest")
     finite, largest = computed.finite, computed.largest
-    zero = "zeroinitializer" if lanes > 1 else hexadecimal(0.0)
+    zero = "zeroinitializer" if lanes > 1 else hexadecimal_of_double(0.0)
     body = "\n".join(block.lines)
     addresses = "\n".join(
         f"  %at.{group} = getelementptr ptr, ptr %{side}, i64 {k}\n  %group.{group} = load ptr, ptr %at.{group}"
         for side, groups in (("inputs", program.inputs), ("outputs", program.outputs))
         for k, group in enumerate(groups)
     )
-    return f"""{block.declarations()}{table(program)}{computed.functions}
+    return f"""{block.declarations()}{number_table_ir(program)}{computed.functions}
 define void @{name}(i64 %count, ptr %inputs, ptr %outputs, ptr %status) {{
 entry:
   %end = sub i64 %count, {lanes}
@@ -99,7 +99,7 @@ last:
 """
 
 
-def table(program: Program) -> str:
+def number_table_ir(program: Program) -> str:
     """The table of the code's own numbers, if it has any."""
     if not program.numbers:
         return ""
@@ -110,7 +110,7 @@ def _widths(program: Program) -> dict[str, int]:
     return {group: len(nodes) for group, nodes in (*program.inputs.items(), *program.outputs.items())}
 
 
-def single(program: Program, name: str) -> str:
+def single_sample_ir(program: Program, name: str) -> str:
     """IR of `void name(ptr groups, ptr results, ptr environment)` for one sample.
 
     `groups` points to the inputs' groups; outputs go to `results`, one behind the other, the two watches last.
@@ -123,11 +123,11 @@ def single(program: Program, name: str) -> str:
     for group, nodes in program.outputs.items():
         bases[group] = block.offset("%results", at)
         at += len(nodes)
-    computed = _computed(block, program, bases, hexadecimal(0.0), hexadecimal(0.0))
+    computed = _computed(block, program, bases, hexadecimal_of_double(0.0), hexadecimal_of_double(0.0))
     for k, watch in enumerate((computed.finite, computed.largest)):
         block.do(f"store double {watch}, ptr {block.offset('%results', at + k)}, align 8")
     body = "\n".join(block.lines)
     arguments = "ptr %groups, ptr %results, ptr %environment"
     functions, room = computed.functions, computed.room
-    functions = table(program) + functions
+    functions = number_table_ir(program) + functions
     return f"{block.declarations()}{functions}\ndefine void @{name}({arguments}) {{\n{room}\n{body}\n  ret void\n}}\n"

@@ -38,7 +38,7 @@ from .march_block import (
     H,
     T,
 )
-from .march_code import march
+from .march_code import compiled_loop_ir
 from .march_dense import Scheme
 from .march_watch import RULE, SAMPLES
 
@@ -58,7 +58,7 @@ __all__ = [
     "March",
     "Scheme",
     "T",
-    "build",
+    "build_compiled_loop",
 ]
 
 Method = Scheme | Collocation
@@ -244,7 +244,7 @@ class March:
                         break
             slopes[first:end] = kept[:, 0]
 
-        cores.run_in_parts(len(states), 1, run, FEWEST)
+        cores.run_on_threads_in_parts(len(states), 1, run, FEWEST)
         runs.y, runs.slope = self._runs(states, count), self._runs(slopes, count)
         runs.rows = out.reshape(-1, len(grid), self.m)[:count]
         return self._runs(blocks, count).T
@@ -314,7 +314,7 @@ DEMAND = -1  # a number of watches: there are none, but the stages for dense out
 FEWEST = 8  # blocks of lanes from which on another thread pays
 
 
-def build(
+def build_compiled_loop(
     program: Callable[[], Program],
     scheme: Method,
     m: int,
@@ -337,10 +337,10 @@ def build(
 
     def text() -> str:
         if isinstance(scheme, Collocation):
-            return march_implicit.march(program(), scheme, measured, units)
-        return march(program(), scheme, measured, units, lanes)
+            return march_implicit.implicit_compiled_loop_ir(program(), scheme, measured, units)
+        return compiled_loop_ir(program(), scheme, measured, units, lanes)
 
-    code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level, numbers)
+    code = objects.loaded_machine_code(f"march {lanes}", (kind, *identity), text, cached, level, numbers)
     if code is None:
         return None
     return March(code, m, scheme, lanes, closes=closes, derivatives=derivatives)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..program.control import bounded, combined, lengths
-from ..program.trace import Node, Program, live
+from ..program.control import bounded_step_length, combined_step_error, next_step_lengths
+from ..program.trace import Node, Program, live_nodes
 from . import march_dense, march_time, march_watch
 from .block import Block
 from .curves import ABREAST
-from .llvm import table
+from .llvm import number_table_ir
 from .march_block import (
     ACCEPTED,
     FRESH,
@@ -36,7 +36,7 @@ from .march_dense import Attempt, Dense, Scheme
 from .march_lanes import Lane, LaneCode
 
 
-def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int) -> str:
+def compiled_loop_ir(program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int) -> str:
     """The IR of the loop and of its right-hand side.
 
     The loop takes the control block, u, y and the stages (rows of lanes), the grid of output instants and an array for
@@ -64,24 +64,24 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
     return (
-        f"{parts(program, scheme, m, lanes)}{march_dense.due_function(lanes) if scheme.further else ''}"
+        f"{compiled_loop_parts_ir(program, scheme, m, lanes)}{march_dense.due_function_ir(lanes) if scheme.further else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
-        f"{body}\n}}\n{first(lanes)}"
+        f"{body}\n}}\n{first_stage_ir(lanes)}"
     )
 
 
-def parts(program: Program, scheme: Dense, m: int, lanes: int) -> str:
+def compiled_loop_parts_ir(program: Program, scheme: Dense, m: int, lanes: int) -> str:
     """The IR of what loops of all methods call: the rate, signals that vary in time, rows and watches."""
     closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
     return (
-        f"{_declarations(LaneCode(lanes, m))}\n{table(program)}{_rate_function(program, lanes, closed, scheme.block)}"
-        f"{march_dense.rows_function(scheme, m, lanes, closed)}"
-        f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m, lanes)}"
+        f"{_declarations(LaneCode(lanes, m))}\n{number_table_ir(program)}{_rate_function(program, lanes, closed, scheme.block)}"
+        f"{march_dense.rows_function_ir(scheme, m, lanes, closed)}"
+        f"{march_time.signals_function_ir(lanes)}{_watch_functions(program, scheme, m, lanes)}"
     )
 
 
-def first(lanes: int) -> str:
+def first_stage_ir(lanes: int) -> str:
     """The IR of the function that evaluates the first stage."""
     return (
         "define void @first(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %table) {\n"
@@ -94,7 +94,7 @@ def first(lanes: int) -> str:
 def _declarations(code: LaneCode) -> str:
     """The functions of LLVM that are called, each once."""
     texts = [code.block.declarations(), Block(1).declarations(), Block(ABREAST).declarations()]
-    texts += [code.power_declaration(), march_watch.declarations(code.lanes)]
+    texts += [code.power_declaration(), march_watch.watch_declarations_ir(code.lanes)]
     return "\n".join(dict.fromkeys(line for text in texts for line in text.splitlines()))
 
 
@@ -103,10 +103,10 @@ def _watch_functions(program: Program, scheme: Dense, m: int, lanes: int) -> str
     quantities = program.outputs.get("quantities", [])
 
     def dense(block: Block, stages: list[str], x: str) -> str:
-        return march_dense.dense(block, scheme, stages, x)
+        return march_dense.dense_output_ir(block, scheme, stages, x)
 
     text = _function(program, lanes, "quantities", ("u", "y", "w"), [(quantities, "%w", 0)])
-    return text + march_watch.functions(lanes, m, len(quantities), dense, scheme.stages)
+    return text + march_watch.watch_functions_ir(lanes, m, len(quantities), dense, scheme.stages)
 
 
 class Judgement(NamedTuple):
@@ -122,7 +122,7 @@ def _begin_attempt(code: LaneCode, scheme: Scheme) -> Attempt:
     t, end, h = code.row(T), code.row(T_END), code.row(H)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
     spacing = code.spacing(t)
-    h = code.select(fresh, bounded(Lane(code, h), spacing, code.row(MAX_STEP)).register, h)
+    h = code.select(fresh, bounded_step_length(Lane(code, h), spacing, code.row(MAX_STEP)).register, h)
     wanted = code.select(fresh, h, code.row(WANTED))
     most = code.select(fresh, code.number(scheme.most_factor), code.row(MOST))
     going = code.both(code.compare("olt", t, end), code.compare("oeq", code.row(STATUS), code.number(GOING)))
@@ -152,7 +152,7 @@ def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarde
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
     if scheme.further:
-        march_dense.further_stages(code, scheme, attempt, code.both(going, passed))
+        march_dense.further_stages_ir(code, scheme, attempt, code.both(going, passed))
     arguments = "ptr %u, ptr %y, ptr %new, ptr %stages, ptr %table, ptr %watches"
     seen = code.let(f"call {code.block.bit} @seen({arguments}, {code.vector} {attempt.t}, {code.vector} {h})")
     barred = code.both(code.both(going, passed), seen)
@@ -169,14 +169,14 @@ def _error(code: LaneCode, scheme: Scheme, measured: int, h: str) -> str:
             "sqrt", code.operation("fdiv", code.squares(E, measured, h), code.number(float(measured)))
         )
     high_square, low_square = (Lane(code, code.squares(terms, measured, code.number(1.0))) for terms in (E, low))
-    register: str = combined(high_square, low_square, Lane(code, h), float(measured)).register
+    register: str = combined_step_error(high_square, low_square, Lane(code, h), float(measured)).register
     return register
 
 
 def _choose_lengths(code: LaneCode, scheme: Scheme, attempt: Attempt, judgement: Judgement) -> str:
     """Choose the next length and count the attempt; return the register that is 1 where the step was accepted."""
     error, h, wanted, most = (Lane(code, x) for x in (judgement.error, attempt.h, attempt.wanted, attempt.most))
-    longer, shorter = (lane.register for lane in lengths(error, h, wanted, most, attempt.cut, scheme))
+    longer, shorter = (lane.register for lane in next_step_lengths(error, h, wanted, most, attempt.cut, scheme))
     accept, reject = judgement.accept, judgement.reject
     code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
     code.put(WANTED, code.select(reject, shorter, attempt.wanted))
@@ -224,7 +224,7 @@ def _function(
 ) -> str:
     """A part of the program, which is called so that its code is there once; outputs go to rows from a place on."""
     block = Block(lanes)
-    needed = {node.id for node in live([node for nodes, _, _ in outputs for node in nodes])}
+    needed = {node.id for node in live_nodes([node for nodes, _, _ in outputs for node in nodes])}
     values = {}
     for group, nodes in program.inputs.items():
         for k, node in enumerate(nodes):

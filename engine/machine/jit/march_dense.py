@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .block import Block, hexadecimal
+from .block import Block, hexadecimal_of_double
 from .march_block import ACCEPTED, DENSE, OPEN, REJECTED, ROW, ROWS, STEP, T_NEW, TAKEN, T
 from .march_lanes import LaneCode
 
@@ -92,7 +92,7 @@ class Attempt(NamedTuple):
     going: str  # whether the lane takes part
 
 
-def further_stages(code: LaneCode, scheme: Scheme, attempt: Attempt, taken: str) -> None:
+def further_stages_ir(code: LaneCode, scheme: Scheme, attempt: Attempt, taken: str) -> None:
     """Evaluate the stages for dense output if a lane that takes its step has rows within it, or watches."""
     code.put(T_NEW, attempt.t_new)
     code.put(TAKEN, code.select(taken, code.number(1.0), code.number(0.0)))
@@ -107,7 +107,7 @@ def further_stages(code: LaneCode, scheme: Scheme, attempt: Attempt, taken: str)
     code.line("  br label %decided\ndecided:")
 
 
-def due_function(lanes: int) -> str:
+def due_function_ir(lanes: int) -> str:
     """The IR of `due`: of the lanes that take their steps, keep those in TAKEN that need dense output there.
 
     Watches need it in all of them, and so does a caller whose table of watches has the number -1 (`march.py:DEMAND`).
@@ -127,7 +127,7 @@ def due_function(lanes: int) -> str:
     instant = let(f"load double, ptr {let(f'getelementptr double, ptr %grid, i64 {row}')}")
     end = let(f"load double, ptr {at(T_NEW)}")
     line(f"  br i1 {let(f'fcmp olt double {instant}, {end}')}, label %next, label %idle")
-    line(f"idle:\n  store double {hexadecimal(0.0)}, ptr {taken}\n  br label %next")
+    line(f"idle:\n  store double {hexadecimal_of_double(0.0)}, ptr {taken}\n  br label %next")
     line(f"next:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
     line("  br i1 %on, label %lanes, label %done\ndone:\n  ret void")
     body = "\n".join(block.lines)
@@ -135,7 +135,7 @@ def due_function(lanes: int) -> str:
     return f"{head} {{\n{body}\n}}\n"
 
 
-def dense(block: Block, scheme: Dense, stages: Sequence[str], x: str) -> str:
+def dense_output_ir(block: Block, scheme: Dense, stages: Sequence[str], x: str) -> str:
     """The register of Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule: dense output is y + h times that."""
     total, number = "", block.constant
     for p in reversed(range(len(scheme.P[0]))):
@@ -149,7 +149,7 @@ def dense(block: Block, scheme: Dense, stages: Sequence[str], x: str) -> str:
     return block.operation("fmul", total, x)
 
 
-def rows_function(scheme: Dense, m: int, lanes: int, closed: int) -> str:
+def rows_function_ir(scheme: Dense, m: int, lanes: int, closed: int) -> str:
     """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule.
 
     Where the program gives closed states, they take the place of so many numbers of each row.
@@ -166,7 +166,7 @@ def rows_function(scheme: Dense, m: int, lanes: int, closed: int) -> str:
 
     block.lines.append("entry:\n  %clock = alloca double\n  br label %lanes")
     block.lines.append("lanes:\n  %lane = phi i64 [0, %entry], [%lane1, %done]")
-    taken = let(f"fcmp one double {load(control(TAKEN))}, {hexadecimal(0.0)}")
+    taken = let(f"fcmp one double {load(control(TAKEN))}, {hexadecimal_of_double(0.0)}")
     block.lines.append(f"  br i1 {taken}, label %look, label %done\nlook:")
     row = let(f"fptosi double {load(control(ROW))} to i64")
     block.lines.append(f"  br i1 {let(f'icmp slt i64 {row}, %count')}, label %compare, label %done\ncompare:")
@@ -184,7 +184,7 @@ def rows_function(scheme: Dense, m: int, lanes: int, closed: int) -> str:
         load(let(f"getelementptr double, ptr %stages, i64 {let(f'add i64 {place}, {j * m * lanes}')}"))
         for j in range(scheme.stages)
     ]
-    total = dense(block, scheme, stages, x)
+    total = dense_output_ir(block, scheme, stages, x)
     y = load(let(f"getelementptr double, ptr %y, i64 {place}"))
     end = load(let(f"getelementptr double, ptr %new, i64 {place}"))
     value = block.select(ends, end, block.call("fma", total, h, y))  # what a step ends with is better than dense output
@@ -194,7 +194,7 @@ def rows_function(scheme: Dense, m: int, lanes: int, closed: int) -> str:
     if closed:
         _close_row(block, at, target, m, scheme, closed)
     pointer = control(ROW)
-    block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal(1.0)}')}, ptr {pointer}")
+    block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal_of_double(1.0)}')}, ptr {pointer}")
     block.lines.append(f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
     block.lines.append("  br i1 %on, label %lanes, label %out_of_lanes\nout_of_lanes:\n  ret void")
     body = "\n".join(block.lines)

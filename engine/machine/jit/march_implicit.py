@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..program.control import bounded, foreseen, larger, smaller
+from ..program.control import bounded_step_length, foreseen_step_factor, larger_in_step_control, smaller_in_step_control
 from ..program.trace import Program
 from . import march_code, march_dense, newton
 from .collocation import POINTERS, STAGES, Code, Collocation
-from .flow import leave, when
+from .flow import ir_leave, ir_when
 from .march_block import (
     ACCEPTED,
     BEFORE,
@@ -51,16 +51,16 @@ ARGUMENTS = (
 )
 
 
-def march(program: Program, method: Collocation, measured: int, units: Sequence[int]) -> str:
-    """The IR of the loop and of its right-hand side, with the arguments and the meaning of `march_code.march`.
+def implicit_compiled_loop_ir(program: Program, method: Collocation, measured: int, units: Sequence[int]) -> str:
+    """The IR of the loop and of its right-hand side, with the arguments and the meaning of `march_code.compiled_loop_ir`.
 
     The last argument is the address of code for one sample that gives the derivatives of the rate along the measured
     components of the state, row by row; the others are quadratures, which nothing depends on.
     """
     m = measured + 2
-    shared = march_code.parts(program, method, m, 1)
+    shared = march_code.compiled_loop_parts_ir(program, method, m, 1)
     steps = _loop(method, measured, units, "guard" in program.outputs)
-    return f"{shared}{newton.functions(method, measured)}{steps}{march_code.first(1)}"
+    return f"{shared}{newton.newton_functions_ir(method, measured)}{steps}{march_code.first_stage_ir(1)}"
 
 
 def _loop(method: Collocation, measured: int, units: Sequence[int], guarded: bool) -> str:
@@ -71,14 +71,14 @@ def _loop(method: Collocation, measured: int, units: Sequence[int], guarded: boo
     _solve_stages(code, t, h)
     error, safety = _error(code, t, h)
     before = code.row(BEFORE)
-    factor = foreseen(Lane(code, error), code.lane(ERROR), Lane(code, h), Lane(code, before), method.exponent) * Lane(
-        code, safety
-    )
-    with when(code.block, code.compare("ugt", error, code.number(1.0))):
-        code.put(H, (Lane(code, h) * larger(factor, method.least_factor)).register)
+    factor = foreseen_step_factor(
+        Lane(code, error), code.lane(ERROR), Lane(code, h), Lane(code, before), method.exponent
+    ) * Lane(code, safety)
+    with ir_when(code.block, code.compare("ugt", error, code.number(1.0))):
+        code.put(H, (Lane(code, h) * larger_in_step_control(factor, method.least_factor)).register)
         code.put(REFUSED, code.number(1.0))
         _refuse(code)
-    leave(code.block, code.compare("ugt", error, code.number(1.0)), "next")
+    ir_leave(code.block, code.compare("ugt", error, code.number(1.0)), "next")
     _look(code, t, h, guarded)
     _accept(code, h, error, factor, units)
     code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
@@ -91,11 +91,11 @@ def _begin(code: Code) -> tuple[str, str]:
     """Begin an attempt: the registers of its instant and its length, which ends on the next row at the latest."""
     t, end, number = code.row(T), code.row(T_END), code.number
     over = code.let(f"or i1 {code.compare('oge', t, end)}, {code.compare('one', code.row(STATUS), number(GOING))}")
-    leave(code.block, over, "reached")
+    ir_leave(code.block, over, "reached")
     spacing = code.spacing(t)
-    with when(code.block, code.compare("one", code.row(FRESH), number(0.0))):
+    with ir_when(code.block, code.compare("one", code.row(FRESH), number(0.0))):
         wanted = code.row(H)
-        h = bounded(Lane(code, wanted), spacing, code.row(MAX_STEP)).register
+        h = bounded_step_length(Lane(code, wanted), spacing, code.row(MAX_STEP)).register
         code.put(WANTED, wanted)
         code.put(H, h)
         code.put(BEFORE, code.select(code.compare("oeq", h, wanted), code.row(BEFORE), number(0.0)))
@@ -103,12 +103,12 @@ def _begin(code: Code) -> tuple[str, str]:
     h = code.row(H)
     small = code.compare("ult", h, spacing)
     code.put(STATUS, code.select(small, number(TOO_SMALL), number(GOING)))
-    leave(code.block, small, "reached")
+    ir_leave(code.block, small, "reached")
     row = code.let(f"fptosi double {code.row(ROW)} to i64")
     some = code.let(f"icmp slt i64 {row}, %count")
     at = code.let(f"getelementptr double, ptr %grid, i64 {row}")
     at = code.let(f"select i1 {some}, ptr {at}, ptr {code.block.offset('%control', T_END)}")
-    end = smaller(Lane(code, code.let(f"load double, ptr {at}")), Lane(code, end)).register
+    end = smaller_in_step_control(Lane(code, code.let(f"load double, ptr {at}")), Lane(code, end)).register
     ahead = code.operation("fadd", t, h)
     t_new = code.select(code.compare("ogt", ahead, end), end, ahead)
     h = code.operation("fsub", t_new, t)
@@ -120,23 +120,23 @@ def _begin(code: Code) -> tuple[str, str]:
 
 def _solve_stages(code: Code, t: str, h: str) -> None:
     """Solve for the stages, with new derivatives if it doesn't work with old ones; else the step is halved."""
-    with when(code.block, code.is_zero(DERIVED)):
+    with ir_when(code.block, code.is_zero(DERIVED)):
         code.derive("y", t)
-    with when(code.block, code.is_zero(FACTORED)):
+    with ir_when(code.block, code.is_zero(FACTORED)):
         code.line(f"  call void @factors({POINTERS})")
     solved = code.let(f"call i1 @newton({POINTERS})")
     code.put(STEP, code.let(f"uitofp i1 {solved} to double"))
     old = code.both(code.is_zero(STEP), code.is_zero(CURRENT))
-    with when(code.block, old):
+    with ir_when(code.block, old):
         code.derive("y", t)
         code.line(f"  call void @factors({POINTERS})")
         again = code.let(f"call i1 @newton({POINTERS})")
         code.put(STEP, code.let(f"uitofp i1 {again} to double"))
     failed = code.is_zero(STEP)
-    with when(code.block, failed):
+    with ir_when(code.block, failed):
         code.put(H, code.operation("fmul", h, code.number(0.5)))
         _refuse(code)
-    leave(code.block, failed, "next")
+    ir_leave(code.block, failed, "next")
 
 
 def _refuse(code: Code) -> None:
@@ -158,7 +158,7 @@ def _error(code: Code, t: str, h: str) -> tuple[str, str]:
     code.line("  call void @solve.1(ptr %real, ptr %pivots1, ptr %W1)")
     code.put(STEP, code.size(["W1"], "y", "new"))
     large = code.compare("ogt", code.row(STEP), code.number(1.0))
-    with when(code.block, code.both(large, code.opposite(code.is_zero(REFUSED)))):
+    with ir_when(code.block, code.both(large, code.opposite(code.is_zero(REFUSED)))):
         with code.each(code.measured) as i:
             code.set("W2", i, code.get("W1", i))
         with code.each(code.m) as i:
@@ -184,7 +184,7 @@ def _look(code: Code, t: str, h: str, guarded: bool) -> None:
     seen = code.let(f"call i1 @seen({arguments}, double {t}, double {h})")
     barred = code.let(f"or i1 {barred}, {seen}")
     code.put(STATUS, code.select(barred, code.number(GUARDED), code.number(GOING)))
-    leave(code.block, barred, "reached")
+    ir_leave(code.block, barred, "reached")
 
 
 def _accept(code: Code, h: str, error: str, factor: Lane, units: Sequence[int]) -> None:
@@ -195,7 +195,7 @@ def _accept(code: Code, h: str, error: str, factor: Lane, units: Sequence[int]) 
     code.line(f"  call void @rows({march_dense.ROWS_ARGUMENTS})")
     many = code.compare("ogt", code.row(ROUNDS), number(2.0))
     renew = code.both(many, code.compare("ogt", code.row(PACE), number(method.slow)))
-    grown = smaller(factor, method.most_factor).register
+    grown = smaller_in_step_control(factor, method.most_factor).register
     keep = code.both(code.opposite(renew), code.compare("olt", grown, number(method.worth)))
     code.put(FACTORED, code.select(keep, number(1.0), number(0.0)))
     code.put(BEFORE, code.row(WANTED))
@@ -210,7 +210,7 @@ def _accept(code: Code, h: str, error: str, factor: Lane, units: Sequence[int]) 
         code.set("y", i, code.get("new", i))
         code.set("K0", i, code.get("after", i))
     code.put(CURRENT, number(0.0))
-    with when(code.block, renew):
+    with ir_when(code.block, renew):
         code.derive("y", t)
     for first in units:
         code.normalise(first, "true")

@@ -6,7 +6,7 @@ from .block import Block
 from .curves import ABREAST, NODES
 
 
-def signals_function(lanes: int) -> str:
+def signals_function_ir(lanes: int) -> str:
     """The IR of `signals`: for each lane, find the piece at its instant and write all its signals that vary.
 
     `table` is that of `curves.SignalPieces`, `clock` has an instant for each lane; without pieces nothing is done.

@@ -1,4 +1,4 @@
-"""The functions of the compiled loop that look for events within a step, as `simulate/events.py:first_crossing` does.
+"""The functions of the compiled loop that look for events within a step, as `simulate/events.py:first_event_crossing` does.
 
 Each watch is a rule: an affine function, with a slack, of a component of the state or of a quantity of the program. Its
 numbers may differ from lane to lane. The loop only says in which lanes there may be an event; which one, and where, its
@@ -18,7 +18,7 @@ SAMPLES = 4  # parts of a step whose ends are looked at
 Dense = Callable[[Block, list[str], str], str]
 
 
-def functions(lanes: int, m: int, quantities: int, dense: Dense, stages: int) -> str:
+def watch_functions_ir(lanes: int, m: int, quantities: int, dense: Dense, stages: int) -> str:
     """The IR of `seen`, which says whether a watch may have an event in the step to `new`, and of what it calls.
 
     `dense` writes a component's share of dense output, from its stages and the place within the step.
@@ -168,7 +168,7 @@ def _function(kind: str, name: str, arguments: str, block: Block) -> str:
     return f"define internal {kind} @{name}({arguments}) noinline {{\n{body}\n}}\n"
 
 
-def declarations(lanes: int) -> str:
+def watch_declarations_ir(lanes: int) -> str:
     """The functions of LLVM that are called, each in a line."""
     kind, wide = (f"v{lanes}f64", f"<{lanes} x double>") if lanes > 1 else ("f64", "double")
     return (

@@ -13,15 +13,15 @@ from .block import NUMBERS
 
 
 @lru_cache(maxsize=1)
-def processor() -> tuple[str, str]:
+def native_processor() -> tuple[str, str]:
     """LLVM's name of this processor and the list of its features."""
     binding = _binding()
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten() + ",-prefer-256-bit"
 
 
-def lanes() -> int:
+def native_lanes() -> int:
     """The number of doubles side by side: the caller's choice, else as many as fit into one register."""
-    return choice.wanted_lanes() or _fitting()
+    return choice.wanted_lanes_of_code() or _fitting()
 
 
 @lru_cache(maxsize=1)
@@ -30,7 +30,7 @@ def _fitting() -> int:
     wanted = os.environ.get("DENOC_LANES", "")
     if wanted in ("2", "4", "8"):
         return int(wanted)
-    features = processor()[1].split(",")
+    features = native_processor()[1].split(",")
     return 8 if "+avx512f" in features else 4 if "+avx2" in features else 2
 
 
@@ -43,7 +43,7 @@ def _binding() -> Any:
     return binding
 
 
-def version() -> str:
+def llvmlite_version() -> str:
     """The version of llvmlite."""
     import llvmlite
 
@@ -52,7 +52,7 @@ def version() -> str:
 
 def _machine(level: int) -> Any:
     binding = _binding()
-    cpu, features = processor()
+    cpu, features = native_processor()
     target = binding.Target.from_default_triple()
     return target.create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..program.control import larger, smaller
+from ..program.control import larger_in_step_control, smaller_in_step_control
 from . import elimination, march_dense
 from .block import Block
 from .collocation import POINTERS, STAGES, Code, Collocation
-from .flow import leave, loop, when
+from .flow import ir_leave, ir_loop, ir_when
 from .march_block import FACTORED, LAST, PACE, ROUNDS, RTOL, H, T
 from .march_lanes import Lane
 
 
-def functions(method: Collocation, measured: int) -> str:
+def newton_functions_ir(method: Collocation, measured: int) -> str:
     """The IR of `factors`, which makes the matrices of both systems ready, and of `newton`, which solves for Z."""
     return (
-        f"{_newton(method, measured)}{_factors(method, measured)}{elimination.functions(measured)}"
+        f"{_newton(method, measured)}{_factors(method, measured)}{elimination.elimination_ir(measured)}"
         f"{_rest(measured, 1)}{_rest(measured, 2)}"
     )
 
@@ -30,7 +30,7 @@ def _factors(method: Collocation, measured: int) -> str:
     code = Code(method, measured)
     h, n = code.row(H), measured
     shifts = [code.operation("fdiv", code.number(x), h) for x in (method.real, method.pair.real, method.pair.imag)]
-    with loop(code.block, "0", str(n)) as rows, loop(code.block, "0", str(n)) as columns:
+    with ir_loop(code.block, "0", str(n)) as rows, ir_loop(code.block, "0", str(n)) as columns:
         place = code.let(f"add i64 {code.let(f'mul i64 {rows.index}, {n}')}, {columns.index}")
         corner = code.let(f"icmp eq i64 {rows.index}, {columns.index}")
         own = [code.select(corner, shift, code.number(0.0)) for shift in shifts]
@@ -55,7 +55,7 @@ def _rest(measured: int, parts: int) -> str:
     block.lines.append("entry:")
     for row in (n, n + 1):
         own = [let(f"load double, ptr {at('%b', str(row * parts + k))}") for k in range(parts)]
-        with loop(block, "0", str(n), [("double", x) for x in own]) as along:
+        with ir_loop(block, "0", str(n), [("double", x) for x in own]) as along:
             J = let(f"load double, ptr {at('%J', let(f'add i64 {along.index}, {row * n}'))}")
             for k in range(parts):
                 place = let(f"add i64 {let(f'mul i64 {along.index}, {parts}')}, {k}")
@@ -84,8 +84,8 @@ def _newton(method: Collocation, measured: int) -> str:
             code.set(f"W{k}", i, code.sum([*zip(method.inverse[k], Z)]))
     tolerance = Lane(code, code.block.call("sqrt", code.row(RTOL)))
     least = code.operation("fdiv", code.number(10 * float(np.finfo(float).eps)), code.row(RTOL))
-    tolerance = larger(smaller(tolerance, 0.03), Lane(code, least))
-    with loop(code.block, "0", str(method.rounds), [("double", code.number(-1.0))]) as each:
+    tolerance = larger_in_step_control(smaller_in_step_control(tolerance, 0.03), Lane(code, least))
+    with ir_loop(code.block, "0", str(method.rounds), [("double", code.number(-1.0))]) as each:
         done = code.let(f"add i64 {each.index}, 1")
         code.put(ROUNDS, code.let(f"sitofp i64 {done} to double"))
         _stage_rates(code, t, h)
@@ -103,13 +103,13 @@ def _guess(code: Code, h: str) -> None:
     with code.each(code.m) as i:
         for k in range(STAGES):
             code.set(f"Z{k}", i, code.number(0.0))
-    with when(code.block, code.compare("one", last, code.number(0.0))):
+    with ir_when(code.block, code.compare("one", last, code.number(0.0))):
         ratio = code.operation("fdiv", h, last)
         places = [code.block.call("fma", code.number(c), ratio, code.number(1.0)) for c in method.C]
         with code.each(code.m) as i:
             K = [code.get(f"K{k}", i) for k in range(method.stages)]
             for k, x in enumerate(places):
-                ahead = code.operation("fsub", march_dense.dense(code.block, method, K, x), K[-1])
+                ahead = code.operation("fsub", march_dense.dense_output_ir(code.block, method, K, x), K[-1])
                 code.set(f"Z{k}", i, code.operation("fmul", last, ahead))
 
 
@@ -119,12 +119,12 @@ def _stage_rates(code: Code, t: str, h: str) -> None:
         with code.each(code.m) as i:
             code.set("trial", i, code.operation("fadd", code.get("y", i), code.get(f"Z{k}", i)))
         code.rate("trial", f"F{k}", code.block.call("fma", h, code.number(c), t))
-    with loop(code.block, "0", str(code.m), [("double", code.number(0.0))]) as each:
+    with ir_loop(code.block, "0", str(code.m), [("double", code.number(0.0))]) as each:
         watch = each.values[0]
         for k in range(STAGES):
             watch = code.block.watched(code.get(f"F{k}", each.index), watch)
         each.following.append(watch)
-    leave(code.block, code.compare("uno", each.values[0], each.values[0]), "failed")
+    ir_leave(code.block, code.compare("uno", each.values[0], each.values[0]), "failed")
 
 
 def _corrections(code: Code, h: str) -> None:
@@ -164,7 +164,7 @@ def _judge(code: Code, k: str, size: str, before: str, tolerance: str) -> None:
     far = code.let(f"call double @llvm.pow.f64(double {pace}, double {left})")
     far = code.operation("fmul", code.operation("fdiv", far, rest), size)
     hopeless = code.let(f"or i1 {compare('uge', pace, number(1.0))}, {compare('ugt', far, tolerance)}")
-    leave(code.block, code.both(second, hopeless), "failed")
+    ir_leave(code.block, code.both(second, hopeless), "failed")
     with code.each(code.m) as i:
         W = [code.operation("fadd", code.get(f"W{j}", i), code.get(f"F{j}", i)) for j in range(STAGES)]
         for j in range(STAGES):
@@ -172,4 +172,4 @@ def _judge(code: Code, k: str, size: str, before: str, tolerance: str) -> None:
             code.set(f"Z{j}", i, code.sum([*zip(method.T[j], W)]))
     near = code.operation("fmul", code.operation("fdiv", pace, rest), size)
     enough = code.both(second, compare("olt", near, tolerance))
-    leave(code.block, code.let(f"or i1 {enough}, {compare('oeq', size, number(0.0))}"), "solved")
+    ir_leave(code.block, code.let(f"or i1 {enough}, {compare('oeq', size, number(0.0))}"), "solved")

@@ -21,7 +21,7 @@ _first: dict[str, str] = {}  # of programs that may have other numbers, the key 
 _lock = threading.Lock()
 
 
-def loaded(
+def loaded_machine_code(
     form: str,
     identity: Sequence[str],
     text: Callable[[], str],
@@ -34,14 +34,14 @@ def loaded(
     With `only`, None if it has to be compiled; `level` is that of the code generator.  Code with `numbers` is in memory
     once for each set of them.
     """
-    name = cache.key(form, str(level), *native.processor(), native.version(), *identity)
+    name = cache.cache_key(form, str(level), *native.native_processor(), native.llvmlite_version(), *identity)
     own = name, tuple(numbers)
     with _lock:
         known = _loaded.get(own)
         if known is not None:
             _loaded.move_to_end(own)
             return known
-    code = _common.get(name) or cache.kept(name, lambda: native.compile_ir(text(), level), only)
+    code = _common.get(name) or cache.object_code_from_cache(name, lambda: native.compile_ir(text(), level), only)
     if code is None:
         return None
     made = native.Loaded(code, numbers)
@@ -56,19 +56,19 @@ def loaded(
     return made
 
 
-def forget() -> None:
+def forget_machine_code() -> None:
     """Keep no code in memory any more, apart from what is in use."""
     with _lock:
         _loaded.clear()
         _common.clear()
 
 
-def varies(form: str, identity: Sequence[str], own: Sequence[str]) -> bool:
+def machine_code_numbers_vary(form: str, identity: Sequence[str], own: Sequence[str]) -> bool:
     """Whether a program of this identity was asked for with other numbers before, here or where the cache is shared.
 
     `own` is the identity with the numbers, which is remembered.
     """
-    name, one = cache.key("varies", form, *identity), cache.key(*own)
+    name, one = cache.cache_key("varies", form, *identity), cache.cache_key(*own)
     with _lock:
         first = _first.setdefault(name, one)
-    return first != one or cache.noted(name, one) != one
+    return first != one or cache.note_from_cache(name, one) != one

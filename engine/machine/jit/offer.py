@@ -23,9 +23,9 @@ import numpy as np
 
 from ..program.trace import Program
 from . import choice, kernel, native, objects
-from .account import note
+from .account import note_backend_run
 from .kernel import Kernel, Single
-from .ledger import FEWER, RUNS, Ledger, ledger
+from .ledger import FEWER, RUNS, Ledger, compile_ledger
 from .native import QUICK, SOUND
 
 NUMBERS = "numbers"  # how the note ends that a program had its numbers as inputs
@@ -94,7 +94,7 @@ class Offer:
     @cached_property
     def ledger(self) -> Ledger:
         """The program's ledger, which all offers of the same program share."""
-        return ledger(self.name)
+        return compile_ledger(self.name)
 
     # ---- the forms of the program
 
@@ -102,8 +102,8 @@ class Offer:
         self, samples: int, text: Callable[Given, Found], /, *arguments: Given.args, **named: Given.kwargs
     ) -> Found:
         """The result of the plain text, whose time is charged to the ledger."""
-        note("plain")
-        if choice.backend() != "auto":
+        note_backend_run("plain")
+        if choice.chosen_backend() != "auto":
             return text(*arguments, **named)
         begun = thread_time()
         try:
@@ -113,16 +113,20 @@ class Offer:
 
     def charge(self, seconds: float) -> None:
         """Add the time of whatever ran in the place of this program's code."""
-        if choice.backend() == "auto":
+        if choice.chosen_backend() == "auto":
             self.ledger.spent += seconds
 
     def single(self, price: float | None = None) -> Single | None:
         """Code for one sample, or None where the plain text is to run; `price` is that of `form`."""
-        return self.form("single", lambda cached: self._built("single", kernel.build_single, cached), price=price)
+        return self.form(
+            "single", lambda cached: self._built("single", kernel.build_single_kernel, cached), price=price
+        )
 
     def lanes(self, samples: int) -> Kernel | None:
         """Code for many samples side by side, or None where the plain text is to run on this number of them."""
-        return self.form("lanes", lambda cached: self._built(f"lanes {native.lanes()}", kernel.build, cached), samples)
+        return self.form(
+            "lanes", lambda cached: self._built(f"lanes {native.native_lanes()}", kernel.build_kernel, cached), samples
+        )
 
     def form(
         self,
@@ -137,13 +141,13 @@ class Offer:
         `build` makes the code or, if its argument is True, only looks for it in the cache; `price` is the time that
         compiling takes, in seconds, where that doesn't follow from the plain text; `ahead` is that of the ledger.
         """
-        here = choice.way()
+        here = choice.present_backend_choice()
         settled = self._settled.get(form)
         if settled is not None and settled[0] is here:
-            note(form)
+            note_backend_run(form)
             code: Code | None = settled[1]
             return code
-        backend = choice.backend()
+        backend = choice.chosen_backend()
         if backend == "plain":
             return None
         if backend == "auto" and here.journal is not None:
@@ -157,22 +161,24 @@ class Offer:
                 key = self._keyed(*key, shares=False)
             code = self._now(key, build, wanted, samples, price, ahead)
         if code is not None:
-            note(form)
+            note_backend_run(form)
             self._settled[form] = here, code
         return code
 
     def at_once(self, form: str, build: Callable[[bool], Code | None]) -> Code | None:
         """Code of this form at any cost; None where compiling fails."""
-        return self._made((form, choice.wanted_lanes()), build, False)
+        return self._made((form, choice.wanted_lanes_of_code()), build, False)
 
     def settled(self, form: str) -> Any:
         """The code of this form if this context has begun to run it already."""
         settled = self._settled.get(form)
-        return settled[1] if settled is not None and settled[0] is choice.way() else None
+        return settled[1] if settled is not None and settled[0] is choice.present_backend_choice() else None
 
     def kernel(self, cached: bool) -> Kernel | None:
         """Code for many samples side by side at any cost, or, with `cached`, if the cache has it."""
-        return self._made(("lanes", choice.wanted_lanes()), lambda only: kernel.build(*self._given(only)), cached)
+        return self._made(
+            ("lanes", choice.wanted_lanes_of_code()), lambda only: kernel.build_kernel(*self._given(only)), cached
+        )
 
     def called(self, cached: bool, *, shares: bool) -> Single | None:
         """Code for one sample at any cost, or, with `cached`, if the cache has it; other code calls it.
@@ -181,10 +187,12 @@ class Offer:
         """
         own = self._given(cached)
         if not shares or self._shared is None:
-            return kernel.build_single(*own)
+            return kernel.build_single_kernel(*own)
         given = self._shared()
         _, inputs, outputs, *_ = own
-        return kernel.build_single(given.program, inputs, outputs, given.identity, cached, self.level, given.numbers)
+        return kernel.build_single_kernel(
+            given.program, inputs, outputs, given.identity, cached, self.level, given.numbers
+        )
 
     # ---- decisions
 
@@ -259,7 +267,7 @@ class Offer:
                 try:
                     code = build(cached)
                 except (ImportError, RuntimeError, OSError) as error:
-                    choice.give_up(error)
+                    choice.give_up_compiling(error)
                     return None
                 if code is not None:
                     self._code[key] = code
@@ -292,11 +300,16 @@ class Offer:
         where compiled code is chosen, runs have code of their own, whatever has run before.  Where nothing may depend
         on that, what no time loop needs is shared from the first robot on.
         """
-        if shared is not None and choice.way().steady and not self._runs and (every := shared()).numbers:
+        if (
+            shared is not None
+            and choice.present_backend_choice().steady
+            and not self._runs
+            and (every := shared()).numbers
+        ):
             return self._common(make, cached, every)
-        journal = choice.way().journal
+        journal = choice.present_backend_choice().journal
         of_run = journal is not None or self._runs
-        if shared is None or (of_run and choice.backend() != "auto"):
+        if shared is None or (of_run and choice.chosen_backend() != "auto"):
             return self._own(make, cached, program)
         if journal is not None and journal.replayed:
             taken = self._mark(form) in journal.since
@@ -310,7 +323,7 @@ class Offer:
         code = self._common(make, True, others)
         if code is None and cached:
             return None
-        if code is None and not objects.varies(form, others.identity, self.identity):
+        if code is None and not objects.machine_code_numbers_vary(form, others.identity, self.identity):
             self._taken = False
             return self._own(make, False, program)
         return code if code is not None else self._common(make, False, others)
@@ -327,7 +340,7 @@ class Offer:
         return self.program, self.inputs, outputs, self.identity, cached, self.level
 
 
-def in_blocks(
+def plain_or_compiled_in_blocks(
     result: np.ndarray,
     block: int,
     ask: Callable[[int], Code | None],

@@ -18,7 +18,7 @@ class Part:
     shape: tuple[int, ...]
 
 
-def in_order(shapes: Sequence[tuple[str, tuple[int, ...]]], first: int = 0) -> tuple[Part, ...]:
+def kernel_parts_in_order(shapes: Sequence[tuple[str, tuple[int, ...]]], first: int = 0) -> tuple[Part, ...]:
     """Parts with these names and shapes that lie one behind the other."""
     result = []
     for name, shape in shapes:
@@ -27,7 +27,7 @@ def in_order(shapes: Sequence[tuple[str, tuple[int, ...]]], first: int = 0) -> t
     return tuple(result)
 
 
-def divided(numbers: np.ndarray, parts: Sequence[Part]) -> dict[str, np.ndarray] | tuple[np.ndarray, ...]:
+def kernel_parts_divided(numbers: np.ndarray, parts: Sequence[Part]) -> dict[str, np.ndarray] | tuple[np.ndarray, ...]:
     """The parts of one sample's numbers `(n,)`, or of many samples' `(N, n)`, as views."""
     ahead = numbers.shape[:-1]
     arrays = [numbers[..., one.first : one.first + prod(one.shape)].reshape((*ahead, *one.shape))[()] for one in parts]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..program.trace import CONSTANT, INPUT, NEGATE, Graph, Node, live
+from ..program.trace import CONSTANT, INPUT, NEGATE, Graph, Node, live_nodes
 from .rolled import BodyStep, Place
 
 SLOTS = ("own", "up")
@@ -63,7 +63,7 @@ class PhasedStep:
 
     def read(self, wanted: set[Any]) -> set[Any]:
         """The rows that are read, if those in `wanted` are."""
-        nodes = live(one.node for one in self.results if self._wanted(one, wanted))
+        nodes = live_nodes(one.node for one in self.results if self._wanted(one, wanted))
         places = (self.inputs[node.id][1] for node in nodes if node.op == INPUT)
         return {what for where, what in places if where in SLOTS}
 
@@ -96,7 +96,7 @@ class PhasedStep:
     def _phases(self, results: Sequence[Result]) -> dict[int, int]:
         """The first phase in which each node is known."""
         result: dict[int, int] = {}
-        for node in live(one.node for one in results):
+        for node in live_nodes(one.node for one in results):
             if node.op == INPUT:
                 phase, (where, _) = self.inputs[node.id]
                 result[node.id] = -1 if where == "number" else phase
@@ -151,7 +151,7 @@ class _Everything:
         return True
 
 
-def settled(record: Callable[[Container[Any]], list[PhasedStep]]) -> tuple[list[PhasedStep], set[Any]]:
+def settled_kernel_elements(record: Callable[[Container[Any]], list[PhasedStep]]) -> tuple[list[PhasedStep], set[Any]]:
     """The texts of all kinds of elements, recorded with the rows that aren't 0, and the rows that are read."""
     try:
         kinds = _with_zeros(record)

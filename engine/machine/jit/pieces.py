@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..program import trace
-from ..program.trace import Node, Program, live
-from .block import OVERFLOW, Block, hexadecimal
+from ..program.trace import Node, Program, live_nodes
+from .block import OVERFLOW, Block, hexadecimal_of_double
 
 LONG = 8000  # operations from which on a program is cut into pieces
 PIECE = 500  # operations of a piece
@@ -28,10 +28,10 @@ class Cut:
     places: dict[int, int]
 
 
-def cut(program: Program, lanes: int) -> Cut | None:
+def cut_long_program(program: Program, lanes: int) -> Cut | None:
     """The pieces of a program that is long, else None; the results of one sample don't pass between pieces."""
     results = program.results()
-    nodes = [node for node in live([*results, *program.watched]) if node.op not in (trace.CONSTANT, trace.INPUT)]
+    nodes = [node for node in live_nodes([*results, *program.watched]) if node.op not in (trace.CONSTANT, trace.INPUT)]
     if len(nodes) < LONG:
         return None
     piece, own = {node.id: k // PIECE for k, node in enumerate(nodes)}, {node.id for node in program.numbers}
@@ -173,7 +173,7 @@ loop:
   %first = select i1 %is_inside, i64 %k, i64 %ahead
   %at = getelementptr double, ptr %row, i64 %first
   %x = load <{CHAINS} x double>, ptr %at, align 8
-  %large = fmul <{CHAINS} x double> %x, splat (double {hexadecimal(OVERFLOW)})
+  %large = fmul <{CHAINS} x double> %x, splat (double {hexadecimal_of_double(OVERFLOW)})
   %none = fmul <{CHAINS} x double> %large, zeroinitializer
   %sum = fadd <{CHAINS} x double> %finite, %none
   %next = add i64 %k, {CHAINS}

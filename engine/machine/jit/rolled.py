@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..program import trace
-from ..program.trace import Graph, Node, live
+from ..program.trace import Graph, Node, live_nodes
 from . import cores, native, objects
 from .block import Block
 
@@ -90,7 +90,7 @@ class Elements:
 INTEGERS = 3  # of each element: kind, parent, place of its numbers; its columns follow
 
 
-def kernel(loop: SweepProgram, lanes: int, name: str) -> str:
+def rolled_kernel_ir(loop: SweepProgram, lanes: int, name: str) -> str:
     """IR of `void name(blocks, count, integers, numbers, widths, inputs…, output, work, status)`."""
     arrays = (*loop.inputs, *loop.outputs)
     functions, calls = [], []
@@ -185,7 +185,7 @@ def _step(step: BodyStep, loop: SweepProgram, lanes: int, name: str, arrays: tup
     results = [*step.results.values(), *step.watched]
     values: dict[int, str] = {}
     columns: list[str] = []
-    for node in live(results):
+    for node in live_nodes(results):
         if node.op == trace.INPUT:
             where, what = step.places[node.id]
             values[node.id] = _loaded(block, loop, where, what)
@@ -197,7 +197,7 @@ def _step(step: BodyStep, loop: SweepProgram, lanes: int, name: str, arrays: tup
             columns.append(_loaded(block, loop, *step.places[node.id]))
     angles = [
         values[node.a.id]
-        for node in live(results)
+        for node in live_nodes(results)
         if node.op == trace.COSINE and node.a is not None and node.a.op == trace.INPUT
     ]
     registers = block.run(results, lambda node: values[node.id])
@@ -324,7 +324,7 @@ class Rolled:
                     self._run(many, [x[start:] for x in arrays], result[start:], report)
             reports.append(report)
 
-        cores.run_in_parts(count, W, run)
+        cores.run_on_threads_in_parts(count, W, run)
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
         return [result], not np.isnan(status[0]).any(), float(status[1].max())
 
@@ -347,12 +347,14 @@ class Rolled:
             return work
 
 
-def build(
+def build_rolled_kernel(
     loop: SweepProgram, elements: Elements, widths: Sequence[int], lanes: int, cached: bool, level: int = native.SOUND
 ) -> Rolled | None:
     """The compiled loop, from the cache if it is there; with `cached`, None if it isn't."""
-    code = objects.loaded(f"rolled {lanes}", loop.identity, lambda: kernel(loop, lanes, "rolled"), cached, level)
+    code = objects.loaded_machine_code(
+        f"rolled {lanes}", loop.identity, lambda: rolled_kernel_ir(loop, lanes, "rolled"), cached, level
+    )
     return Rolled(code, loop, elements, widths, lanes) if code is not None else None
 
 
-__all__ = ["BodyStep", "Elements", "Rolled", "Sweep", "SweepProgram", "build"]
+__all__ = ["BodyStep", "Elements", "Rolled", "Sweep", "SweepProgram", "build_rolled_kernel"]

@@ -25,7 +25,7 @@ BY_NUMBER = os.scandir in os.supports_fd  # the system then needn't follow the p
 SETTLED = 2.0  # seconds: a change that is older than that is over, whatever the clock's ticks are
 
 
-def hashed(root: Path) -> str:
+def hash_of_sources(root: Path) -> str:
     """The hash of all modules below a folder that count, by their names and texts."""
     digest = hashlib.sha256()
     for name in sorted(_modules(root)):
@@ -34,20 +34,20 @@ def hashed(root: Path) -> str:
     return digest.hexdigest()
 
 
-def known(root: Path, note: Callable[[], bytes | None], keep: Callable[[bytes], None]) -> str:
+def known_hash_of_sources(root: Path, note: Callable[[], bytes | None], keep: Callable[[bytes], None]) -> str:
     """The same hash, from a note if that says which state of the files it is of; else it is made, and a note kept."""
     if os.name == "nt":  # there, files don't say when they changed
-        return hashed(root)
+        return hash_of_sources(root)
     modules = _modules(root)
     names = sorted(modules)
     states = array("q", chain.from_iterable(modules[name] for name in names))
     if time.time() - 1e-9 * max(max(states[2::4]), max(states[3::4])) < SETTLED:
-        return hashed(root)
+        return hash_of_sources(root)
     state = hashlib.sha256("\0".join((str(root), *names, "")).encode() + states.tobytes()).hexdigest()
     before, _, found = (note() or b"").decode(errors="replace").strip().partition(" ")
     if before == state and len(found) == len(state):
         return found
-    made = hashed(root)
+    made = hash_of_sources(root)
     keep(f"{state} {made}\n".encode())
     return made
 

@@ -82,7 +82,7 @@ def _is_zero(x: Any) -> bool:
     return isinstance(x, float | int) and x == 0
 
 
-def gradient(results: Sequence[Any], weights: Sequence[Scalar], inputs: Sequence[Taped]) -> list[Scalar]:
+def recorded_gradient(results: Sequence[Any], weights: Sequence[Scalar], inputs: Sequence[Taped]) -> list[Scalar]:
     """The derivatives of Σ weight · result along each of the inputs."""
     slopes: dict[int, Scalar] = {}
     order = _from_inputs(results)
@@ -119,6 +119,6 @@ def _from_inputs(results: Sequence[Any]) -> list[Taped]:
     return order
 
 
-def value_of(x: Any) -> Scalar:
+def recorded_value_without_history(x: Any) -> Scalar:
     """The value of a scalar without its history."""
     return x.value if isinstance(x, Taped) else x

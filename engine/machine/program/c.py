@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import trace
-from .lines import FORMS, operation_lines
-from .trace import Program, live
+from .lines import FORMS, program_operation_lines
+from .trace import Program, live_nodes
 
 FORM = {
     **FORMS,
@@ -21,17 +21,17 @@ FORM = {
 def c_function(program: Program, name: str) -> str:
     """The text of a C function whose arguments are the arrays of the inputs, then those of the outputs."""
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
-    statements, names = operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
-    used = {node.id for node in live(program.results())}
+    statements, names = program_operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
+    used = {node.id for node in live_nodes(program.results())}
     idle = [group for group, nodes in program.inputs.items() if not any(node.id in used for node in nodes)]
     body = [f"    (void){group};" for group in idle]
     body += [f"    const double {target} = {text};" for target, text in statements]
     for group, nodes in program.outputs.items():
         body += [f"    {group}[{k}] = {names[node.id]};" for k, node in enumerate(nodes)]
-    return f"{prototype(program, name)}\n{{\n" + "\n".join(body) + "\n}\n"
+    return f"{c_prototype(program, name)}\n{{\n" + "\n".join(body) + "\n}\n"
 
 
-def prototype(program: Program, name: str) -> str:
+def c_prototype(program: Program, name: str) -> str:
     """The declaration `void name(const double q[…], …, double out[…])` of a program's function."""
     parameters = [f"const double {group}[{len(nodes)}]" for group, nodes in program.inputs.items()]
     parameters += [f"double {group}[{len(nodes)}]" for group, nodes in program.outputs.items()]
@@ -46,4 +46,4 @@ def c_call(program: Program, name: str) -> str:
 def c_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
     """The text of a file with a program's function, under a comment of the lines `head`."""
     comment = "\n".join(f" * {line}".rstrip() for line in head).replace("*/", "* /")
-    return f"/*\n{comment}\n */\n#include <math.h>\n\n{prototype(program, name)};\n\n{c_function(program, name)}"
+    return f"/*\n{comment}\n */\n#include <math.h>\n\n{c_prototype(program, name)};\n\n{c_function(program, name)}"

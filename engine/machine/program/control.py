@@ -29,12 +29,12 @@ class StepControl(Protocol):
     def most_factor(self) -> float: ...
 
 
-def bounded(h: Scalar, shortest: Scalar, longest: Scalar) -> Scalar:
+def bounded_step_length(h: Scalar, shortest: Scalar, longest: Scalar) -> Scalar:
     """The length of a new step within its bounds; where they contradict each other, `longest` holds."""
-    return smaller(larger(h, shortest), longest)
+    return smaller_in_step_control(larger_in_step_control(h, shortest), longest)
 
 
-def lengths(
+def next_step_lengths(
     error: Scalar, h: Scalar, wanted: Scalar, most: Scalar, cut: Scalar, c: StepControl
 ) -> tuple[Scalar, Scalar]:
     """Lengths of the next step after one of length h with this error: if that is accepted, and if it is rejected.
@@ -42,21 +42,25 @@ def lengths(
     After a step that was `cut` at the end of the interval, the next one is at least as long as `wanted` before.  Where
     the error isn't a number, the step shrinks by the least factor.
     """
-    factor = c.safety * power(error, c.exponent)
-    grown = h * smaller(most, where_zero(error, c.most_factor, factor))
-    return where(cut, larger(wanted, grown), grown), h * larger(factor, c.least_factor)
+    factor = c.safety * power_of_step_control(error, c.exponent)
+    grown = h * smaller_in_step_control(most, where_zero(error, c.most_factor, factor))
+    return where(cut, larger_in_step_control(wanted, grown), grown), h * larger_in_step_control(factor, c.least_factor)
 
 
-def foreseen(error: Scalar, before: Scalar, h: Scalar, wanted: Scalar, exponent: float) -> Scalar:
+def foreseen_step_factor(error: Scalar, before: Scalar, h: Scalar, wanted: Scalar, exponent: float) -> Scalar:
     """The factor for the next step's length from the errors of this step, of length h, and of the one `before`.
 
     That one's length was to be `wanted`, which is 0 where there is none (Hairer and Wanner, sec. IV.8).
     """
-    trend = h / where_zero(wanted, 1.0, wanted) * power(error / where_zero(before, 1.0, before), exponent)
-    return smaller(where_zero(wanted, 1.0, where_zero(error, 1.0, trend)), 1.0) * power(error, exponent)
+    trend = (
+        h / where_zero(wanted, 1.0, wanted) * power_of_step_control(error / where_zero(before, 1.0, before), exponent)
+    )
+    return smaller_in_step_control(where_zero(wanted, 1.0, where_zero(error, 1.0, trend)), 1.0) * power_of_step_control(
+        error, exponent
+    )
 
 
-def combined(high: Scalar, low: Scalar, h: Scalar, count: Scalar) -> Scalar:
+def combined_step_error(high: Scalar, low: Scalar, h: Scalar, count: Scalar) -> Scalar:
     """The error of a step of length h from the sums of squares of two estimates' slopes, of `count` components.
 
     The estimate of lower order makes it larger where that of higher order may be small by chance (Hairer, sec. II.5).
@@ -65,19 +69,19 @@ def combined(high: Scalar, low: Scalar, h: Scalar, count: Scalar) -> Scalar:
     return h * high / square_root(where_zero(size, 1.0, size) * count)
 
 
-def power(x: Scalar, exponent: float) -> Scalar:
+def power_of_step_control(x: Scalar, exponent: float) -> Scalar:
     """The power of a number; infinite at 0, because the exponents of step control are negative."""
     if isinstance(x, float | int):
         return math.inf if x == 0.0 else x**exponent
     return x.power(exponent)
 
 
-def larger(a: Scalar, b: Scalar) -> Scalar:
+def larger_in_step_control(a: Scalar, b: Scalar) -> Scalar:
     """The larger of two numbers; b if a is NaN."""
     return (a if a > b else b) if isinstance(a, float | int) else a.larger(b)
 
 
-def smaller(a: Scalar, b: Scalar) -> Scalar:
+def smaller_in_step_control(a: Scalar, b: Scalar) -> Scalar:
     """The smaller of two numbers; b if a is NaN."""
     return (a if a < b else b) if isinstance(a, float | int) else a.smaller(b)
 

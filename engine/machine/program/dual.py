@@ -92,11 +92,11 @@ def _sum(a: Parts, b: Parts) -> Parts:
     return total
 
 
-def value_of(x: Any) -> Scalar:
+def dual_value(x: Any) -> Scalar:
     """The value of a scalar without its derivatives."""
     return x.value if isinstance(x, Dual) else x
 
 
-def part_of(x: Any, direction: int) -> Scalar:
+def dual_derivative(x: Any, direction: int) -> Scalar:
     """The derivative of a scalar along a direction."""
     return x.parts.get(direction, 0.0) if isinstance(x, Dual) else 0.0

@@ -39,19 +39,19 @@ class Curve:
         return total
 
 
-def value(formula: Formula, known: Mapping[str, Scalar], curves: Mapping[Lookup, Curve]) -> Scalar:
+def formula_value_on_scalars(formula: Formula, known: Mapping[str, Scalar], curves: Mapping[Lookup, Curve]) -> Scalar:
     """The value of a formula; `known` are the quantities that it names, `curves` those of its tables."""
     if isinstance(formula, Number):
         return formula.value
     if isinstance(formula, Named):
         return known[formula.name]
     if isinstance(formula, Lookup):
-        return curves[formula].at(value(formula.argument, known, curves))
+        return curves[formula].at(formula_value_on_scalars(formula.argument, known, curves))
     if formula.name == "^":
         base, exponent = formula.operands
         assert isinstance(exponent, Number)
-        return power(value(base, known, curves), exponent.value)
-    return FUNCTIONS[formula.name](*(value(one, known, curves) for one in formula.operands))
+        return power(formula_value_on_scalars(base, known, curves), exponent.value)
+    return FUNCTIONS[formula.name](*(formula_value_on_scalars(one, known, curves) for one in formula.operands))
 
 
 def absolute(x: Scalar) -> Scalar:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from . import trace
-from .lines import FORMS, operation_lines
+from .lines import FORMS, program_operation_lines
 from .trace import Program
 
 FORM = {
@@ -25,7 +25,7 @@ def javascript_function(program: Program, name: str, *, compact: bool = False) -
     A compact text has no white space that isn't needed; its results are the same.
     """
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
-    statements, names = operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
+    statements, names = program_operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
     body = [f"  const {target} = {text};" for target, text in statements]
     for group, nodes in program.outputs.items():
         body += [f"  {group}[{k}] = {names[node.id]};" for k, node in enumerate(nodes)]

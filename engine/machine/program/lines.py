@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from . import trace
-from .trace import Node, Program, live
+from .trace import Node, Program, live_nodes
 
 FORMS = {
     trace.ADD: "{a} + {b}",
@@ -24,13 +24,13 @@ PYTHON = {
 }
 
 
-def operation_lines(
+def program_operation_lines(
     results: list[Node], form: dict[str, str], constant: Callable[[float], str], named: Callable[[Node], str]
 ) -> tuple[list[tuple[str, str]], dict[int, str]]:
     """Pairs (variable, expression) of all live operations in order, and the name of each node."""
     names: dict[int, str] = {}
     statements: list[tuple[str, str]] = []
-    for node in live(results):
+    for node in live_nodes(results):
         if node.op == trace.CONSTANT:
             text = constant(node.value)
             names[node.id] = f"({text})" if node.value < 0 else text
@@ -53,14 +53,14 @@ def _variable_name(node: Node, number: int) -> str:
 
 def python_function(program: Program, name: str, about: str) -> str:
     """The text of a Python function from one sequence for each group of inputs to a list for each group of outputs."""
-    used = {node.id for node in live(program.results())}
+    used = {node.id for node in live_nodes(program.results())}
     loads = [
         f"    {node.value} = {group}[{k}]"
         for group, nodes in program.inputs.items()
         for k, node in enumerate(nodes)
         if node.id in used
     ]
-    statements, names = operation_lines(program.results(), PYTHON, repr, lambda node: str(node.value))
+    statements, names = program_operation_lines(program.results(), PYTHON, repr, lambda node: str(node.value))
     returned = ", ".join("[" + ", ".join(names[node.id] for node in group) + "]" for group in program.outputs.values())
     body = [f'    """{about}"""', *loads, *(f"    {target} = {text}" for target, text in statements)]
     return f"def {name}({', '.join(program.inputs)}):\n" + "\n".join([*body, f"    return {returned}"]) + "\n"

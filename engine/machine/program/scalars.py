@@ -101,7 +101,7 @@ def as_samples(x: Scalar) -> float | np.ndarray:
     return cast("float | np.ndarray", x)
 
 
-def into_columns(rows: np.ndarray, values: Iterable[Scalar]) -> None:
+def scalars_into_columns(rows: np.ndarray, values: Iterable[Scalar]) -> None:
     """Writes each scalar into a column of `rows`, which has a row for each sample."""
     for k, x in enumerate(values):
         rows[:, k] = as_samples(x)

@@ -24,25 +24,25 @@ class Node:
         self.graph, self.op, self.a, self.b, self.id, self.value = graph, op, a, b, number, value
 
     def __add__(self, other: Any) -> Node:
-        return NotImplemented if takes_nodes(other) else self.graph.add(self, self.graph.node(other))
+        return NotImplemented if scalar_takes_nodes(other) else self.graph.add(self, self.graph.node(other))
 
     def __radd__(self, other: Any) -> Node:
         return self.graph.add(self.graph.node(other), self)
 
     def __sub__(self, other: Any) -> Node:
-        return NotImplemented if takes_nodes(other) else self.graph.subtract(self, self.graph.node(other))
+        return NotImplemented if scalar_takes_nodes(other) else self.graph.subtract(self, self.graph.node(other))
 
     def __rsub__(self, other: Any) -> Node:
         return self.graph.subtract(self.graph.node(other), self)
 
     def __mul__(self, other: Any) -> Node:
-        return NotImplemented if takes_nodes(other) else self.graph.multiply(self, self.graph.node(other))
+        return NotImplemented if scalar_takes_nodes(other) else self.graph.multiply(self, self.graph.node(other))
 
     def __rmul__(self, other: Any) -> Node:
         return self.graph.multiply(self.graph.node(other), self)
 
     def __truediv__(self, other: Any) -> Node:
-        return NotImplemented if takes_nodes(other) else self.graph.divide(self, self.graph.node(other))
+        return NotImplemented if scalar_takes_nodes(other) else self.graph.divide(self, self.graph.node(other))
 
     def __rtruediv__(self, other: Any) -> Node:
         return self.graph.divide(self.graph.node(other), self)
@@ -71,7 +71,7 @@ class Node:
         return self.graph.square_root(self)
 
 
-def takes_nodes(other: Any) -> bool:
+def scalar_takes_nodes(other: Any) -> bool:
     """Whether an operand is neither a node nor a number, but a scalar whose own operators take nodes: a `Dual`."""
     return type(other) is not Node and not hasattr(other, "__float__")
 
@@ -263,11 +263,11 @@ class Recording:
         return Program(self.name, self.inputs, made, self.graph, looked_at, blank, self._numbers)
 
 
-def substituted(results: Iterable[Node], instead: Mapping[int, Node]) -> list[Node]:
+def substituted_nodes(results: Iterable[Node], instead: Mapping[int, Node]) -> list[Node]:
     """The results with other nodes of the same graph in the places of inputs, by the numbers of these."""
     results = list(results)
     made: dict[int, Node] = {}
-    for node in live(results):
+    for node in live_nodes(results):
         a, b = (made[x.id] if x is not None else None for x in (node.a, node.b))
         made[node.id] = instead[node.id] if node.id in instead else _again(node, a, b)
     return [made[node.id] for node in results]
@@ -286,7 +286,7 @@ def _again(node: Node, a: Node | None, b: Node | None) -> Node:
     return {NEGATE: graph.negate, SQUARE_ROOT: graph.square_root, SIGN: graph.sign}[node.op](a)
 
 
-def live(results: Iterable[Node]) -> list[Node]:
+def live_nodes(results: Iterable[Node]) -> list[Node]:
     """All nodes that the results need, operands before results."""
     seen: dict[int, Node] = {}
     waiting = list(results)
@@ -332,11 +332,11 @@ _COUNTED = {
 }
 
 
-def count(results: Iterable[Node], known: Iterable[Node] = ()) -> Count:
+def count_operations(results: Iterable[Node], known: Iterable[Node] = ()) -> Count:
     """Numbers of operations that the results need; a change of sign is free, and so is what follows from `known`."""
     totals: dict[str, int] = {}
     before = {node.id for node in known}
-    for node in live(results):
+    for node in live_nodes(results):
         kind, operands = _COUNTED.get(node.op), [x for x in (node.a, node.b) if x is not None]
         if node.op == CONSTANT or (operands and all(x.id in before for x in operands)):
             before.add(node.id)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import shown
+from ...errors import safe_to_print
 
 THREE = "three.min.js"
 STAGED = (THREE, "solids.js", "viewer.js", "stage.js", "charts.js")  # what every page with a machine runs first
@@ -63,7 +63,7 @@ RUNNER = Stage(
 )
 
 
-def page(
+def html_page_with_machine(
     template: str,
     stage: Stage,
     words: Mapping[str, str],
@@ -76,24 +76,26 @@ def page(
 
     Words are escaped; `parts` are HTML already, and `own` is a script that was made for this page.
     """
-    safe = {key: text(word) for key, word in words.items()}
-    controls = {"play": stage.play, "help": stage.help, "controls": asset(stage.controls)}
-    view = Template(asset("stage.html")).substitute(safe, **controls)
-    body = Template(asset("header.html") + asset(template)).substitute(safe, stage=view, **(parts or {}))
-    return document(safe["title"], body, (*STAGED, *scripts), data, own)
+    safe = {key: html_text(word) for key, word in words.items()}
+    controls = {"play": stage.play, "help": stage.help, "controls": html_asset(stage.controls)}
+    view = Template(html_asset("stage.html")).substitute(safe, **controls)
+    body = Template(html_asset("header.html") + html_asset(template)).substitute(safe, stage=view, **(parts or {}))
+    return html_document(safe["title"], body, (*STAGED, *scripts), data, own)
 
 
-def document(
+def html_document(
     title: str, body: str, scripts: Sequence[str] = (), data: Mapping[str, Any] | None = None, own: str = ""
 ) -> str:
     """A whole HTML file; `title` and `body` are HTML already."""
-    style, code = asset(STYLE), [*([own] if own else []), *(asset(script) for script in scripts)]
+    style, code = html_asset(STYLE), [*([own] if own else []), *(html_asset(script) for script in scripts)]
     allowed = f"script-src {' '.join(map(_hash, code))}; " if code else ""
     policy = (
         f"default-src 'none'; {allowed}style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     )
-    licence = f"<!-- three.js, under this licence:\n{asset('three.LICENSE.txt')}-->\n" if THREE in scripts else ""
-    held = f'<script type="application/json" id="data">{embedded(data)}</script>\n' if data is not None else ""
+    licence = f"<!-- three.js, under this licence:\n{html_asset('three.LICENSE.txt')}-->\n" if THREE in scripts else ""
+    held = (
+        f'<script type="application/json" id="data">{html_embedded_json(data)}</script>\n' if data is not None else ""
+    )
     return SHELL.substitute(
         policy=policy,
         title=title,
@@ -103,35 +105,35 @@ def document(
     )
 
 
-def image(alt: str, png: bytes) -> str:
+def html_image(alt: str, png: bytes) -> str:
     """A PNG within the HTML."""
-    return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">'
+    return f'<img alt="{html_text(alt)}" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">'
 
 
-def text(words: str) -> str:
+def html_text(words: str) -> str:
     """A user's text as HTML shows it, in elements and in attributes."""
-    return escape(shown(words))
+    return escape(safe_to_print(words))
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table as HTML, of plain texts."""
-    head = "".join(f'<th scope="col">{text(cell)}</th>' for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    said = f"<caption>{text(caption)}</caption>" if caption else ""
+    head = "".join(f'<th scope="col">{html_text(cell)}</th>' for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{html_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    said = f"<caption>{html_text(caption)}</caption>" if caption else ""
     return f'<div class="wide"><table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def embedded(data: Mapping[str, Any]) -> str:
+def html_embedded_json(data: Mapping[str, Any]) -> str:
     """Data as JSON within a script element, which no name in it can end."""
     return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def numbers(values: np.ndarray) -> str:
+def base64_numbers_for_html(values: np.ndarray) -> str:
     """Numbers as base64 of little-endian doubles."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
 
 
-def asset(name: str) -> str:
+def html_asset(name: str) -> str:
     """The text of a file that belongs to the pages."""
     return (resources.files(__package__) / name).read_text(encoding="utf-8")
 

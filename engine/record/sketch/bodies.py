@@ -10,7 +10,7 @@ import numpy as np
 
 from ..scene import FORMS, Colour, Solid
 from .canvas import Canvas
-from .view import moved
+from .view import sketch_points_moved
 
 GREY = (0.76, 0.79, 0.83, 1.0)
 DARK = 0.55  # how bright a face is that the light doesn't reach
@@ -19,15 +19,15 @@ PIECES = 6  # in which long faces are cut, at most: each is as far from the eye 
 BOX = np.array([[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]])
 
 
-def shaped(canvas: Canvas) -> bool:
+def sketch_links_have_shapes(canvas: Canvas) -> bool:
     """Whether links have bodies of their own."""
     return any(solid.kind in FORMS for part in canvas.scene.parts for solid in part.solids)
 
 
-def draw_body(canvas: Canvas, solid: Solid, T: np.ndarray) -> None:
+def sketch_body(canvas: Canvas, solid: Solid, T: np.ndarray) -> None:
     """Adds a body of a link that is at T to the picture."""
     for faces in _faces(canvas, solid):
-        corners = moved(T, faces.reshape(-1, 3)).reshape(faces.shape)
+        corners = sketch_points_moved(T, faces.reshape(-1, 3)).reshape(faces.shape)
         canvas.faces(corners, _lit(canvas, corners, solid.colour or GREY), "body of a link")
 
 

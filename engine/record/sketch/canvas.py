@@ -56,7 +56,7 @@ class Canvas:
         self.seen.append(ends)
         self._add(places, lambda axes: axes.plot(*ends.T, **look))
         if label and label not in self.legend:
-            self.legend[label] = proxy(label=label, **look)
+            self.legend[label] = sketch_legend_line(label=label, **look)
 
     def mark(self, at: np.ndarray, spot: np.ndarray, label: str = "", **look: Any) -> None:
         """A marker at a spot of the picture, as deep in space as `at` is."""
@@ -64,7 +64,7 @@ class Canvas:
         self.taken.append(spot)
         self._add(at[None], lambda axes: axes.plot(*spot.T, linestyle="", **look))
         if label and label not in self.legend:
-            self.legend[label] = proxy(linestyle="", label=label, **look)
+            self.legend[label] = sketch_legend_line(linestyle="", label=label, **look)
 
     def faces(self, corners: np.ndarray, colours: np.ndarray, label: str) -> None:
         """Faces of a body in space, each with a colour of its own."""
@@ -93,7 +93,7 @@ class Canvas:
         self._pieces.append((float((places @ self.view.away).mean()), piece))
 
 
-def proxy(**look: Any) -> Any:
+def sketch_legend_line(**look: Any) -> Any:
     """A line for the legend."""
     from matplotlib.lines import Line2D
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plots import plain
+from ..plots import plain_plot_text
 from ..scene import Poses, Scene
-from .bodies import shaped
-from .canvas import VIOLET, XYZ, Canvas, proxy
-from .names import Paper, write_names
-from .outlines import rounded
-from .solids import draw_frames, draw_links, draw_points
-from .symbols import draw_joints
+from .bodies import sketch_links_have_shapes
+from .canvas import VIOLET, XYZ, Canvas, sketch_legend_line
+from .names import Paper, sketch_names
+from .outlines import rounded_sketch_length
+from .solids import sketch_link_frames, sketch_links, sketch_points
+from .symbols import sketch_joints
 from .view import View
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ WIDTH, HEIGHT, LEGEND = 9.6, 6.6, 2.1  # inches
 MARGINS = (0.65, 0.15, 0.55, 0.45)  # left, between picture and legend, below, above
 
 
-def draw(
+def sketch_figure(
     scene: Scene, poses: Poses, k: int = 0, state: str = "initial position", *, room: np.ndarray | None = None
 ) -> Figure:
     """The figure of a scene in its position k, which the title calls `state`; equal `room` gives equal scales."""
@@ -35,26 +35,26 @@ def draw(
     from matplotlib.figure import Figure
 
     canvas = Canvas(scene, View.of(scene), poses.of(k))
-    if shaped(canvas):
+    if sketch_links_have_shapes(canvas):
         canvas.lift = 10 * scene.size  # symbols are drawn over bodies, within which they are
-    for add in (draw_links, draw_joints, draw_frames, draw_points):
+    for add in (sketch_links, sketch_joints, sketch_link_frames, sketch_points):
         add(canvas)
     figure = Figure(figsize=(WIDTH, HEIGHT))
     FigureCanvasAgg(figure)
-    title = plain(f"{scene.name}: {state}", 90)
+    title = plain_plot_text(f"{scene.name}: {state}", 90)
     figure.text(MARGINS[0] / WIDTH, 1 - 0.3 / HEIGHT, title, fontsize=12, va="center")
     paper = _paper(figure, canvas, room)
     canvas.draw(paper.axes)
     _gravity(canvas, paper)
     if scene.flat is None:
         _corner(canvas, paper)
-    numbers = write_names(canvas, paper)
+    numbers = sketch_names(canvas, paper)
     _dress(canvas, paper)
     _legend(figure, canvas, numbers)
     return figure
 
 
-def reached(scene: Scene, poses: Poses) -> np.ndarray:
+def places_reached_in_sketch(scene: Scene, poses: Poses) -> np.ndarray:
     """The places in space where the solids of the links are in any of the positions."""
     ends = [(part.name, at) for part in scene.parts[1:] for solid in part.solids for at in solid.points]
     return np.concatenate([poses.seen_from(ends, k) for k in range(len(poses.frames))])
@@ -97,7 +97,7 @@ def _gravity(canvas: Canvas, paper: Paper) -> None:
         canvas.taken.append(np.array([start, end]))
     else:
         label += ", towards the eye" if along @ view.away < 0 else ", away from the eye"
-    canvas.legend["gravity"] = proxy(color=VIOLET, lw=1.8, marker=">", ms=5, label=label)
+    canvas.legend["gravity"] = sketch_legend_line(color=VIOLET, lw=1.8, marker=">", ms=5, label=label)
 
 
 def _corner(canvas: Canvas, paper: Paper) -> None:
@@ -109,7 +109,7 @@ def _corner(canvas: Canvas, paper: Paper) -> None:
         axes.plot(*np.array([home, end]).T, color=colour, lw=1.6)
         past = home + 1.3 * (end - home)
         axes.text(*past, "xyz"[k], color=colour, fontsize=9, ha="center", va="center")
-    length = rounded(0.9 * inch)
+    length = rounded_sketch_length(0.9 * inch)
     start = paper.low + np.array([1.2, 0.2]) * inch
     canvas.taken += [paper.low + np.array([[0.1, 0.05], [0.9, 0.9]]) * inch]
     canvas.taken += [np.array([start, start + np.array([length, 0.25 * inch])])]
@@ -146,5 +146,5 @@ def _legend(figure: Figure, canvas: Canvas, numbers: list[str]) -> None:
     )
     half = -(-len(numbers) // 2)
     for k, names in enumerate((numbers[:half], numbers[half:])):
-        text = "\n".join(plain(name if len(name) < 17 else name[:15] + "…", 40) for name in names)
+        text = "\n".join(plain_plot_text(name if len(name) < 17 else name[:15] + "…", 40) for name in names)
         figure.text(right + 0.01 + 0.1 * k, 0.06, text, fontsize=7, va="bottom", linespacing=1.3)

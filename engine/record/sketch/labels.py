@@ -38,7 +38,9 @@ class Placed:
     far: bool
 
 
-def placed(texts: Sequence[str], at: np.ndarray, size: float, taken: Sequence[Box], frame: Box) -> list[Placed]:
+def sketch_label_places(
+    texts: Sequence[str], at: np.ndarray, size: float, taken: Sequence[Box], frame: Box
+) -> list[Placed]:
     """A place for each text near its point `at`, beside what is taken and the other texts, and within the frame."""
     kept = list(taken)
     made = []

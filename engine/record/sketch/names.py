@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..plots import plain
+from ..plots import plain_plot_text
 from ..scene import BASE
 from .canvas import BLUE, GREEN, RED, Axes, Canvas
-from .labels import Box, placed
-from .outlines import together
-from .view import moved
+from .labels import Box, sketch_label_places
+from .outlines import sketch_spots_together
+from .view import sketch_points_moved
 
 MOST_NAMES = 40  # joints; sketches with more have no names
 MOST_WORDS = 14  # joints; beyond that, numbers stand beside the symbols, and the names in the legend
@@ -39,7 +39,7 @@ class Paper:
         return there
 
 
-def write_names(canvas: Canvas, paper: Paper) -> list[str]:
+def sketch_names(canvas: Canvas, paper: Paper) -> list[str]:
     """Writes the names of joints and named points; where they are many, numbers: these are returned, with the names."""
     joints = [joint for joint in canvas.scene.joints if not joint.ghost and joint.type != "fixed"]
     if not joints or len(joints) > MOST_NAMES:
@@ -47,14 +47,14 @@ def write_names(canvas: Canvas, paper: Paper) -> list[str]:
     numbered = len(joints) > MOST_WORDS
     texts, places, colours = [], [], []
     at = [_spot(canvas, paper, joint.carrier, joint.at) for joint in joints]
-    for group in together(np.concatenate(at), 4.0):
-        texts.append(", ".join(str(k + 1) if numbered else plain(joints[k].name, 30) for k in group))
+    for group in sketch_spots_together(np.concatenate(at), 4.0):
+        texts.append(", ".join(str(k + 1) if numbered else plain_plot_text(joints[k].name, 30) for k in group))
         places.append(at[group[0]][0])
         actuated = BLUE if joints[group[0]].actuated else "#000000"
         colours.append(RED if any(joints[k].cut for k in group) else actuated)
     if len(joints) + len(canvas.scene.points) <= MOST_WORDS:
         for point in canvas.scene.points:
-            texts.append(plain(point.name, 24))
+            texts.append(plain_plot_text(point.name, 24))
             places.append(_spot(canvas, paper, point.link, point.at)[0])
             colours.append(GREEN)
     home = _spot(canvas, paper, BASE, (0.0, 0.0, 0.0))[0]
@@ -65,14 +65,14 @@ def write_names(canvas: Canvas, paper: Paper) -> list[str]:
     half = 36 * paper.inches
     frame = Box(half[0], half[1], half[0], half[1])
     taken = [_around(paper.points(spots)) for spots in canvas.taken]
-    for label, colour, place in zip(placed(texts, np.array(places), FONT, taken, frame), colours, places):
+    for label, colour, place in zip(sketch_label_places(texts, np.array(places), FONT, taken, frame), colours, places):
         _write(paper, label.text, label.box, colour, place if label.far else None)
     return [f"{k}  {joint.name}" for k, joint in enumerate(joints, start=1)] if numbered else []
 
 
 def _spot(canvas: Canvas, paper: Paper, link: str, at: tuple[float, float, float]) -> np.ndarray:
     """Where a place of a link is on the paper."""
-    return paper.points(canvas.view.flat(moved(canvas.frames[link], [at])))
+    return paper.points(canvas.view.flat(sketch_points_moved(canvas.frames[link], [at])))
 
 
 def _write(paper: Paper, text: str, box: Box, colour: str, leads_to: np.ndarray | None) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 TURN = np.linspace(0.0, 2 * np.pi, 33)
 
 
-def circle(middle: np.ndarray, radius: float) -> np.ndarray:
+def outline_of_ball(middle: np.ndarray, radius: float) -> np.ndarray:
     """The outline of a ball."""
     rim: np.ndarray = middle + radius * np.stack([np.cos(TURN), np.sin(TURN)], axis=-1)
     return rim
 
 
-def capsule(ends: np.ndarray, radius: float) -> np.ndarray:
+def outline_of_rod(ends: np.ndarray, radius: float) -> np.ndarray:
     """The outline of a rod with round ends."""
     along = ends[1] - ends[0]
     way = float(np.arctan2(along[1], along[0])) if np.linalg.norm(along) else 0.0
@@ -25,7 +25,7 @@ def capsule(ends: np.ndarray, radius: float) -> np.ndarray:
     return np.concatenate([first, second])
 
 
-def hull(points: np.ndarray) -> np.ndarray:
+def outline_hull(points: np.ndarray) -> np.ndarray:
     """The convex outline of points in a plane, by Andrew's monotone chains."""
     ordered = sorted(map(tuple, points))
 
@@ -40,7 +40,7 @@ def hull(points: np.ndarray) -> np.ndarray:
     return np.array(chain(ordered) + chain(ordered[::-1]))
 
 
-def together(spots: np.ndarray, near: float) -> list[list[int]]:
+def sketch_spots_together(spots: np.ndarray, near: float) -> list[list[int]]:
     """The numbers of spots in groups of those that are nearly at one place."""
     groups: list[list[int]] = []
     for k, spot in enumerate(spots):
@@ -52,7 +52,7 @@ def together(spots: np.ndarray, near: float) -> list[list[int]]:
     return groups
 
 
-def rounded(length: float) -> float:
+def rounded_sketch_length(length: float) -> float:
     """The largest of 1, 2, 5 times a power of ten that isn't longer."""
     power = 10.0 ** np.floor(np.log10(length))
     return float(power * max(step for step in (1, 2, 5) if step * power <= length))

@@ -5,26 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import BASE, FORMS, Solid
-from .bodies import draw_body
+from .bodies import sketch_body
 from .canvas import GREEN, XYZ, Canvas
-from .outlines import capsule, circle
-from .view import moved
+from .outlines import outline_of_ball, outline_of_rod
+from .view import sketch_points_moved
 
 BESIDE = 12  # places along a rod that names had better not cover
 LINK, EDGE, EARTH = "#c9ced6", "#4a5360", "#a08f78"
 
 
-def draw_links(canvas: Canvas) -> None:
+def sketch_links(canvas: Canvas) -> None:
     """Adds the solids of all links to the picture, with their mass centres."""
     for part in canvas.scene.parts:
         T = canvas.frames[part.name]
         for solid in part.solids:
-            (draw_body if solid.kind in FORMS else _solid)(canvas, solid, T)
+            (sketch_body if solid.kind in FORMS else _solid)(canvas, solid, T)
         if part.centre is not None and part.mass and not part.ghost:
-            _centre(canvas, moved(T, [part.centre])[0])
+            _centre(canvas, sketch_points_moved(T, [part.centre])[0])
 
 
-def draw_frames(canvas: Canvas) -> None:
+def sketch_link_frames(canvas: Canvas) -> None:
     """Adds the axes of all links' frames; those of the base are longer."""
     for part in canvas.scene.parts:
         if part.ghost:
@@ -38,17 +38,17 @@ def draw_frames(canvas: Canvas) -> None:
                 canvas.stroke(near[None], ends, f"{'xyz'[k]} axes of frames", color=colour, lw=1.3)
 
 
-def draw_points(canvas: Canvas) -> None:
+def sketch_points(canvas: Canvas) -> None:
     """Adds the named points of links."""
     for point in canvas.scene.points:
-        at = moved(canvas.frames[point.link], [point.at])[0]
+        at = sketch_points_moved(canvas.frames[point.link], [point.at])[0]
         canvas.mark(canvas.nearer(at, 4), canvas.view.flat(at[None]), "point", marker="D", ms=3.5, color=GREEN)
 
 
 def _solid(canvas: Canvas, solid: Solid, T: np.ndarray) -> None:
     """Adds a solid of a link that is at T."""
     view = canvas.view
-    places = moved(T, solid.points if solid.kind != "ground" else solid.points[:1])
+    places = sketch_points_moved(T, solid.points if solid.kind != "ground" else solid.points[:1])
     if solid.kind == "ground":
         _pivot(canvas, places[0], np.array(solid.points[1]), solid.radius)
     elif solid.kind == "plate":
@@ -59,10 +59,10 @@ def _solid(canvas: Canvas, solid: Solid, T: np.ndarray) -> None:
         canvas.stroke(places, view.flat(places), "guide of a slider", color=EDGE, lw=1.0, linestyle=(0, (5, 2)))
     else:
         if np.ptp(places, axis=0).max(initial=0.0) == 0:
-            rim = circle(view.flat(places[:1]), solid.radius)
+            rim = outline_of_ball(view.flat(places[:1]), solid.radius)
         else:
             ends = view.flat(places)
-            rim = capsule(ends, solid.radius)
+            rim = outline_of_rod(ends, solid.radius)
             canvas.taken += list(np.linspace(ends[0], ends[1], BESIDE)[:, None])
         label = "rod to a mass centre" if solid.kind == "thin" else "link"
         colour = {"tube": "#b4bbc6", "thin": "#e9ebee"}.get(solid.kind, LINK)

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..scene import SceneJoint
 from .canvas import BLUE, RED, Canvas, Look
-from .outlines import TURN, circle, hull
-from .view import moved
+from .outlines import TURN, outline_hull, outline_of_ball
+from .view import sketch_points_moved
 
 LIGHT = "#a5d3f0"
 WORDS = {"point-on-line": "point on a line", "point-on-plane": "point on a plane", "three-revolutes": "spherical"}
@@ -15,11 +15,11 @@ BOXES = {"prismatic": (1.5, 1.5, 2.0), "planar": (2.2, 2.2, 0.5), "fixed": (0.7,
 CYLINDERS = {"revolute": (1.1, 1.3), "helical": (0.9, 2.2), "cylindrical": (1.0, 2.6)}  # radius, half length
 
 
-def draw_joints(canvas: Canvas) -> None:
+def sketch_joints(canvas: Canvas) -> None:
     """Adds the symbols of all joints but those of chains that only measure a place."""
     for joint in canvas.scene.joints:
         T = canvas.frames[joint.carrier]
-        at, axes = moved(T, [joint.at])[0], T[:3, :3] @ np.array(joint.axes)
+        at, axes = sketch_points_moved(T, [joint.at])[0], T[:3, :3] @ np.array(joint.axes)
         colour = RED if joint.cut else BLUE if joint.actuated else "#222222"
         fill = LIGHT if joint.actuated else "#ffd9c2" if joint.cut else "#ffffff"
         word = WORDS.get(joint.type, joint.type)
@@ -62,7 +62,7 @@ def _cylinder(
     across = np.linalg.svd(axis[None])[2][1:]
     rim = radius * (np.outer(np.cos(TURN), across[0]) + np.outer(np.sin(TURN), across[1]))
     ends = [view.flat(at + rim + sign * half * axis) for sign in (-1.0, 1.0)]
-    canvas.patch(canvas.nearer(at, 2)[None], hull(np.concatenate(ends)), kind, **look)
+    canvas.patch(canvas.nearer(at, 2)[None], outline_hull(np.concatenate(ends)), kind, **look)
     front = ends[int(axis @ view.away < 0)]
     canvas.patch(canvas.nearer(at, 2.1)[None], front, **(look | {"lw": 0.9}))
     if abs(axis @ view.away) > 0.97:  # seen along the axis: a dot in its middle
@@ -96,5 +96,5 @@ def _box(canvas: Canvas, at: np.ndarray, axes: np.ndarray, half: np.ndarray, kin
 
 
 def _ball(canvas: Canvas, at: np.ndarray, radius: float, kind: str, look: Look) -> None:
-    rim = circle(canvas.view.flat(at[None]), radius)
+    rim = outline_of_ball(canvas.view.flat(at[None]), radius)
     canvas.patch(canvas.nearer(at, 2)[None], rim, kind, **look)

@@ -44,7 +44,7 @@ class View:
         return np.stack([places @ self.right, places @ self.up], axis=-1)
 
 
-def moved(T: np.ndarray, places: Sequence[Point] | np.ndarray) -> np.ndarray:
+def sketch_points_moved(T: np.ndarray, places: Sequence[Point] | np.ndarray) -> np.ndarray:
     """Points of a link that is at T, in base axes."""
     there: np.ndarray = np.array(places) @ T[:3, :3].T + T[:3, 3]
     return there

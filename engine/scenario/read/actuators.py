@@ -9,7 +9,7 @@ from ...laws.law import OF_JOINT
 from ...robot.model import Actuator
 from ...simulate.inputs import Driven
 from ...simulate.state_force import AlongForce
-from ...text.checking import in_words
+from ...text.checking import yaml_value_in_words
 from ...text.document import Keys
 from . import formulas
 from .reading import Reading
@@ -17,7 +17,7 @@ from .reading import Reading
 Laws = dict[str, tuple[ForceLaw, Keys]]  # of an actuator, and the path of its entry
 
 
-def laws(reading: Reading) -> Laws:
+def read_actuator_laws(reading: Reading) -> Laws:
     """The law of each actuator that has one; in inverse dynamics the forces of all of them are sought."""
     entries = reading.file.forces
     names = [one.name for one in reading.robot.actuators if one.name in entries]
@@ -33,7 +33,7 @@ def laws(reading: Reading) -> Laws:
     return named
 
 
-def driven(reading: Reading, given: Laws) -> list[Driven]:
+def actuators_driven_by_laws(reading: Reading, given: Laws) -> list[Driven]:
     """The actuators under their laws, at the places behind the robot's speeds."""
     return [
         _driven(reading, one, place, *given[one.name])
@@ -47,15 +47,19 @@ def _driven(reading: Reading, one: Actuator, place: int, law: ForceLaw, path: Ke
     _refuse(reading, one, law, path)
     for key, kind, value in law.measured():
         if isinstance(value, tuple):
-            raise reading.error((*path, key), f"`{one.name}` needs 1 number", found=in_words(value), allowed="one")
+            raise reading.error(
+                (*path, key), f"`{one.name}` needs 1 number", found=yaml_value_in_words(value), allowed="one"
+            )
         reading.fits(value, OF_JOINT[kind][0 if one.moment else 1], (*path, key))
     low, high = one.effort.low, one.effort.high
     limited = partial(Driven, place, None, reference=None, place=0, low=low, high=high, dead_time=law.delay())
     if law.reads_all():
-        return limited(force=formulas.silent, whole=formulas.of_actuator(reading, one, law, path))
+        return limited(
+            force=formulas.no_force_of_formula, whole=formulas.read_actuator_formula(reading, one, law, path)
+        )
     function = reading.tabled(law, path, 1, one.name, partial(law.forces, 1, reading.folder))[0]
     if law.reads_state():
-        return limited(force=formulas.silent, whole=AlongForce(law, function, one.joints))
+        return limited(force=formulas.no_force_of_formula, whole=AlongForce(law, function, one.joints))
     return limited(force=function, timed=True, steady=law.steady())
 
 

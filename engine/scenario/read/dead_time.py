@@ -13,10 +13,10 @@ from .solver import Law
 BREAKS = 8  # that follow from one break, for the n-th is one of the (n + 1)-th derivative only
 
 
-def kinks(reading: Reading, laws: Sequence[Law], step: float | None) -> list[float]:
+def dead_time_kinks_of_scenario(reading: Reading, laws: Sequence[Law], step: float | None) -> list[float]:
     """The instants at which the start of the run, a break of the motion, comes back by laws with dead time."""
     late = [(law.delay(), path) for law, path in laws if isinstance(law, ForceLaw) and law.delay()]
-    for law, path in wrenches.laws(reading):
+    for law, path in wrenches.read_wrench_laws(reading):
         if law.delay():
             raise reading.error(
                 (*path, "dead_time"), "a wrench has no dead time", key=True, allowed="laws of actuators"

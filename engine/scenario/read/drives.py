@@ -11,13 +11,13 @@ import numpy as np
 from ...errors import did_you_mean
 from ...laws.law import OF_JOINT
 from ...laws.motions import Turn
-from ...loops.constraints import Closure, distance_drive, point_drive
-from ...loops.rank import independent
+from ...loops.constraints import Closure, distance_driving_tie, point_driving_tie
+from ...loops.rank import independent_constraint_rows
 from ...loops.ties import Tie
 from ...robot.model import Three
-from ...robot.placement import Placement, pointing
+from ...robot.placement import Placement, frame_pointing_along_axis
 from ...simulate.inputs import Driving
-from ...text.checking import in_words
+from ...text.checking import yaml_value_in_words
 from ...text.document import Keys
 from ..schema import DriveEntry
 from .reading import Reading
@@ -56,7 +56,9 @@ class Drives:
             for key, kind, value in law.measured():
                 wanted = OF_JOINT[kind][1]
                 if isinstance(value, Turn | tuple):
-                    raise self._reading.error((*path, key), f"a drive needs one {wanted}", found=in_words(value))
+                    raise self._reading.error(
+                        (*path, key), f"a drive needs one {wanted}", found=yaml_value_in_words(value)
+                    )
                 self._reading.fits(value, wanted, (*path, key))
             made = partial(law.curves, (float(here[row]),), t0, t1, self._reading.folder)
             driving.append(Driving(entry.name, self._reading.tabled(law, path, 1, entry.name, made)[0]))
@@ -88,7 +90,7 @@ class Drives:
         if not 1e-9 < length < math.inf:
             raise self._reading.error((*path, "along"), "it has no direction", allowed="[0, 0, 1], say")
         x, y, z = (float(c) / length for c in entry.along)
-        return point_drive(self._robot, entry.name, (to, link), (pointing((x, y, z)), at))
+        return point_driving_tie(self._robot, entry.name, (to, link), (frame_pointing_along_axis((x, y, z)), at))
 
     def _distance(self, entry: DriveEntry, path: Keys) -> Tie:
         ends = []
@@ -96,7 +98,7 @@ class Drives:
             link = self._link(point.link, (*path, "distance", n, "link"))
             ends.append((link, Placement(origin=self._point(point.at, link, (*path, "distance", n, "at")))))
         (one, first), (two, second) = ends
-        return distance_drive(self._robot, entry.name, (one, two), (first, second))
+        return distance_driving_tie(self._robot, entry.name, (one, two), (first, second))
 
     def _link(self, name: str, path: Keys) -> str:
         links = ["base", *(link.name for link in self._robot.links)]
@@ -124,5 +126,5 @@ def _contradicted(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> 
     drives = loops.driven_rows()
     rows = np.concatenate([loops.scaled(loops.holding(J)), np.eye(loops.robot.nv)[list(named)]])
     groups = [[r for r in range(len(rows)) if r not in drives], *([row] for row in drives)]
-    free_rows = independent(rows, groups)
+    free_rows = independent_constraint_rows(rows, groups)
     return next((k for k, row in enumerate(drives) if row not in free_rows), None)

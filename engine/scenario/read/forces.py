@@ -28,7 +28,7 @@ class ForceLaws:
     feedforward: list[Motion]
 
 
-def forces(reading: Reading, motions: Motions) -> Forces:
+def read_force_section(reading: Reading, motions: Motions) -> Forces:
     """The force law of each joint that has one; joints whose force overrides `motion: all` leave `motions`."""
     actuators = [one.name for one in reading.robot.actuators]
     entries = {name: law for name, law in reading.file.forces.items() if name not in actuators}
@@ -66,7 +66,7 @@ def forces(reading: Reading, motions: Motions) -> Forces:
     return laws
 
 
-def force_laws(reading: Reading, laws: Forces, references: Mapping[str, Motion]) -> ForceLaws:
+def read_force_laws(reading: Reading, laws: Forces, references: Mapping[str, Motion]) -> ForceLaws:
     """The force laws, each with the motion that it follows."""
     made = ForceLaws([], [], [])
     for joint, (law, path) in laws.items():
@@ -93,7 +93,7 @@ def _driven_speeds(
     """The function of the law for each speed of the joint."""
     reading.law_fits(law, path, joint)
     if law.reads_all():
-        return [replace(one, dead_time=law.delay()) for one in formulas.driven(reading, joint, law, path)]
+        return [replace(one, dead_time=law.delay()) for one in formulas.read_formula_forces(reading, joint, law, path)]
     nv = joint.type.nv
     functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
     reference = references.get(joint.name) if law.follows_motion() else None

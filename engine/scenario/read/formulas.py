@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from ...errors import InputError, did_you_mean
 from ...laws.forces import ForceLaw
-from ...laws.lookup import pieces
+from ...laws.lookup import law_table_polynomials
 from ...machine.program.formulas import Curve
 from ...robot.model import Actuator, Effort, Joint, Robot
-from ...robot.values import counted
+from ...robot.values import count_with_noun
 from ...simulate.inputs import Driven
-from ...simulate.state_force import FormulaForce, points_of
+from ...simulate.state_force import FormulaForce, points_for_state_forces
 from ...text.document import Keys
-from ...text.formula_tree import TIME, Formula, Lookup, lookups, names, replaced, total
+from ...text.formula_tree import (
+    TIME,
+    Formula,
+    Lookup,
+    formula_with_replaced_names,
+    lookups_in_formula,
+    names_in_formula,
+    total_formula,
+)
 from .reading import Reading
 
 OWN = "q", "qd"  # the names of a law's own coordinate and speed
 
 
-def driven(reading: Reading, joint: Joint, law: ForceLaw, path: Keys) -> list[Driven]:
+def read_formula_forces(reading: Reading, joint: Joint, law: ForceLaw, path: Keys) -> list[Driven]:
     """The force along each speed of the joint."""
     given = law.formulas(joint.type.nv)
     if len(given) not in (1, joint.type.nv):
         raise reading.error(
             (*path, given[0][0]),
-            f"`{joint.name}` needs {counted(joint.type.nv, 'formula')}",
+            f"`{joint.name}` needs {count_with_noun(joint.type.nv, 'formula')}",
             found=str(len(given)),
             allowed=f"one formula, or [{', '.join('…' * joint.type.nv)}]",
         )
@@ -32,13 +40,15 @@ def driven(reading: Reading, joint: Joint, law: ForceLaw, path: Keys) -> list[Dr
         coordinate = joint.coordinates[place] if joint.type.orientation is None else None
         key, formula = given[place if len(given) > 1 else 0]
         at = (*path, key, place) if len(given) > 1 else (*path, key)
-        whole = resolved(reading, formula, at, coordinate, speed)
+        whole = read_formula_force(reading, formula, at, coordinate, speed)
         effort = joint.effort if joint.actuated else Effort()
-        made.append(Driven(speed, coordinate, silent, None, place, low=effort.low, high=effort.high, whole=whole))
+        made.append(
+            Driven(speed, coordinate, no_force_of_formula, None, place, low=effort.low, high=effort.high, whole=whole)
+        )
     return made
 
 
-def of_actuator(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> FormulaForce:
+def read_actuator_formula(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> FormulaForce:
     """The force of an actuator that is no joint's; `q` and `qd` are the sums by which it moves, if it moves joints."""
     given = law.formulas(1)
     if len(given) != 1:
@@ -49,25 +59,29 @@ def of_actuator(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> F
     if one.joints:
         owners = {k: joint.name for joint in reading.robot.moving for k in joint.speeds}
         ratios = {owners[joint.speed]: joint.ratio for joint in one.joints}
-        formula = replaced(formula, {own: total({f"{name}.{own}": x for name, x in ratios.items()}) for own in OWN})
-    return resolved(reading, formula, (*path, key), None, None)
+        formula = formula_with_replaced_names(
+            formula, {own: total_formula({f"{name}.{own}": x for name, x in ratios.items()}) for own in OWN}
+        )
+    return read_formula_force(reading, formula, (*path, key), None, None)
 
 
-def silent(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:
+def no_force_of_formula(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:
     """The part of a force that its joint alone would give: none."""
     return 0.0
 
 
-def resolved(reading: Reading, formula: Formula, path: Keys, coordinate: int | None, speed: int | None) -> FormulaForce:
+def read_formula_force(
+    reading: Reading, formula: Formula, path: Keys, coordinate: int | None, speed: int | None
+) -> FormulaForce:
     """The force that a formula gives; `coordinate` and `speed` are what `q` and `qd` stand for, if anything."""
-    coordinates, speeds = columns(reading.robot)
+    coordinates, speeds = formula_column_places(reading.robot)
     if coordinate is not None:
         coordinates[OWN[0]] = coordinate
     if speed is not None:
         speeds[OWN[1]] = speed
-    used = [one.name for one in names(formula)]
-    points = {name: point for point in points_of(reading.robot) for name in point.columns()}
-    for one in names(formula):
+    used = [one.name for one in names_in_formula(formula)]
+    points = {name: point for point in points_for_state_forces(reading.robot) for name in point.columns()}
+    for one in names_in_formula(formula):
         if one.name not in coordinates and one.name not in speeds and one.name not in points and one.name != TIME:
             known = [TIME, *coordinates, *speeds, *points]
             raise reading.error(
@@ -81,12 +95,12 @@ def resolved(reading: Reading, formula: Formula, path: Keys, coordinate: int | N
         tuple((name, coordinates[name]) for name in used if name in coordinates),
         tuple((name, speeds[name]) for name in used if name in speeds),
         TIME in used,
-        tuple((one, curve(reading, one, path)) for one in lookups(formula)),
+        tuple((one, read_formula_table(reading, one, path)) for one in lookups_in_formula(formula)),
         tuple({point.name: point for name, point in points.items() if name in used}.values()),
     )
 
 
-def columns(robot: Robot) -> tuple[dict[str, int], dict[str, int]]:
+def formula_column_places(robot: Robot) -> tuple[dict[str, int], dict[str, int]]:
     """The places of coordinates and of speeds by the names of their columns."""
     coordinates, speeds = {}, {}
     for joint in robot.moving:
@@ -97,10 +111,10 @@ def columns(robot: Robot) -> tuple[dict[str, int], dict[str, int]]:
     return coordinates, speeds
 
 
-def curve(reading: Reading, lookup: Lookup, path: Keys) -> Curve:
+def read_formula_table(reading: Reading, lookup: Lookup, path: Keys) -> Curve:
     """The curve through a table; its mistakes appear at the law's entry."""
     try:
-        made = pieces(lookup, reading.folder)
+        made = law_table_polynomials(lookup, reading.folder)
     except InputError as error:
         where = f"{error.place}: " if error.place else f"{lookup.file}: "
         raise reading.error(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_parameters
+from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_euler_parameters
 from ...simulate.inputs import Motion
 from ...simulate.system import System
 from ...text.document import Keys
@@ -14,7 +14,7 @@ from .reading import Reading
 ALIKE = 1e-9  # rad, m, or per second, and relative: values this near are the same
 
 
-def coordinates(reading: Reading) -> list[float]:
+def read_initial_coordinates(reading: Reading) -> list[float]:
     """The coordinates at the start, before loops are closed: those of the file, or else the robot's."""
     q = list(reading.robot.q0)
     for joint, values in reading.values("initial", reading.file.initial, lambda joint: joint.type.coordinates):
@@ -22,12 +22,12 @@ def coordinates(reading: Reading) -> list[float]:
         for k, (value, kind) in enumerate(zip(values, joint.type.kinds)):
             reading.fits(value, kind, (*path, k) if len(values) > 1 else path)
         no_norm = partial(reading.error, path, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
-        for k, x in zip(joint.coordinates, unit_parameters([float(x) for x in values], joint.type, no_norm)):
+        for k, x in zip(joint.coordinates, unit_euler_parameters([float(x) for x in values], joint.type, no_norm)):
             q[k] = x
     return q
 
 
-def speeds(reading: Reading) -> list[float]:
+def read_initial_speeds(reading: Reading) -> list[float]:
     """The speeds at the start: those of the file, or else 0."""
     qd = [0.0] * reading.robot.nv
     for joint, values in reading.values("rates", reading.file.rates, lambda joint: joint.type.speeds):
@@ -38,9 +38,9 @@ def speeds(reading: Reading) -> list[float]:
     return qd
 
 
-def refuse_contradictions(reading: Reading, prescribed: Sequence[Motion]) -> None:
+def refuse_contradictory_initial_entries(reading: Reading, prescribed: Sequence[Motion]) -> None:
     """Raises an error if an entry under `initial` or `rates` contradicts the prescribed motion of its joint."""
-    asked = {"initial": coordinates(reading), "rates": speeds(reading)}
+    asked = {"initial": read_initial_coordinates(reading), "rates": read_initial_speeds(reading)}
     for one in prescribed:
         places, rates, _ = one.at(reading.span[0])
         for section, values, ks, own in (
@@ -66,7 +66,7 @@ def _listed(values: Sequence[float]) -> str:
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
-def within_limits(reading: Reading, system: System, q0: Sequence[float]) -> None:
+def refuse_start_beyond_stops(reading: Reading, system: System, q0: Sequence[float]) -> None:
     """Raises an error if a joint starts beyond its stops."""
     for coordinate, low, high in system.stopped.values():
         x = q0[coordinate]

@@ -10,11 +10,11 @@ import numpy as np
 from ...dynamics.quantities import inertia
 from ...laws.forces import ComputedTorque, Feedforward
 from ...laws.motions import Hold
-from ...loops.assembly import assembled
+from ...loops.assembly import position_with_loops_closed
 from ...loops.balance import idle_spins
-from ...loops.constraints import Closure, closure
+from ...loops.constraints import Closure, loop_closure
 from ...loops.methods import METHODS
-from ...loops.rank import independent
+from ...loops.rank import independent_constraint_rows
 from ...robot.model import Joint
 from ...simulate.inputs import Driving, Motion
 from ...simulate.reference import Held
@@ -36,12 +36,12 @@ class Start:
     warnings: tuple[str, ...] = ()
 
 
-def constraints(reading: Reading, drives: Drives) -> Closure | None:
+def read_constraints_of_scenario(reading: Reading, drives: Drives) -> Closure | None:
     """The constraints of the robot besides its tree's joints, or None if there are none."""
     _refuse_division(reading)
     if reading.file.drives:
         return Closure(reading.robot, drives.ties())
-    return closure(reading.robot) if reading.robot.tied else None
+    return loop_closure(reading.robot) if reading.robot.tied else None
 
 
 def _refuse_division(reading: Reading) -> None:
@@ -63,7 +63,7 @@ def _has_rotors(reading: Reading, joint: str) -> bool:
     return all(drive.rotor > 0.0 for drive in reading.robot.joint(joint).drives)
 
 
-def preferred(reading: Reading) -> list[int] | None:
+def read_preferred_speeds(reading: Reading) -> list[int] | None:
     """The speeds that the scenario chooses as independent, or None."""
     if reading.file.closure.independent is None:
         return None
@@ -71,7 +71,7 @@ def preferred(reading: Reading) -> list[int] | None:
     return [k for joint in joints for k in joint.speeds]
 
 
-def closed_start(
+def read_closed_start(
     reading: Reading,
     loops: Closure,
     drives: Drives,
@@ -85,11 +85,11 @@ def closed_start(
     q0 = _motion_starts(reading, start.q0, references, firm, led)
     order = list(dict.fromkeys([*firm, *map(reading.robot.joint, reading.file.initial), *led]))
     if reading.file.drives:  # a drive without a start of its own starts at the robot's position
-        q0 = _coordinates(closure(reading.robot), q0, [k for joint in order for k in joint.speeds])
+        q0 = _coordinates(loop_closure(reading.robot), q0, [k for joint in order for k in joint.speeds])
         start = replace(start, driving=drives.laws(loops, q0))
         loops = loops.at(drives.values(loops, start.driving, reading.span[0]))
         drives.refuse_contradictions(loops, q0, [k for joint in firm for k in joint.speeds])
-    q0, moved = surplus.fitted_coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
+    q0, moved = surplus.read_surplus_coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
     surplus.refuse_surplus_motions(reading, loops, q0, firm, motions)
     for kind in (ComputedTorque, Feedforward):
         planned = [joint for joint in led if isinstance(forces[joint][0], kind)]
@@ -98,7 +98,7 @@ def closed_start(
         references[joint.name] = Held(joint, tuple(q0[k] for k in joint.coordinates))
     for joint in led:  # a motion without a start of its own starts at the robot's position
         references[joint.name] = motion.read_motion_of_joint(reading, joint, *motions[joint], q0)
-    loose = {joint.name for joint in surplus.decided(loops, q0, [*firm, *held])}
+    loose = {joint.name for joint in surplus.scenario_joints_decided_before(loops, q0, [*firm, *held])}
     prescribed = [references[one.joint.name] for one in start.prescribed if one.joint.name not in loose]
     qd0, changed = _speeds_at_start(reading, loops, replace(start, q0=q0, prescribed=prescribed))
     return Start(q0, qd0, prescribed, start.driving, (*moved, *changed))
@@ -121,11 +121,11 @@ def _speeds_at_start(reading: Reading, loops: Closure, start: Start) -> tuple[li
     for one in start.prescribed:
         for k, x in zip(one.joint.speeds, one.at(t0)[1]):
             qd0[k] = float(x)
-    asked = surplus.given_rates(reading, start.qd0)
+    asked = surplus.read_given_rates(reading, start.qd0)
     zeros = [[k for k in joint.speeds if k not in one] for joint, one in asked.items()]
     known = [*(one.joint.speeds for one in start.prescribed), *(list(one) for one in asked.values()), *zeros]
     qd0 = _speeds(loops, start.q0, qd0, known, [float(drive.curve(t0)[1]) for drive in start.driving])
-    return qd0, surplus.rate_warnings(reading, loops, qd0, asked)
+    return qd0, surplus.surplus_rate_warnings(reading, loops, qd0, asked)
 
 
 def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:
@@ -142,7 +142,7 @@ def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list
 def _coordinates(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> list[float]:
     """The initial coordinates with all loops closed; named speeds, or else the actuated ones, keep their place."""
     kept = list(named) or list(loops.robot.driven)
-    return [float(x) for x in assembled(loops, np.array(q0, dtype=float), kept)]
+    return [float(x) for x in position_with_loops_closed(loops, np.array(q0, dtype=float), kept)]
 
 
 def _speeds(
@@ -158,7 +158,7 @@ def _speeds(
     if known:
         scaled = loops.scaled(J)
         rest = [k for k in range(loops.robot.nv) if k not in known]
-        dependent = sorted(independent(scaled[rows].T, [rest, *reversed(named)]))
+        dependent = sorted(independent_constraint_rows(scaled[rows].T, [rest, *reversed(named)]))
     qd = np.array(qd0, dtype=float)
     qd[dependent] = 0.0
     if dependent:

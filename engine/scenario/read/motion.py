@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...laws.motions import Hold, MotionLaw, Profiled, Turn, profiled
+from ...laws.motions import Hold, MotionLaw, Profiled, Turn, profiled_motion_laws
 from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
-from ...text.checking import in_words
+from ...text.checking import yaml_value_in_words
 from ...text.document import Keys
 from ...text.units import DIMENSIONS
 from .reading import Reading
@@ -20,7 +20,7 @@ from .reading import Reading
 Motions = dict[Joint, tuple[MotionLaw, Keys]]  # a joint's law, and the path of its entry
 
 
-def motions(reading: Reading) -> Motions:
+def read_motion_laws(reading: Reading) -> Motions:
     """The law of each joint that has one; in inverse dynamics actuated joints without an entry are held."""
     laws = reading.each("motion", reading.file.motion)
     if reading.simulating:
@@ -37,7 +37,7 @@ def read_motion_of_joint(reading: Reading, joint: Joint, law: MotionLaw, path: K
     place = tuple(q0[k] for k in joint.coordinates)
     if misfitting := law.misfit(t0, t1):
         key, message, allowed = misfitting
-        raise reading.error((*path, key), message, found=in_words(getattr(law, key)), allowed=allowed)
+        raise reading.error((*path, key), message, found=yaml_value_in_words(getattr(law, key)), allowed=allowed)
     kinks = tuple(law.kinks(t0, t1))
     if isinstance(law, Hold) and law.from_ is None:
         return Held(joint, place)
@@ -59,7 +59,9 @@ def _turning(
             path,
             f"the {joint.type.name} joint `{joint.name}` can't follow this",
             found=f"law: {getattr(law, 'law', '')}",
-            allowed="hold" if free else f"{' or '.join(profiled())} with `to: {{axis: […], angle: …}}`, hold",
+            allowed="hold"
+            if free
+            else f"{' or '.join(profiled_motion_laws())} with `to: {{axis: […], angle: …}}`, hold",
         )
     axis = np.array([float(x) for x in law.to.axis])
     axis = axis / abs(axis).max()
@@ -81,7 +83,7 @@ def _refuse_turns(reading: Reading, joint: Joint, law: MotionLaw, path: Keys) ->
             raise reading.error(
                 (*path, key),
                 f"`{joint.name}` has no Euler parameters, so it can't turn about an axis that a law names",
-                found=in_words({"axis": 0, "angle": 0}),
+                found=yaml_value_in_words({"axis": 0, "angle": 0}),
                 allowed=", ".join(DIMENSIONS[kind][1] for kind in joint.type.kinds)
                 + "; an axis and an angle are for spherical joints",
             )

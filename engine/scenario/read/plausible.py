@@ -7,16 +7,16 @@ from typing import Any
 
 from ...laws.law import Law
 from ...robot.model import Joint
-from ...robot.plausible import enormous, unbelievable
+from ...robot.plausible import enormous_robot_numbers, unbelievable_robot_angle
 from ...text.document import Keys
 from .reading import Reading
 
 
-def doubts(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) -> list[str]:
+def doubts_about_scenario_angles(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) -> list[str]:
     """Warnings about bare angles of more than a turn, in laws and in `initial`, and about other odd numbers."""
     odd = [*_angles(reading, laws), *_step(reading)]
     for section in ("motion", "forces", "wrenches", "initial", "rates", "drives"):
-        odd += enormous(getattr(reading.file, section), (section,))
+        odd += enormous_robot_numbers(getattr(reading.file, section), (section,))
     return [f"{'.'.join(map(str, path))}: {words}" for path, words in odd]
 
 
@@ -39,6 +39,6 @@ def _angles(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) ->
 def _of_joint(joint: Joint, value: Any, path: Keys) -> Iterator[tuple[Keys, str]]:
     values = value if isinstance(value, tuple) else [value] * len(joint.type.kinds)
     for one, kind in zip(values, joint.type.kinds):
-        if kind == "angle" and (words := unbelievable(one)):
+        if kind == "angle" and (words := unbelievable_robot_angle(one)):
             yield path, words
             return

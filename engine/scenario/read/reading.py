@@ -9,10 +9,10 @@ from typing import Any
 from ...errors import InputError, did_you_mean
 from ...laws.law import OF_JOINT, Law
 from ...robot.model import Joint, Robot
-from ...robot.values import counted
-from ...text.checking import checked
+from ...robot.values import count_with_noun
+from ...text.checking import checked_document_model
 from ...text.document import Document, Keys
-from ...text.expression import misfit
+from ...text.expression import misfit_of_unit
 from ...text.fields import Numbers
 from ...text.units import DIMENSIONS
 from ..schema import ScenarioFile
@@ -23,7 +23,7 @@ class Reading:
 
     def __init__(self, document: Document, robot: Robot):
         self.document, self.robot = document, robot
-        self.file = checked(ScenarioFile, document, document.data)
+        self.file = checked_document_model(ScenarioFile, document, document.data)
         self.error = document.error
         self.folder = Path(document.name).parent  # of tables
         self.simulating = self.file.task == "simulate"
@@ -75,7 +75,7 @@ class Reading:
             if len(values) != len(wanted):
                 raise self.error(
                     (key, name),
-                    f"`{name}` needs {counted(len(wanted), 'number')} here: {', '.join(wanted)}",
+                    f"`{name}` needs {count_with_noun(len(wanted), 'number')} here: {', '.join(wanted)}",
                     found=str(len(values)),
                     allowed=f"[{', '.join('…' * len(wanted))}]" if len(wanted) > 1 else "one number",
                 )
@@ -85,7 +85,7 @@ class Reading:
 
     def fits(self, value: Any, kind: str, path: Keys) -> None:
         """Raises an error if a number's unit is not of this kind."""
-        if message := misfit(value, kind):
+        if message := misfit_of_unit(value, kind):
             raise self.error(path, message, allowed=DIMENSIONS[kind][1])
 
     def all_fit(self, value: Numbers, kinds: Sequence[str], path: Keys, joint: Joint) -> None:
@@ -93,7 +93,7 @@ class Reading:
         if isinstance(value, tuple) and len(value) != len(kinds):
             raise self.error(
                 path,
-                f"`{joint.name}` needs {counted(len(kinds), 'number')} here",
+                f"`{joint.name}` needs {count_with_noun(len(kinds), 'number')} here",
                 found=str(len(value)),
                 allowed=f"one number, or [{', '.join('…' * len(kinds))}]",
             )
@@ -116,7 +116,7 @@ class Reading:
             key: Keys = ("columns",) if getattr(law, "columns", None) else ("column",)
             raise self.error(
                 (*path, *key),
-                f"`{who}` needs {counted(count, 'column')}",
+                f"`{who}` needs {count_with_noun(count, 'column')}",
                 found=str(len(law.columns_read())),
                 allowed=f"columns: [{', '.join('…' * count)}]",
             )

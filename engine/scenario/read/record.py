@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from ...errors import did_you_mean
 from ...record.drawings import TIME, Drawing
 from ...text.document import Keys
-from ...text.formula import parsed
-from ...text.formula_fields import unit_size
-from ...text.formula_tree import lookups, names
+from ...text.formula import parsed_formula
+from ...text.formula_fields import size_of_unit
+from ...text.formula_tree import lookups_in_formula, names_in_formula
 from ..formula_columns import FormulaColumn
 from ..outputs import DrawingEntry
-from .formulas import curve
+from .formulas import read_formula_table
 from .reading import Reading
 
 OF_POINTS = ("point_velocities", "point_accelerations")
 
 
-def points(reading: Reading) -> tuple[tuple[str, str], ...]:
+def read_record_points(reading: Reading) -> tuple[tuple[str, str], ...]:
     """The link and the point of each name under `points`."""
     robot, names = reading.robot, reading.file.record.points
     for key in OF_POINTS:
@@ -40,7 +40,7 @@ def points(reading: Reading) -> tuple[tuple[str, str], ...]:
     return tuple((name.split(".")[0], name.split(".")[1]) for name in names)
 
 
-def formulas(reading: Reading, known: Sequence[str]) -> tuple[FormulaColumn, ...]:
+def read_record_formulas(reading: Reading, known: Sequence[str]) -> tuple[FormulaColumn, ...]:
     """The columns under `expressions`, each over the `known` ones, the time and those before it."""
     there = [TIME, *known]
     made = []
@@ -48,9 +48,9 @@ def formulas(reading: Reading, known: Sequence[str]) -> tuple[FormulaColumn, ...
         path: Keys = ("record", "expressions", name)
         if name in there:
             raise reading.error(path, f"there is a column `{name}` already", key=True, allowed="another name")
-        formula = parsed(entry.formula)
+        formula = parsed_formula(entry.formula)
         at: Keys = path if not _is_mapping(reading, path) else (*path, "formula")
-        for one in names(formula):
+        for one in names_in_formula(formula):
             if one.name not in there:
                 raise reading.error(
                     at,
@@ -58,8 +58,8 @@ def formulas(reading: Reading, known: Sequence[str]) -> tuple[FormulaColumn, ...
                     allowed=", ".join(there),
                     hint=did_you_mean(one.name, there),
                 )
-        curves = tuple((one, curve(reading, one, at)) for one in lookups(formula))
-        size = 1.0 if entry.unit is None else unit_size(entry.unit)
+        curves = tuple((one, read_formula_table(reading, one, at)) for one in lookups_in_formula(formula))
+        size = 1.0 if entry.unit is None else size_of_unit(entry.unit)
         made.append(FormulaColumn(name, formula, _superscript(entry.unit or ""), size, curves))
         there.append(name)
     return tuple(made)
@@ -77,7 +77,7 @@ def _superscript(unit: str) -> str:
     return unit.replace("^2", "²").replace("^3", "³")
 
 
-def drawings(reading: Reading, known: Sequence[str]) -> tuple[Drawing, ...]:
+def read_record_plots(reading: Reading, known: Sequence[str]) -> tuple[Drawing, ...]:
     """What is drawn: usual plots, and `known` columns against others."""
     made: list[Drawing] = []
     for k, entry in enumerate(reading.file.plots):

@@ -12,7 +12,7 @@ from ...laws.law import Pace
 from ...laws.motions import MotionLaw
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.loop import Solver
-from ...text.checking import in_words
+from ...text.checking import yaml_value_in_words
 from ...text.document import Keys
 from . import wrenches
 from .reading import Reading
@@ -20,7 +20,7 @@ from .reading import Reading
 Law = tuple[MotionLaw | ForceLaw, Keys]  # a law, and the path of its entry
 
 
-def solver(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:
+def read_solver_section(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:
     """The entries of the section, with the short steps that the laws of motion and force need."""
     entry = reading.file.solver
     return Solver(
@@ -35,10 +35,10 @@ def solver(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:
     )
 
 
-def countable(reading: Reading, laws: Sequence[Law]) -> None:
+def scenario_law_swings_are_countable(reading: Reading, laws: Sequence[Law]) -> None:
     """Raises an error if a law swings too often for the allowed number of steps."""
     t0, t1 = reading.span
-    for law, path in [*laws, *wrenches.laws(reading)]:
+    for law, path in [*laws, *wrenches.read_wrench_laws(reading)]:
         begin, end, step = law.pace(t0, t1, reading.folder) or (t0, t0, math.inf)
         steps = (min(end, t1) - max(begin, t0)) / step if step else math.inf
         if steps > reading.file.solver.max_steps:
@@ -52,7 +52,7 @@ def countable(reading: Reading, laws: Sequence[Law]) -> None:
 
 def _paces(reading: Reading, laws: Sequence[Law]) -> tuple[Pace, ...]:
     """The times in which laws need short steps, and their lengths."""
-    paces = (law.pace(*reading.span, reading.folder) for law, _ in [*laws, *wrenches.laws(reading)])
+    paces = (law.pace(*reading.span, reading.folder) for law, _ in [*laws, *wrenches.read_wrench_laws(reading)])
     return tuple(dict.fromkeys(pace for pace in paces if pace is not None))
 
 
@@ -64,7 +64,7 @@ def _fixed_step(reading: Reading, grid: np.ndarray) -> float | None:
         raise reading.error(
             ("solver", "step"),
             f"`{entry.method}` chooses its steps itself",
-            found=in_words(entry.step),
+            found=yaml_value_in_words(entry.step),
             hint="`max_step` bounds them; `method: rk4` has a fixed step; the rows' is `step` under `time`",
         )
     step = None if adaptive else float(entry.step or grid[1] - grid[0])

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import AssemblyError
 from ...loops.constraints import Closure
-from ...loops.rank import independent
+from ...loops.rank import independent_constraint_rows
 from ...robot.model import Joint
 from .motion import Motions
 from .reading import Reading
@@ -22,18 +22,22 @@ Closing = Callable[
 ]  # finds closed coordinates while some speeds are kept
 
 
-def decided(loops: Closure, q: Sequence[float], joints: Sequence[Joint], *, places: bool = False) -> list[Joint]:
+def scenario_joints_decided_before(
+    loops: Closure, q: Sequence[float], joints: Sequence[Joint], *, places: bool = False
+) -> list[Joint]:
     """The joints whose motion, or whose place, follows from the loops and from the joints before them."""
     J, _ = loops.jacobian(np.array(q))
     scaled = loops.scaled(loops.holding(J) if places else J)
-    rows = independent(scaled, loops.row_groups())
+    rows = independent_constraint_rows(scaled, loops.row_groups())
     named = {k for joint in joints for k in joint.speeds}
     others = [k for k in range(loops.robot.nv) if k not in named]
-    dependent = set(independent(scaled[rows].T, [others, *(joint.speeds for joint in reversed(joints))]))
+    dependent = set(
+        independent_constraint_rows(scaled[rows].T, [others, *(joint.speeds for joint in reversed(joints))])
+    )
     return [joint for joint in joints if dependent & set(joint.speeds)]
 
 
-def fitted_coordinates(
+def read_surplus_coordinates(
     reading: Reading,
     loops: Closure,
     close: Closing,
@@ -52,7 +56,7 @@ def fitted_coordinates(
         q = _with_held(loops, close, q0, q, order, held)
     if not (_moved(loops, order, q, q0, ROUNDING) or _moved(loops, named, q, asked, ROUNDING)):
         return q, []
-    follow = decided(loops, q, order, places=True)
+    follow = scenario_joints_decided_before(loops, q, order, places=True)
     kept = [k for joint in order if joint not in follow for k in joint.speeds]
     q = close(loops, q0, kept)
     if astray := _moved(loops, named, q, asked, SLACK):
@@ -69,7 +73,7 @@ def _with_held(
 ) -> list[float]:
     """The position in which the held joints stay as far as they can, or q if the loops don't close so."""
     both = [*order, *(joint for joint in held if joint not in order)]
-    follow = decided(loops, q, both, places=True)
+    follow = scenario_joints_decided_before(loops, q, both, places=True)
     try:
         return close(loops, q0, [k for joint in both if joint not in follow for k in joint.speeds])
     except AssemblyError:
@@ -109,7 +113,7 @@ def refuse_surplus_motions(
     reading: Reading, loops: Closure, q0: Sequence[float], joints: Sequence[Joint], given: Motions
 ) -> None:
     """Raises an error if a motion follows from the loops and from the motions of the joints before it."""
-    for joint in decided(loops, q0, joints):
+    for joint in scenario_joints_decided_before(loops, q0, joints):
         raise reading.error(
             given[joint][1],
             f"the motion of `{joint.name}` follows from the loops and what else is prescribed",
@@ -118,13 +122,13 @@ def refuse_surplus_motions(
         )
 
 
-def given_rates(reading: Reading, qd0: Sequence[float]) -> dict[Joint, dict[int, float]]:
+def read_given_rates(reading: Reading, qd0: Sequence[float]) -> dict[Joint, dict[int, float]]:
     """The given rates by joint and speed; a 0 in a list of several counts as not given."""
     joints = [reading.robot.joint(name) for name in reading.file.rates]
     return {joint: {k: qd0[k] for k in joint.speeds if qd0[k] or joint.type.nv == 1} for joint in joints}
 
 
-def rate_warnings(
+def surplus_rate_warnings(
     reading: Reading, loops: Closure, qd: Sequence[float], asked: Mapping[Joint, Mapping[int, float]]
 ) -> list[str]:
     """Warnings about values under `rates` that were changed; those that don't fit are refused."""

@@ -10,7 +10,7 @@ MOST_ROWS = 1_000_000
 MOST_NUMBERS = 50_000_000  # rows × columns
 
 
-def grid(reading: Reading) -> np.ndarray:
+def read_time_grid(reading: Reading) -> np.ndarray:
     """The instants, a step apart, with the end of the run as the last one."""
     start, end = reading.span
     time = reading.file.time

@@ -18,7 +18,9 @@ PERMISSIONS = ("energy",)  # keys that are no inputs of a run but say what its u
 NOTHING = "all motion is given, so nothing is integrated"
 
 
-def doubts(reading: Reading, system: System, q0: Sequence[float], used: Iterable[Keys]) -> list[str]:
+def doubts_about_unused_scenario_entries(
+    reading: Reading, system: System, q0: Sequence[float], used: Iterable[Keys]
+) -> list[str]:
     """Warnings about entries that do nothing; `used` are the paths of the laws that act.
 
     An entry with its default value is none of them: it says what would hold without it, as all entries of a replay do.
@@ -42,7 +44,7 @@ def _integrates(system: System, q0: Sequence[float]) -> bool:
     """Whether the run has anything to integrate."""
     if system.loops is None or not system.free:
         return bool(system.free)
-    part = coordinates.beginning(system, np.array(q0, dtype=float)).partition
+    part = coordinates.discrete_state_at_start(system, np.array(q0, dtype=float)).partition
     return bool(system.commanded or system.robot.rolls or (part is not None and part.N))
 
 

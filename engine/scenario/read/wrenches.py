@@ -12,13 +12,13 @@ from ...errors import did_you_mean
 from ...laws.forces import ForceLaw, laws_of_state, laws_of_time
 from ...simulate.inputs import TimedWrench
 from ...simulate.state_force import FormulaForce
-from ...text.checking import in_words
+from ...text.checking import yaml_value_in_words
 from ...text.document import Keys
-from .formulas import resolved
+from .formulas import read_formula_force
 from .reading import Reading
 
 
-def wrenches(reading: Reading) -> list[TimedWrench]:
+def read_scenario_wrenches(reading: Reading) -> list[TimedWrench]:
     """The wrenches, each with its components as functions of time."""
     wrenches = []
     links = [link.name for link in reading.robot.links]
@@ -40,7 +40,7 @@ def wrenches(reading: Reading) -> list[TimedWrench]:
                     whole.append((len(components), _of_state(reading, value, at)))
                     components.append(_time)
                 else:
-                    components.append(component(reading, value, kind, at))
+                    components.append(read_wrench_component(reading, value, kind, at))
         x, y, z = entry.at
         given = TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes, tuple(whole))
         wrenches.append(given)
@@ -53,14 +53,14 @@ def _of_state(reading: Reading, law: ForceLaw, path: Keys) -> FormulaForce:
     if len(given) != 1:
         raise reading.error((*path, given[0][0]), "one component needs 1 formula", found=str(len(given)), allowed="one")
     key, formula = given[0]
-    return resolved(reading, formula, (*path, key), None, None)
+    return read_formula_force(reading, formula, (*path, key), None, None)
 
 
 def _time(t: Any) -> Any:
     return t
 
 
-def laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
+def read_wrench_laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
     """The laws among the components of wrenches, and their paths."""
     return [
         (component, ("wrenches", k, key, place))
@@ -71,7 +71,7 @@ def laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
     ]
 
 
-def component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[[Any], Any]:
+def read_wrench_component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[[Any], Any]:
     """A component of a wrench as a function of time."""
     if not isinstance(value, ForceLaw):
         reading.fits(value, kind, path)
@@ -88,7 +88,9 @@ def component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[[
         if kind_of_parameter != "effort":
             continue
         if isinstance(given, tuple):
-            raise reading.error((*path, key), "one component needs 1 number", found=in_words(given), allowed="one")
+            raise reading.error(
+                (*path, key), "one component needs 1 number", found=yaml_value_in_words(given), allowed="one"
+            )
         reading.fits(given, kind, (*path, key))
     function = reading.tabled(value, path, 1, "one component", partial(value.forces, 1, reading.folder))[0]
 

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import AssemblyError, InputError, NumericalError
-from ...loops.assembly import assembled
-from ...loops.constraints import Closure, closure
-from ...loops.search import moved_along_speeds
+from ...loops.assembly import position_with_loops_closed
+from ...loops.constraints import Closure, loop_closure
+from ...loops.search import closing_position_moved_along_speeds
 from ...robot.model import Joint, Robot
 
 FARTHEST = 0.05  # step of a coordinate on the way to the first row, in radians and metres
 SMALLEST = 1e-8  # singular value of the scaled constraints, as a share of the largest, below which motions are free
 
 
-def followed(
+def follow_measured_loops(
     robot: Robot, joints: Sequence[Joint], q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, speeds and accelerations of all joints; the first row is reached from the file's initial position."""
-    loops = closure(robot)
+    loops = loop_closure(robot)
     places = [k for joint in joints for k in joint.coordinates]
     speeds = [k for joint in joints for k in joint.speeds]
     now = _to_first(loops, places, speeds, q[0])
@@ -28,7 +28,7 @@ def followed(
     for n in range(len(q)):
         if n:
             step = _others(loops, now, speeds, q[n] - now[places])
-            now = moved_along_speeds(robot, now, step) if len(places) == len(speeds) else now.copy()
+            now = closing_position_moved_along_speeds(robot, now, step) if len(places) == len(speeds) else now.copy()
             now = _closed(loops, now, places, speeds, q[n])
         v = _others(loops, now, speeds, qd[n])
         drift = loops.jacobian(now, v)[1]
@@ -40,7 +40,7 @@ def followed(
 def _to_first(loops: Closure, places: Sequence[int], speeds: Sequence[int], wanted: np.ndarray) -> np.ndarray:
     """The first row's position, in small steps from the initial one, so that the branch stays the same."""
     robot = loops.robot
-    now = assembled(loops, np.array(robot.q0), speeds)
+    now = position_with_loops_closed(loops, np.array(robot.q0), speeds)
     way = wanted - now[places]
     count = max(1, int(np.ceil(abs(way).max(initial=0.0) / FARTHEST)))
     start = now[places]
@@ -55,7 +55,7 @@ def _closed(
     """The closed position near q with these coordinates where they are wanted."""
     guess = q.copy()
     guess[places] = wanted
-    closed = assembled(loops, guess, speeds)
+    closed = position_with_loops_closed(loops, guess, speeds)
     if abs(closed[places] - wanted).max(initial=0.0) > 1e-6:
         raise AssemblyError(f"{loops.robot.name}: the loops can't be closed at measured positions", closed)
     closed[places] = wanted

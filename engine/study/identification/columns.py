@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics.inertial import INERTIAL, NAMES
-from ...dynamics.regressor import names_of, parameters, speeds
+from ...dynamics.regressor import names_of_regressor_numbers, parameters, regressor_speeds
 from ...loops.base import BaseParameters, base_parameters
 from ...loops.regressor import regressor
 from ...robot.model import Robot
-from .recorded import Recorded, measured
+from .recorded import Recorded, measured_joints
 from .settings import INERTIA, DryFriction
 
 BEYOND = 0.1  # share of the links' mean mass that counts as the size of lighter ones, too
@@ -38,10 +38,10 @@ class Sought:
         return self.base.numbers
 
 
-def sought(robot: Robot, kinds: list[str], friction: DryFriction) -> Sought:
+def sought_identification_numbers(robot: Robot, kinds: list[str], friction: DryFriction) -> Sought:
     """The numbers of these kinds; of joints that aren't measured only those that the file has."""
     values = parameters(robot)
-    known = {joint.name for joint in measured(robot)}
+    known = {joint.name for joint in measured_joints(robot)}
     inertial = INERTIAL * len(robot.links)
     among = [name for name in list(values)[:inertial] if INERTIA in kinds]
     for name in list(values)[inertial:]:
@@ -52,15 +52,15 @@ def sought(robot: Robot, kinds: list[str], friction: DryFriction) -> Sought:
     return Sought(robot, base_parameters(robot, among), np.array(list(values.values())), places, friction)
 
 
-def rows_of(wanted: Sought, motion: Recorded) -> np.ndarray:
+def identification_regressor_rows(wanted: Sought, motion: Recorded) -> np.ndarray:
     """The regressor of a motion, (instants, efforts, columns), with the chosen law of dry friction."""
     robot = wanted.robot
     Y = np.array(regressor(robot, motion.q, motion.qd, motion.qdd))
     if not robot.closed:
         Y = Y[:, list(robot.driven)]
     start = INERTIAL * len(robot.links)
-    for _, k, drive in speeds(robot):
-        own = names_of(drive)
+    for _, k, drive in regressor_speeds(robot):
+        own = names_of_regressor_numbers(drive)
         v = motion.qd[:, k]
         law = np.tanh(v / wanted.friction.width) if wanted.friction.law == "tanh" else np.sign(v)
         Y[..., start + own.index("coulomb")] = Y[..., start + own.index("offset")] * law[:, None]
@@ -68,7 +68,7 @@ def rows_of(wanted: Sought, motion: Recorded) -> np.ndarray:
     return Y
 
 
-def remaining(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:
+def remaining_measured_efforts(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:
     """The efforts without the part of the numbers that keep the values of the robot's file."""
     fixed = wanted.values.copy()
     fixed[list(wanted.places)] = 0.0
@@ -76,11 +76,11 @@ def remaining(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:
     return result
 
 
-def sizes(wanted: Sought, motions: list[Recorded]) -> np.ndarray:
+def sizes_of_identified_numbers(wanted: Sought, motions: list[Recorded]) -> np.ndarray:
     """What a change of each fitted number is measured by: of links from masses and lengths, of joints from the data."""
     robot = wanted.robot
     masses = np.array([link.mass for link in robot.links])
-    mean, length = float(masses.mean()) or 1.0, length_of(robot)
+    mean, length = float(masses.mean()) or 1.0, length_scale_of_identification(robot)
     result: dict[str, float] = {}
     for link, m in zip(robot.links, np.maximum(masses, BEYOND * mean)):
         for name in NAMES:
@@ -88,16 +88,16 @@ def sizes(wanted: Sought, motions: list[Recorded]) -> np.ndarray:
             result[f"{link.name}.{name}"] = float(m) * length**power
     efforts = _rms([motion.efforts for motion in motions]).max()
     qd, qdd, q = (_rms([getattr(one, name) for one in motions]) for name in ("qd", "qdd", "q"))
-    for prefix, k, drive in speeds(robot):
+    for prefix, k, drive in regressor_speeds(robot):
         joint = next(joint for joint in robot.moving if k in joint.speeds)
         moved = q[joint.coordinates[0]]
         over = {"rotor": qdd[k], "viscous": qd[k], "coulomb": 1.0, "offset": 1.0, "stiffness": moved}
-        for name in names_of(drive):
+        for name in names_of_regressor_numbers(drive):
             result[f"{prefix}.{name}"] = float(efforts / over[name]) if over[name] else 1.0
     return np.array([result[name] for name in wanted.numbers])
 
 
-def unit_of(robot: Robot, name: str) -> str:
+def unit_of_identified_number(robot: Robot, name: str) -> str:
     """The unit of a number that the regressor has a column for."""
     owner, _, kind = name.rpartition(".")
     if kind in NAMES:
@@ -108,7 +108,7 @@ def unit_of(robot: Robot, name: str) -> str:
     raise KeyError(name)
 
 
-def length_of(robot: Robot) -> float:
+def length_scale_of_identification(robot: Robot) -> float:
     """Half the typical distance between joints, the size of mass centres."""
     away = np.array([np.linalg.norm(np.array(body.origin, dtype=float)) for body in robot.parts.bodies])
     return float(np.sqrt((away**2).mean())) / 2 or 0.1

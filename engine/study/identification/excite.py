@@ -11,7 +11,7 @@ from ...errors import InputError
 from ...loops.base import base_parameters
 from ...loops.regressor import regressor
 from ...robot.model import Robot
-from .columns import sought
+from .columns import sought_identification_numbers
 from .settings import ESTIMATED, DryFriction
 
 RANDOM = 1000  # motions of which the best one is improved
@@ -39,11 +39,11 @@ class Excitation:
 
     def at(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, speeds and accelerations; rows are instants."""
-        parts = [wave @ self.coefficients.T for wave in waves(t, self.time, self.coefficients.shape[1] // 2)]
+        parts = [wave @ self.coefficients.T for wave in excitation_waves(t, self.time, self.coefficients.shape[1] // 2)]
         return self.centre + parts[0], parts[1], parts[2]
 
 
-def waves(t: np.ndarray, time: float, harmonics: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def excitation_waves(t: np.ndarray, time: float, harmonics: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sines and cosines at some instants, in columns, with their first and second derivatives."""
     w = 2 * np.pi / time * np.arange(1, harmonics + 1)
     s, c = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
@@ -97,10 +97,10 @@ class _Search:
         self._fastest = np.minimum(speed, [joint.largest_speed for joint in robot.moving])
         self._series = time, harmonics
         self.rows = SEARCHED * harmonics
-        names = sought(robot, list(ESTIMATED), DryFriction()).numbers
+        names = sought_identification_numbers(robot, list(ESTIMATED), DryFriction()).numbers
         self._columns = list(base_parameters(robot, names).columns)
-        self._waves = waves(np.arange(self.rows) * (time / self.rows), time, harmonics)
-        self._fine = waves(np.arange(GRID * harmonics) * (time / (GRID * harmonics)), time, harmonics)
+        self._waves = excitation_waves(np.arange(self.rows) * (time / self.rows), time, harmonics)
+        self._fine = excitation_waves(np.arange(GRID * harmonics) * (time / (GRID * harmonics)), time, harmonics)
         low, high = np.array([self._limits(k) for k in range(robot.nv)]).T
         self.centre, self._reach = (low + high) / 2, (high - low) / 2
         rng = np.random.default_rng(0)
@@ -148,7 +148,9 @@ class _Search:
     def finally_within(self, x: np.ndarray) -> np.ndarray:
         """The coefficients scaled to the limits, with efforts on a grid that is much finer than that of the search."""
         count = FINER * GRID * self.harmonics
-        return self.within_efforts(self.scaled(x), waves(np.arange(count) * (self.time / count), *self._series))
+        return self.within_efforts(
+            self.scaled(x), excitation_waves(np.arange(count) * (self.time / count), *self._series)
+        )
 
     def within_efforts(self, x: np.ndarray, at: tuple[np.ndarray, ...]) -> np.ndarray:
         """The coefficients, made smaller where actuators would need more than they have."""

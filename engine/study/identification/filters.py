@@ -7,7 +7,7 @@ import numpy as np
 from ...errors import InputError
 
 
-def smoothed(t: np.ndarray, x: np.ndarray, order: int, cutoff: float) -> np.ndarray:
+def smooth_measured_columns(t: np.ndarray, x: np.ndarray, order: int, cutoff: float) -> np.ndarray:
     """The columns through a Butterworth filter, forwards and backwards; rows count as evenly spaced."""
     from scipy.signal import butter, sosfiltfilt
 
@@ -25,7 +25,7 @@ def smoothed(t: np.ndarray, x: np.ndarray, order: int, cutoff: float) -> np.ndar
     return result
 
 
-def derivative(t: np.ndarray, x: np.ndarray) -> np.ndarray:
+def derivative_of_measured_columns(t: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Derivatives of the columns by central differences, of second order for uneven rows, too."""
     result: np.ndarray = np.gradient(x, t, axis=0, edge_order=2)
     return result

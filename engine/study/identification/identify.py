@@ -14,10 +14,18 @@ from ...errors import InputError
 from ...formats.load import loads
 from ...robot.model import Robot
 from . import nearest, written
-from .columns import Sought, length_of, remaining, rows_of, sizes, sought, unit_of
-from .least_squares import Fit, solve
-from .recorded import Recorded, efforts_of, recorded
-from .settings import DataFile, IdentificationFile, settings_of
+from .columns import (
+    Sought,
+    identification_regressor_rows,
+    length_scale_of_identification,
+    remaining_measured_efforts,
+    sizes_of_identified_numbers,
+    sought_identification_numbers,
+    unit_of_identified_number,
+)
+from .least_squares import Fit, solve_identification_fit
+from .recorded import Recorded, measured_effort_columns, recorded_measurement
+from .settings import DataFile, IdentificationFile, identification_settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +59,7 @@ class Identified:
     @property
     def units(self) -> tuple[str, ...]:
         """The units of the base parameters."""
-        return tuple(unit_of(self.robot, name) for name in self.names)
+        return tuple(unit_of_identified_number(self.robot, name) for name in self.names)
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -64,18 +72,18 @@ class Identified:
             raise InputError(
                 "no robot's file has these numbers", found="; ".join(self.unwritable[:3]), hint="`physical: true`"
             )
-        data = written.with_numbers(self.robot, self.numbers, parameters(self.robot))
+        data = written.robot_data_with_identified_numbers(self.robot, self.numbers, parameters(self.robot))
         data["name"] = f"{self.robot.name}-identified"
         head = [f"{self.robot.name} with numbers identified by `denoc identify` from {', '.join(self.sources)}."]
         if self.physical:
             head.append("Every link's pseudo-inertia is positive definite.")
         head.append("What the data don't tell has the values nearest to the robot's file; unknown from the data:")
         head.append(f"  {', '.join((*self.silent, *self.unknown)) or 'none'}")
-        constant = written.offsets(self.robot, self.numbers)
+        constant = written.identified_force_offsets(self.robot, self.numbers)
         if constant:
             head.append("Constant forces, which a robot's file doesn't have:")
             head += [f"  {name}: {x:.17g}" for name, x in constant.items()]
-        return written.robot_text(data, head)
+        return written.identified_robot_text(data, head)
 
     def to_robot(self) -> Robot:
         """The identified robot."""
@@ -100,16 +108,16 @@ def identify(
     """
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
-    settings, document, folder = settings_of(study)
+    settings, document, folder = identification_settings(study)
     physical = settings.physical if physical is None else physical
     if physical:
-        nearest.available()
+        nearest.identification_solver_available()
     training, others = _motions(robot, data, test, settings, folder)
     if not training:
         raise document.error((), "there are no data to fit to", allowed="`train: [file.csv]`, or files as arguments")
     if robot.wrenches:
         raise InputError("constant wrenches act on this robot", allowed="a robot's file without `wrenches`")
-    wanted = sought(robot, settings.estimate, settings.friction)
+    wanted = sought_identification_numbers(robot, settings.estimate, settings.friction)
     return _identified(wanted, training, others, settings.errors, physical)
 
 
@@ -119,7 +127,7 @@ def _motions(
     """The motions to fit to, and those to compare with."""
 
     def read(files: Sequence[DataFile], home: Path) -> list[Recorded]:
-        return [recorded(robot, one, settings, home) for one in files]
+        return [recorded_measurement(robot, one, settings, home) for one in files]
 
     training = read(settings.train, folder)
     if isinstance(data, Mapping):
@@ -134,7 +142,7 @@ def _motions(
 def _given(robot: Robot, data: Mapping[str, Any]) -> Recorded:
     """A motion that is given as arrays."""
     arrays = {}
-    widths = {"q": robot.nq, "qd": robot.nv, "qdd": robot.nv, "tau": len(efforts_of(robot))}
+    widths = {"q": robot.nq, "qd": robot.nv, "qdd": robot.nv, "tau": len(measured_effort_columns(robot))}
     for name, width in widths.items():
         x = np.asarray(data[name], dtype=float) if name in data else np.zeros(())
         if x.ndim != 2 or x.shape[1] != width or len(x) != len(np.atleast_1d(data.get("q", 0))):
@@ -150,30 +158,37 @@ def _identified(
     """The fit to some motions, compared with others."""
     robot, base = wanted.robot, wanted.base
     columns, places = list(base.columns), list(wanted.places)
-    regressors = [rows_of(wanted, one) for one in training]
+    regressors = [identification_regressor_rows(wanted, one) for one in training]
     Y = np.concatenate(regressors)
-    y = np.concatenate([remaining(wanted, rows, one.efforts) for rows, one in zip(regressors, training)])
+    y = np.concatenate(
+        [remaining_measured_efforts(wanted, rows, one.efforts) for rows, one in zip(regressors, training)]
+    )
     ends = np.cumsum([len(one.t) for one in training])
-    fit: Fit = solve(Y[..., columns], y, base.values, list(ends), errors)
-    size = sizes(wanted, training)
+    fit: Fit = solve_identification_fit(Y[..., columns], y, base.values, list(ends), errors)
+    size = sizes_of_identified_numbers(wanted, training)
     if constrained:
-        size_of_links = length_of(robot)
-        fitted = nearest.physical(
+        size_of_links = length_scale_of_identification(robot)
+        fitted = nearest.physical_identified_numbers(
             Y[..., places], y, fit.deviations, wanted.numbers, wanted.values[places], size, size_of_links
         )
-        fitted = nearest.kept(wanted.numbers, base.silent, fitted, wanted.values[places])
+        fitted = nearest.identified_numbers_kept(wanted.numbers, base.silent, fitted, wanted.values[places])
     else:
-        fitted = nearest.least_change(base.grouping, fit.values, wanted.numbers, wanted.values[places], size)
+        fitted = nearest.least_change_of_identified_numbers(
+            base.grouping, fit.values, wanted.numbers, wanted.values[places], size
+        )
         fitted[abs(fitted) < nearest.ROUNDED * size] = 0.0
     shown = (base.grouping != 0).any(axis=0) | constrained
     numbers = wanted.values.copy()
     numbers[places] = np.where(shown, fitted, wanted.values[places])
     source = parameters(robot)
     own = dict(zip(source, map(float, numbers)))
-    efforts = efforts_of(robot)
+    efforts = measured_effort_columns(robot)
 
     def compared(motions: list[Recorded]) -> dict[str, dict[str, float]]:
-        return {one.name: dict(zip(efforts, _error(rows_of(wanted, one) @ numbers, one.efforts))) for one in motions}
+        return {
+            one.name: dict(zip(efforts, _error(identification_regressor_rows(wanted, one) @ numbers, one.efforts)))
+            for one in motions
+        }
 
     return Identified(
         robot=robot,
@@ -192,7 +207,7 @@ def _identified(
         numbers=own,
         train=compared(training),
         test=compared(others),
-        unwritable=tuple(written.unwritable(robot, own, source)),
+        unwritable=tuple(written.unwritable_identified_numbers(robot, own, source)),
         sources=tuple(one.name for one in training),
     )
 

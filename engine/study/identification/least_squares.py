@@ -29,7 +29,9 @@ class Fit:
     lags: int  # rows over which residuals hang together
 
 
-def solve(X: np.ndarray, y: np.ndarray, start: np.ndarray, ends: Sequence[int], errors: str = "auto") -> Fit:
+def solve_identification_fit(
+    X: np.ndarray, y: np.ndarray, start: np.ndarray, ends: Sequence[int], errors: str = "auto"
+) -> Fit:
     """The fit of X @ values to y, (instants, joints, numbers) and (instants, joints).
 
     Where the data tell nothing, the values are those nearest to `start`; `ends` are the ends of the files' rows.

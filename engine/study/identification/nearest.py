@@ -34,7 +34,7 @@ ENTRIES: dict[tuple[int, int], dict[str, float]] = {
 }
 
 
-def least_change(
+def least_change_of_identified_numbers(
     grouping: np.ndarray, wanted: np.ndarray, names: tuple[str, ...], numbers: np.ndarray, size: np.ndarray
 ) -> np.ndarray:
     """The numbers that have these groups and differ least from the given ones, in terms of their sizes.
@@ -71,7 +71,7 @@ def _least(G: np.ndarray, h: np.ndarray) -> np.ndarray:
     return result
 
 
-def physical(
+def physical_identified_numbers(
     X: np.ndarray,
     y: np.ndarray,
     deviations: np.ndarray,
@@ -137,7 +137,9 @@ def _constraints(
     return np.array(A), np.array(b), cones
 
 
-def kept(names: tuple[str, ...], silent: tuple[str, ...], numbers: np.ndarray, source: np.ndarray) -> np.ndarray:
+def identified_numbers_kept(
+    names: tuple[str, ...], silent: tuple[str, ...], numbers: np.ndarray, source: np.ndarray
+) -> np.ndarray:
     """The numbers with the file's own where no force shows them.
 
     In links of which forces show something, that is so where it leaves them physical.
@@ -148,12 +150,12 @@ def kept(names: tuple[str, ...], silent: tuple[str, ...], numbers: np.ndarray, s
         own = [names.index(f"{link}.{name}") for name in NAMES]
         given = np.where([names[k] in silent for k in own], source[own], numbers[own])
         lost = all(names[k] in silent for k in own)  # such as what is fixed to the ground
-        if lost or np.linalg.eigvalsh(pseudo_inertia(given))[0] > 0.0:
+        if lost or np.linalg.eigvalsh(pseudo_inertia_of_identified_link(given))[0] > 0.0:
             result[own] = given
     return result
 
 
-def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
+def pseudo_inertia_of_identified_link(ten: np.ndarray) -> np.ndarray:
     """The matrix [Σ h; hᵀ m] of a link's ten numbers."""
     assert len(ten) == INERTIAL
     values = dict(zip(NAMES, ten))
@@ -163,7 +165,7 @@ def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
     return result
 
 
-def available() -> None:
+def identification_solver_available() -> None:
     """Raises an error if the solver isn't installed."""
     _solver()
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError, Place
-from ...laws.table import read_columns
+from ...laws.table import read_law_table_columns
 from ...robot.model import Joint, Robot
-from .closed import followed
-from .filters import derivative, smoothed
+from .closed import follow_measured_loops
+from .filters import derivative_of_measured_columns, smooth_measured_columns
 from .settings import Column, Columns, DataFile, IdentificationFile
 
 FEWEST = 5  # rows of a range
@@ -35,20 +35,20 @@ class Recorded:
         return Recorded(self.name, *parts)
 
 
-def measured(robot: Robot) -> list[Joint]:
+def measured_joints(robot: Robot) -> list[Joint]:
     """The joints whose positions are measured: all, or with loops those with actuators."""
     return [joint for joint in robot.moving if joint.actuated or not robot.tied]
 
 
-def efforts_of(robot: Robot) -> list[str]:
+def measured_effort_columns(robot: Robot) -> list[str]:
     """The columns of the measured forces: of joints with actuators, and of actuators on links."""
     own = [f"{joint.name}.{name}" for joint in robot.moving if joint.actuated for name in joint.type.forces]
     return own + [f"{one.name}.tau" for one in robot.actuators]
 
 
-def recorded(robot: Robot, entry: DataFile, settings: IdentificationFile, folder: Path) -> Recorded:
+def recorded_measurement(robot: Robot, entry: DataFile, settings: IdentificationFile, folder: Path) -> Recorded:
     """The motion in a file, ready for the regressor."""
-    path, joints = folder / entry.file, measured(robot)
+    path, joints = folder / entry.file, measured_joints(robot)
     table = _Table(path, settings)
     t, q, qd, qdd, efforts = table.all(robot, joints)
     if entry.rows is not None:
@@ -65,7 +65,7 @@ def recorded(robot: Robot, entry: DataFile, settings: IdentificationFile, folder
     q, qd, qdd, efforts = _prepared(robot, joints, settings, t, q, qd, qdd, efforts)
     t, q, qd, qdd, efforts = (x[kept] for x in (t, q, qd, qdd, efforts))
     if robot.tied:
-        q, qd, qdd = followed(robot, joints, q, qd, qdd)
+        q, qd, qdd = follow_measured_loops(robot, joints, q, qd, qdd)
     return Recorded(str(entry.file), t, q, qd, qdd, efforts)
 
 
@@ -84,7 +84,7 @@ def _prepared(
 
     def clean(name: str, x: np.ndarray) -> np.ndarray:
         assert settings.filter is not None or name not in wanted
-        return smoothed(t, x, settings.filter.order, settings.filter.cutoff) if name in wanted else x  # type: ignore[union-attr]
+        return smooth_measured_columns(t, x, settings.filter.order, settings.filter.cutoff) if name in wanted else x  # type: ignore[union-attr]
 
     if qd is None:
         for joint in joints:
@@ -95,8 +95,8 @@ def _prepared(
                     allowed="columns of speeds",
                 )
     q = clean("positions", q)
-    qd = derivative(t, q) if qd is None else clean("speeds", qd)
-    qdd = derivative(t, qd) if qdd is None else clean("accelerations", qdd)
+    qd = derivative_of_measured_columns(t, q) if qd is None else clean("speeds", qd)
+    qdd = derivative_of_measured_columns(t, qd) if qdd is None else clean("accelerations", qdd)
     return q, qd, qdd, clean("efforts", efforts)
 
 
@@ -115,12 +115,12 @@ class _Table:
             "positions": [f"{joint.name}.{name}" for joint in joints for name in joint.type.coordinates],
             "speeds": [f"{joint.name}.{name}" for joint in joints for name in joint.type.speeds],
             "accelerations": [f"{joint.name}.{_second(name)}" for joint in joints for name in joint.type.speeds],
-            "efforts": efforts_of(robot),
+            "efforts": measured_effort_columns(robot),
         }
         for what, own in (*names.items(), ("currents", names["efforts"])):
             self._right_number(what, getattr(given, what), own)
         if settings.header:
-            there = header(self._path)
+            there = measurement_header(self._path)
             for what in ("speeds", "accelerations"):
                 if getattr(given, what) is None and not set(names[what]) <= set(there):
                     del names[what]
@@ -132,7 +132,7 @@ class _Table:
             chosen["efforts"] = given.currents
         flat = [self._named(name) for own in chosen.values() for name in own]
         time = None if given.time is None else self._named(given.time)
-        t, x = read_columns(self._path, flat, time=time, header=settings.header)
+        t, x = read_law_table_columns(self._path, flat, time=time, header=settings.header)
         parts = dict(zip(chosen, np.split(x, np.cumsum([len(own) for own in chosen.values()])[:-1], axis=1)))
         efforts = parts["efforts"] * (np.array(settings.gains) if given.currents is not None else 1.0)
         return t, parts["positions"], parts.get("speeds"), parts.get("accelerations"), efforts
@@ -141,7 +141,7 @@ class _Table:
         """The name of a column that is given by its name or its place."""
         if isinstance(column, str) or not self._settings.header:
             return str(column)
-        there = header(self._path)
+        there = measurement_header(self._path)
         if not 1 <= column <= len(there):
             raise InputError(
                 "no such column", place=Place(str(self._path), 1), found=str(column), allowed=f"1 to {len(there)}"
@@ -174,7 +174,7 @@ def _second(speed: str) -> str:
     return speed.replace("qd", "qdd", 1)
 
 
-def header(path: Path) -> list[str]:
+def measurement_header(path: Path) -> list[str]:
     """The names in the first line of a file; none where it can't be read, which its reader says."""
     try:
         with path.open(encoding="utf-8-sig") as file:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
 from ...dynamics.regressor import parameters
-from .columns import unit_of
+from .columns import unit_of_identified_number
 from .identify import Identified
 
 
@@ -24,7 +24,7 @@ class Row(TypedDict):
     determined: bool
 
 
-def parameter_rows(result: Identified) -> list[Row]:
+def identified_parameter_rows(result: Identified) -> list[Row]:
     """A row for each base parameter."""
     listed = zip(
         result.names, result.words, result.units, result.values, result.errors, result.of_file, result.determined
@@ -43,16 +43,16 @@ def parameter_rows(result: Identified) -> list[Row]:
     ]
 
 
-def parameters_csv(result: Identified) -> str:
+def identified_parameters_csv(result: Identified) -> str:
     """The base parameters as CSV."""
-    rows = parameter_rows(result)
+    rows = identified_parameter_rows(result)
     return _csv(list(Row.__annotations__), (list(row.values()) for row in rows))
 
 
 def identified_numbers_csv(result: Identified) -> str:
     """The numbers of links and joints as CSV."""
     own = parameters(result.robot)
-    rows = ([name, unit_of(result.robot, name), x, own[name]] for name, x in result.numbers.items())
+    rows = ([name, unit_of_identified_number(result.robot, name), x, own[name]] for name, x in result.numbers.items())
     return _csv(("name", "unit", "value", "file"), rows)
 
 

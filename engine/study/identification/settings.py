@@ -10,10 +10,10 @@ from pydantic_core import PydanticCustomError
 
 from ...dynamics.inertial import NAMES
 from ...dynamics.regressor import OF_SPEED, STIFFNESS
-from ...text.checking import checked
+from ...text.checking import checked_document_model
 from ...text.document import Document
-from ...text.fields import Choice, Or, Strict, number, one_or_more
-from ...text.source import from_mapping, read
+from ...text.fields import Choice, Or, Strict, quantity_field, quantity_list_field
+from ...text.source import document_from_mapping, read_yaml_document
 
 INERTIA = "inertia"  # stands for the ten numbers of every link
 ESTIMATED = (INERTIA, *OF_SPEED, STIFFNESS)
@@ -64,7 +64,7 @@ class Columns(Strict):
 class Filter(Strict):
     """A Butterworth filter that runs forwards and backwards, so that it delays nothing."""
 
-    cutoff: Annotated[float, number("frequency", above=0.0)] = Field(description="of one direction")
+    cutoff: Annotated[float, quantity_field("frequency", above=0.0)] = Field(description="of one direction")
     order: Annotated[StrictInt, Field(ge=1, le=12)] = Field(default=5, description="of one direction")
     of: list[Annotated[str, Choice(MEASURED)]] = Field(default=list(MEASURED), description="what is filtered")
 
@@ -73,7 +73,7 @@ class DryFriction(Strict):
     """Coulomb friction over the speed."""
 
     law: Literal["sign", "tanh"] = Field(default="sign", description="`tanh`: tanh(speed / width)")
-    width: Annotated[float, number("velocity", above=0.0)] = Field(default=0.01, description="of tanh")
+    width: Annotated[float, quantity_field("velocity", above=0.0)] = Field(default=0.01, description="of tanh")
 
 
 class IdentificationFile(Strict):
@@ -81,7 +81,7 @@ class IdentificationFile(Strict):
     test: list[AnyFile] = Field(default=[], description="files that the result is compared with")
     header: StrictBool = Field(default=True, description="whether the first line of the files names the columns")
     columns: Columns = Field(default=Columns(), description="what the columns are")
-    gains: Annotated[tuple[float, ...], one_or_more("number")] | None = Field(
+    gains: Annotated[tuple[float, ...], quantity_list_field("number")] | None = Field(
         default=None, description="effort over current, for each column of currents"
     )
     drop: Whole = Field(default=0, description="rows left out at both ends, after filtering and differences")
@@ -110,10 +110,10 @@ class IdentificationFile(Strict):
 OF_INERTIA = frozenset(NAMES)
 
 
-def settings_of(study: str | Path | dict[str, Any] | None) -> tuple[IdentificationFile, Document, Path]:
+def identification_settings(study: str | Path | dict[str, Any] | None) -> tuple[IdentificationFile, Document, Path]:
     """The settings of a file or of a mapping, their document, and the folder that their files are in."""
     if study is None:
-        return IdentificationFile(), from_mapping({}), Path()
-    document = from_mapping(study) if isinstance(study, dict) else read(Path(study))
+        return IdentificationFile(), document_from_mapping({}), Path()
+    document = document_from_mapping(study) if isinstance(study, dict) else read_yaml_document(Path(study))
     folder = Path() if isinstance(study, dict) else Path(study).parent
-    return checked(IdentificationFile, document, document.data), document, folder
+    return checked_document_model(IdentificationFile, document, document.data), document, folder

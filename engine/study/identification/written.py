@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dynamics.inertial import NAMES
-from ...dynamics.regressor import speeds
+from ...dynamics.regressor import regressor_speeds
 from ...errors import InputError
 from ...robot.model import Robot
 from ...text.writing import yaml_text
@@ -18,7 +18,7 @@ from .nearest import POSITIVE
 REPLACED = ("com", "com_from", "r", "first_moments", "inertia", "about", "frame", "mass")
 
 
-def unwritable(robot: Robot, numbers: Mapping[str, float], source: Mapping[str, float]) -> list[str]:
+def unwritable_identified_numbers(robot: Robot, numbers: Mapping[str, float], source: Mapping[str, float]) -> list[str]:
     """Why no file has these numbers, in words; empty where one has."""
     reasons = []
     document = robot.document
@@ -33,23 +33,25 @@ def unwritable(robot: Robot, numbers: Mapping[str, float], source: Mapping[str, 
         if kind == "m" and x == 0.0 and any(numbers[f"{name[:-1]}{other}"] for other in NAMES[1:]):
             reasons.append(f"{name} would be 0")
     several = {joint.name for joint in robot.moving if len(joint.speeds) > 1}
-    for prefix, _, _ in speeds(robot):
+    for prefix, _, _ in regressor_speeds(robot):
         changed = [k for k in numbers if k.rpartition(".")[0] == prefix and numbers[k] != source[k]]
         if prefix.rpartition(".")[0] in several and changed:
             reasons.append(f"the speeds of {prefix.rpartition('.')[0]} have one entry for all")
     return list(dict.fromkeys(reasons))
 
 
-def offsets(robot: Robot, numbers: Mapping[str, float]) -> dict[str, float]:
+def identified_force_offsets(robot: Robot, numbers: Mapping[str, float]) -> dict[str, float]:
     """Constant forces that no robot's file has, by joint: those of joints without a spring."""
     return {
         prefix: numbers[f"{prefix}.offset"]
-        for prefix, _, drive in speeds(robot)
+        for prefix, _, drive in regressor_speeds(robot)
         if not drive.stiffness and numbers.get(f"{prefix}.offset")
     }
 
 
-def with_numbers(robot: Robot, numbers: Mapping[str, float], source: Mapping[str, float]) -> dict[str, Any]:
+def robot_data_with_identified_numbers(
+    robot: Robot, numbers: Mapping[str, float], source: Mapping[str, float]
+) -> dict[str, Any]:
     """The data of the robot's file with those of these numbers that differ from its own."""
     if robot.document is None:
         raise InputError("this robot has no file", allowed="a robot from `denoc.load`")
@@ -86,7 +88,7 @@ def _joint(entry: dict[str, Any], name: str, numbers: Mapping[str, float], sourc
         entry["friction"] = {kind: numbers[f"{name}.{kind}"] + damped for kind in ("coulomb", "viscous")}
 
 
-def robot_text(data: Mapping[str, Any], head: Sequence[str]) -> str:
+def identified_robot_text(data: Mapping[str, Any], head: Sequence[str]) -> str:
     """The text of a robot's file, with its source as comments."""
     return yaml_text(_plain(data), head)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...text.expression import dimension_in_words
 from ...text.units import PLAIN, Dimension
-from ..sweep.keep import dimension_of
-from ..sweep.probe import Probed, si_unit
+from ..sweep.keep import dimension_of_sweep_column
+from ..sweep.probe import Probed, si_unit_of_study_dimension
 from ..sweep.table import STANDING, Table
 
 
@@ -32,7 +32,7 @@ class Goal:
         self._ready = ready
         self.weights = {name: float(weight) for name, weight in (file.minimise or {}).items()}
         (name, weight), *others = (file.minimise or {}).items()
-        self.unit = si_unit(self._dimension())
+        self.unit = si_unit_of_study_dimension(self._dimension())
         if not others and weight.dimension == PLAIN:
             self.unit = ready.units[name]
         self.limits = [
@@ -54,7 +54,7 @@ class Goal:
         study, units = self._ready.study, self._ready.units
         parts: dict[str, Dimension] = {}
         for name, weight in (study.file.minimise or {}).items():
-            a, b = weight.dimension, dimension_of(units[name])
+            a, b = weight.dimension, dimension_of_sweep_column(units[name])
             parts[name] = (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3])
         (first, dimension), *others = parts.items()
         for name, other in others:

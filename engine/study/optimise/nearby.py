@@ -14,24 +14,30 @@ import numpy as np
 
 from ...errors import DenocError, InputError
 from ...machine.jit import choice
-from ...machine.program.dual import Dual, part_of
-from ...machine.program.formulas import value
+from ...machine.program.dual import Dual, dual_derivative
+from ...machine.program.formulas import formula_value_on_scalars
 from ...machine.program.scalars import as_float
-from ...scenario.conclude import columns
-from ...scenario.course import course_of
+from ...scenario.conclude import columns_of_run
+from ...scenario.course import course_of_trace
 from ...scenario.plan import Plan
-from ...scenario.run import carry_out
-from ...simulate.blows import struck
-from ...simulate.feedforward import runner
-from ...simulate.loop import Trace, integrate
+from ...scenario.run import carry_out_plan
+from ...simulate.blows import state_after_blows
+from ...simulate.feedforward import runner_with_feedforward
+from ...simulate.loop import Trace, integrate_run
 from ...simulate.runner import Runner
-from ...simulate.sticking import settle
-from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, tangents
+from ...simulate.sticking import settle_sticking_modes
+from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
 from ...text.expression import Quantity
-from ...text.formula import parsed
+from ...text.formula import parsed_formula
 from ...text.tokens import ExpressionError
-from ..ensemble import with_symbols
-from ..sweep.keep import JUMPS, dimension_of, slope_taken, taken, value_of
+from ..ensemble import ensemble_plans_with_symbols
+from ..sweep.keep import (
+    JUMPS,
+    dimension_of_sweep_column,
+    take_sweep_outputs,
+    take_sweep_slopes,
+    value_of_sweep_expression,
+)
 from ..sweep.probe import Probed
 from ..sweep.run import Runs
 from ..sweep.store import Outcome
@@ -70,7 +76,7 @@ class Derivatives:
         if kept.ended != WHAT:
             raise NoTangentsError(kept.reason)
         both = np.array(kept.numbers).reshape(len(self._wanted), 1 + len(place))
-        return output_slopes(self._runs.probed, place, both[:, 0], both[:, 1:])
+        return study_output_slopes(self._runs.probed, place, both[:, 0], both[:, 1:])
 
     def _computed(self, place: Mapping[str, float]) -> Outcome:
         """The numbers that are taken of columns, each with its derivatives; or why there are none."""
@@ -87,14 +93,16 @@ class Derivatives:
                 raise NoTangentsError(f"when {one.of or one.column} {JUMPS[one.take]} may jump")
         plan, along = self._plans(place)
         names = {one.column for one in self._wanted}
-        if plan.system.free and runner(plan.system, plan.q0).unknown:
-            t, values, slopes = integrated_slopes(plan, along, names)
+        if plan.system.free and runner_with_feedforward(plan.system, plan.q0).unknown:
+            t, values, slopes = study_slopes_of_integrated_run(plan, along, names)
         else:
-            t, values, slopes = given_slopes(plan, along)
-        numbers = taken(t, {name: x[None] for name, x in values.items()}, self._wanted, 1)[0]
+            t, values, slopes = study_slopes_of_given_motion(plan, along)
+        numbers = take_sweep_outputs(t, {name: x[None] for name, x in values.items()}, self._wanted, 1)[0]
         nothing = np.zeros((len(t), len(along)))
         rows = [
-            slope_taken(t, t if (name := one.column) == "t" else values[name], slopes.get(name, nothing), one.take)
+            take_sweep_slopes(
+                t, t if (name := one.column) == "t" else values[name], slopes.get(name, nothing), one.take
+            )
             for one in self._wanted
         ]
         return np.column_stack([numbers, np.array(rows).reshape(len(self._wanted), len(along))])
@@ -106,7 +114,7 @@ class Derivatives:
             low, high = (float(bound) for bound in self._study.file.vary[name].between or (x, x))
             step = STEP * max(abs(x), LEAST * (high - low))
             along.append(self._beside(place, name, step))
-        every = with_symbols(dict(enumerate([base, *(plan for one in along for plan in one.plans)])))
+        every = ensemble_plans_with_symbols(dict(enumerate([base, *(plan for one in along for plan in one.plans)])))
         ready = [every[k] for k in sorted(every)]
         rest = iter(ready[1:])
         return ready[0], [Along(one.weights, [next(rest) for _ in one.plans]) for one in along]
@@ -130,15 +138,17 @@ class Derivatives:
         return [asked.plan(k) for k in range(len(points))]
 
 
-def given_slopes(plan: Plan, along: Sequence[Along]) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+def study_slopes_of_given_motion(
+    plan: Plan, along: Sequence[Along]
+) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The instants of a run whose motion is given, its columns, and their derivatives (instants, numbers)."""
     with choice.steadily_compiled():
-        base = carry_out(plan)
+        base = carry_out_plan(plan)
         if base.ended not in ("done", "singularity"):
             raise NoTangentsError(str(base.record["reason"]))
         slopes = {name: np.empty((len(base.t), len(along))) for name in base.table}
         for k, one in enumerate(along):
-            results = [carry_out(other) for other in one.plans]
+            results = [carry_out_plan(other) for other in one.plans]
             if any(len(other.t) != len(base.t) or (other.t != base.t).any() for other in results):
                 raise NoTangentsError("the instants of the rows, or the run's end, change with the numbers")
             for name, values in slopes.items():
@@ -149,15 +159,15 @@ def given_slopes(plan: Plan, along: Sequence[Along]) -> tuple[np.ndarray, dict[s
 # ---- runs that are integrated
 
 
-def integrated_slopes(
+def study_slopes_of_integrated_run(
     plan: Plan, along: Sequence[Along], names: set[str]
 ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The instants of an integrated run, its columns, and their derivatives (instants, numbers)."""
     if plan.system.inputs.sampled or plan.system.inputs.memory is not None:
         raise NoTangentsError("forces depend on what the state was before")
-    with choice.using("compiled"):
-        run = runner(plan.system, plan.q0)
-        trace = integrate(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
+    with choice.using_backend("compiled"):
+        run = runner_with_feedforward(plan.system, plan.q0)
+        trace = integrate_run(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
     if trace.ended != "done" or trace.events:
         what = trace.reason or f"an event at t = {trace.events[0]['t']:.6g} s: {trace.events[0]['event']}"
         raise NoTangentsError(what)
@@ -166,8 +176,8 @@ def integrated_slopes(
     beside = [_begun(plan, run, one) for one in along]
     rows, own = np.array(trace.states), _alike(plan)
     compiled = all(_alike(other) == own for one in along for other in one.plans)
-    with choice.using("compiled" if compiled else "plain"):
-        S = tangents(run, rows, plan.grid, plan.solver, plan.kinks, beside)
+    with choice.using_backend("compiled" if compiled else "plain"):
+        S = state_tangents_over_grid(run, rows, plan.grid, plan.solver, plan.kinks, beside)
         table = _tabled(plan, names)
         values = table(plan, run, rows)
         slopes = {name: np.zeros((len(rows), len(along))) for name in values}
@@ -196,9 +206,9 @@ def _begun(plan: Plan, run: Runner, one: Along) -> Nearby:
     for other in one.plans:
         if len(other.grid) != len(plan.grid) or (other.grid != plan.grid).any() or other.kinks != plan.kinks:
             raise NoTangentsError("the instants of rows, or those at which a law has a kink, change with the numbers")
-        beside = runner(other.system, other.q0)
+        beside = runner_with_feedforward(other.system, other.q0)
         y = beside.start(other.q0, other.qd0)
-        starts.append(settle(beside, t, struck(beside, t, y)))
+        starts.append(settle_sticking_modes(beside, t, state_after_blows(beside, t, y)))
         a, b = beside.discrete, run.discrete
         if (a.program, a.slip, a.held, a.saturated) != (b.program, b.slip, b.held, b.saturated):
             raise NoTangentsError("joints stick, or other coordinates are independent, right beside these numbers")
@@ -220,7 +230,11 @@ def _tabled(plan: Plan, names: set[str]) -> Callable[[Plan, Runner, np.ndarray],
         trace.t, trace.states = plan.grid.tolist(), list(states)
         trace.signals = run.signal_rows(plan.grid).tolist()
         trace.discrete = [run.discrete] * len(states)
-        return {name: x for name, x in columns(plan, course_of(run, trace), wanted).data.items() if name in names}
+        return {
+            name: x
+            for name, x in columns_of_run(plan, course_of_trace(run, trace), wanted).data.items()
+            if name in names
+        }
 
     return table
 
@@ -228,7 +242,7 @@ def _tabled(plan: Plan, names: set[str]) -> Callable[[Plan, Runner, np.ndarray],
 # ---- outputs
 
 
-def output_slopes(
+def study_output_slopes(
     ready: Probed, place: Mapping[str, float], numbers: np.ndarray, slopes: np.ndarray
 ) -> dict[str, np.ndarray]:
     """The derivatives of all outputs, from the numbers that are taken of columns and their derivatives."""
@@ -241,9 +255,9 @@ def output_slopes(
             number, made[name] = float(numbers[order]), slopes[order]
             order += 1
         else:
-            number = value_of(one.expression, given)
+            number = value_of_sweep_expression(one.expression, given)
             made[name] = np.array([_slope_of(one.expression, given, along, k) for k in range(len(names))])
-        given = {**given, name: Quantity(number, dimension_of(ready.units[name]))}
+        given = {**given, name: Quantity(number, dimension_of_sweep_column(ready.units[name]))}
         along = {**along, name: made[name]}
     return made
 
@@ -254,7 +268,7 @@ def _slope_of(text: str, given: Mapping[str, Quantity], along: Mapping[str, np.n
         return 0.0
     known = {name: Dual(float(x), {k: float(along[name][k])}) for name, x in given.items()}
     try:
-        return as_float(part_of(value(parsed(text), known, {}), k))
+        return as_float(dual_derivative(formula_value_on_scalars(parsed_formula(text), known, {}), k))
     except ExpressionError:
         return _difference(text, given, along, k)
     except (ZeroDivisionError, ValueError, OverflowError):
@@ -267,5 +281,5 @@ def _difference(text: str, given: Mapping[str, Quantity], along: Mapping[str, np
     total = 0.0
     for m, weight in AROUND.items():
         moved = {name: Quantity(float(x) + m * size * float(along[name][k]), x.dimension) for name, x in given.items()}
-        total += weight / size * value_of(text, moved)
+        total += weight / size * value_of_sweep_expression(text, moved)
     return total

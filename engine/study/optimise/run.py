@@ -11,16 +11,16 @@ import numpy as np
 
 from ...errors import DenocError, NumericalError
 from ..sweep import engines
-from ..sweep.design import sampled_cube
-from ..sweep.probe import Probed, probed
-from ..sweep.reading import Study, opened
-from ..sweep.run import Runs, Source, missed
+from ..sweep.design import sampled_sweep_cube
+from ..sweep.probe import Probed, probe_study
+from ..sweep.reading import Study, open_study
+from ..sweep.run import Runs, Source, missed_sweep_expectations
 from ..sweep.table import Table
 from .goal import Goal
 from .landscape import Landscape, LostError, Report, SpentError
 from .methods import METHODS, Method
 from .nearby import Derivatives
-from .verdict import Verdict, verdict
+from .verdict import Verdict, search_verdict
 
 MOST, TOLERANCE = 1000, 1e-8  # by default: evaluations, and of what is minimised
 WITH_LIMITS, WITHOUT, JUMPING = "slsqp", "l-bfgs-b", "nelder-mead"  # default methods
@@ -70,18 +70,18 @@ def optimise(
 
     `on`, `workers`, `scheduler`, `keep` and `fresh` are those of `sweep`.
     """
-    engines.check(on)
-    search = Search(ready(opened(study, search=True)), Path(keep) if keep is not None else None, fresh)
+    engines.check_sweep_engine(on)
+    search = Search(search_ready(open_study(study, search=True)), Path(keep) if keep is not None else None, fresh)
     try:
-        return search.carried_out(lambda: engines.engine(on, workers, scheduler))
+        return search.carried_out(lambda: engines.sweep_engine(on, workers, scheduler))
     finally:
         search.close()
 
 
-def ready(study: Study) -> Probed:
+def search_ready(study: Study) -> Probed:
     """The study with its start for its only run, whose keys and outputs exist."""
-    place = {name: start_of(one.between, one.start) for name, one in study.file.vary.items()}
-    made = probed(study.at([place]))
+    place = {name: search_start_of_number(one.between, one.start) for name, one in study.file.vary.items()}
+    made = probe_study(study.at([place]))
     for name in study.file.vary:
         if name in made.study.whole:
             why = f"`{name}` has to be a whole number, which can't be sought"
@@ -89,7 +89,7 @@ def ready(study: Study) -> Probed:
     return made
 
 
-def start_of(bounds: tuple[float, float] | None, start: float | None) -> float:
+def search_start_of_number(bounds: tuple[float, float] | None, start: float | None) -> float:
     """Where a number begins."""
     assert bounds is not None
     return float(start) if start is not None else (float(bounds[0]) + float(bounds[1])) / 2
@@ -181,7 +181,7 @@ class Search:
         first, count = land.start()[None], (self.file.starts or 1) - 1
         if not count:
             return first
-        return np.concatenate([first, sampled_cube("sobol", land.width, count, (self.file.seed,))])
+        return np.concatenate([first, sampled_sweep_cube("sobol", land.width, count, (self.file.seed,))])
 
     def _concluded(self, land: Landscape, method: str, why: str, spent: bool) -> Optimised:
         best = land.best
@@ -190,7 +190,7 @@ class Search:
             raise NumericalError(f"none of {len(land.points)} runs has sound numbers: {reasons[0] if reasons else ''}")
         searched = len(land.points)
         with self._unlimited(land):
-            judged = verdict(land, best)
+            judged = search_verdict(land, best)
         if land.best is not None and land.at(land.best).rank < land.at(best).rank:
             best = land.best  # a better one of the points around it
         made = land.table()
@@ -217,7 +217,7 @@ class Search:
             spent=spent,
             computed=land.computed,
             derivatives=self.derivatives.asked,
-            missed=[*wrong, *missed(self.study, alone.table())],
+            missed=[*wrong, *missed_sweep_expectations(self.study, alone.table())],
         )
 
     @contextmanager

@@ -32,7 +32,7 @@ class Verdict:
     nearby: float | None  # the least of the points around the best one, less the best, likewise; None: none is allowed
 
 
-def verdict(land: Landscape, best: np.ndarray) -> Verdict:
+def search_verdict(land: Landscape, best: np.ndarray) -> Verdict:
     """The verdict on a point whose run has sound numbers; its neighbours are evaluated for that."""
     here = land.at(best)
     ends = {0: "lower", 1: "upper"}
@@ -40,7 +40,7 @@ def verdict(land: Landscape, best: np.ndarray) -> Verdict:
     held = {name: ends[side] for name, side in zip(land.names, at) if side is not None}
     reached = [k for k, room in enumerate(here.rooms) if room <= ACTIVE]
     active = [land.goal.limits[k].words for k in reached]
-    around = land.ranks(neighbours(best, land.seed))
+    around = land.ranks(search_neighbours(best, land.seed))
     allowed = around[around < OUTSIDE]
     nearby = float(allowed.min() - here.rank) if len(allowed) and here.allowed else None
     gradient, rest, why = _slope(land, best, at, reached)
@@ -69,7 +69,7 @@ def verdict(land: Landscape, best: np.ndarray) -> Verdict:
     return judged(True, "a minimum")
 
 
-def neighbours(best: np.ndarray, seed: int) -> np.ndarray:
+def search_neighbours(best: np.ndarray, seed: int) -> np.ndarray:
     """Points around the best one: to both sides along each number, and as many in other directions."""
     width = len(best)
     along = np.concatenate([np.eye(width), -np.eye(width)])
@@ -92,10 +92,10 @@ def _slope(
         return None, None, str(error)
     slope, rooms = land.slopes(best)
     gradient = dict(zip(land.names, (slope * land.size / (land.high - land.low)).tolist()))
-    return gradient, projected_slope(slope, rooms[list(reached)], at), ""
+    return gradient, projected_search_slope(slope, rooms[list(reached)], at), ""
 
 
-def projected_slope(slope: np.ndarray, rooms: np.ndarray, at: Sequence[int | None]) -> np.ndarray:
+def projected_search_slope(slope: np.ndarray, rooms: np.ndarray, at: Sequence[int | None]) -> np.ndarray:
     """The part of a gradient that neither bounds nor reached limits hold.
 
     Its part along the slopes of these is the one with multipliers that aren't negative and leaves the least (Karush,

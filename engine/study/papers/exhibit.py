@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import NumericalError
 from ...record import panels as drawing
 from ...record.panels import Line, Panel
-from ...scenario.run import Result, carry_out, prepare
+from ...scenario.run import Result, carry_out_plan, prepare_scenario
 from ...text.change import Change
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Exhibit:
 @lru_cache(maxsize=4)
 def _ran(scenario: str, changes: str) -> Result:
     given = [Change(key, value, f"{scenario}: {key}") for key, value in _KNOWN[changes]]
-    result = carry_out(prepare(scenario, changes=given))
+    result = carry_out_plan(prepare_scenario(scenario, changes=given))
     if result.ended == "interrupted":
         raise KeyboardInterrupt
     if result.ended != result.record["expected"]:
@@ -99,14 +99,14 @@ def _ran(scenario: str, changes: str) -> Result:
 _KNOWN: dict[str, Changes] = {}  # `_ran` caches by text, since values of changes needn't be hashable
 
 
-def ran(scenario: str, changes: Changes = ()) -> Result:
+def paper_run(scenario: str, changes: Changes = ()) -> Result:
     """The result of a scenario of the library, cached for all figures of the same run."""
     key = repr(changes)
     _KNOWN[key] = changes
     return _ran(scenario, key)
 
 
-def of_run(
+def exhibit_of_run(
     scenario: str,
     *panels: Panel,
     rows: Callable[[Result], Sequence[Row]] | None = None,
@@ -116,19 +116,19 @@ def of_run(
     """A function that makes a reproduction from columns of a scenario's result."""
 
     def make() -> Reproduction:
-        result = ran(scenario, changes)
-        table = {"t": result.t, **{name: result.table[name] for name in column_names(panels)}}
+        result = paper_run(scenario, changes)
+        table = {"t": result.t, **{name: result.table[name] for name in exhibit_column_names(panels)}}
         compared = tuple(rows(result)) if rows else ()
         return Reproduction(table, panels, compared, verdict=verdict(result) if verdict else "")
 
     return make
 
 
-def ranges(made: Reproduction) -> list[Row]:
+def exhibit_ranges(made: Reproduction) -> list[Row]:
     """The first, the least, the largest and the last value of each line, with the times of the extremes."""
     t = next(iter(made.table.values()))
     units = {line.column: (line.label, panel.unit) for panel in made.panels for line in panel.lines}
-    largest = max(float(abs(drawing.finite(made.table[name])).max(initial=0.0)) for name in units)
+    largest = max(float(abs(drawing.finite_panel_values(made.table[name])).max(initial=0.0)) for name in units)
     rows: list[Row] = []
     for name, (label, unit) in units.items():
         y = made.table[name]
@@ -142,12 +142,12 @@ def ranges(made: Reproduction) -> list[Row]:
     return rows
 
 
-def column_names(panels: Sequence[Panel]) -> list[str]:
+def exhibit_column_names(panels: Sequence[Panel]) -> list[str]:
     """The names of the columns that the panels show, without repetition."""
     return list(dict.fromkeys(line.column for panel in panels for line in panel.lines))
 
 
-def each(suffix: str, quantities: Mapping[str, tuple[str, str, str]]) -> tuple[Panel, ...]:
+def exhibit_panel_of_each_joint(suffix: str, quantities: Mapping[str, tuple[str, str, str]]) -> tuple[Panel, ...]:
     """A panel (a), (b) … for each joint, from a table of joint → (label, quantity, unit)."""
     return tuple(
         Panel(f"({letter}) {joint}", quantity, unit, (Line(f"{joint}.{suffix}", label),))
@@ -155,11 +155,11 @@ def each(suffix: str, quantities: Mapping[str, tuple[str, str, str]]) -> tuple[P
     )
 
 
-def span(*values: np.ndarray) -> str:
+def exhibit_column_span(*values: np.ndarray) -> str:
     """The range of several columns, as text."""
     return f"{min(x.min() for x in values):.2f} to {max(x.max() for x in values):.2f}"
 
 
-def at(result: Result, column: str, t: float) -> float:
+def exhibit_value_at(result: Result, column: str, t: float) -> float:
     """A column's value in the row nearest to t."""
     return float(result.table[column][np.argmin(abs(result.t - t))])

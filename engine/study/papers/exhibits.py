@@ -19,7 +19,7 @@ def exhibit(name: str) -> Exhibit:
     return EXHIBITS[name]
 
 
-def markdown() -> str:
+def markdown_of_exhibits() -> str:
     """The table of exhibits in `docs/papers.md`."""
     lines = ["| id | shows | what can be claimed |", "|---|---|---|"]
     return "\n".join([*lines, *(f"| `{one.id}` | {one.caption} | {one.claim} |" for one in EXHIBITS.values()), ""])

@@ -9,8 +9,8 @@ import numpy as np
 from ...dynamics.quantities import frames
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .exhibit import Changes, Exhibit, Reproduction, Row, at, of_run, ran
-from .hanzaki_costs import cpu_time, rssr
+from .exhibit import Changes, Exhibit, Reproduction, Row, exhibit_of_run, exhibit_value_at, paper_run
+from .hanzaki_costs import hanzaki_cpu_time, hanzaki_rssr
 
 # ---- Figs. 7 and 9: the coupler's z stays perpendicular to Z, by the paper's eq. 27
 
@@ -25,17 +25,17 @@ HOOKE: Changes = (
 
 
 def _start(result: Result) -> Sequence[Row]:
-    e = ", ".join(f"{at(result, f'joint2.e{k}', 0.0):.3f}" for k in range(4))
+    e = ", ".join(f"{exhibit_value_at(result, f'joint2.e{k}', 0.0):.3f}" for k in range(4))
     return [
-        ("θ at the start", "122 deg", f"{np.degrees(at(result, 'joint4.q', 0.0)):.4f} deg"),
+        ("θ at the start", "122 deg", f"{np.degrees(exhibit_value_at(result, 'joint4.q', 0.0)):.4f} deg"),
         ("Euler parameters at the start", "0.766, -0.188, -0.258, 0.558", f"{e} (other definition)"),
     ]
 
 
 def _begins(result: Result) -> str:
-    theta = float(np.degrees(at(result, "joint4.q", 0.0)))
+    theta = float(np.degrees(exhibit_value_at(result, "joint4.q", 0.0)))
     where = "where the paper's table says" if round(theta) == 122 else "elsewhere than the paper's table says"
-    e, printed = [at(result, f"joint2.e{k}", 0.0) for k in range(4)], (0.766, -0.188, -0.258, 0.558)
+    e, printed = [exhibit_value_at(result, f"joint2.e{k}", 0.0) for k in range(4)], (0.766, -0.188, -0.258, 0.558)
     same = max(abs(abs(a) - abs(b)) for a, b in zip(e, printed)) < 6e-4
     are = "those of its table" if same else "not those of its table"
     return (
@@ -46,7 +46,7 @@ def _begins(result: Result) -> str:
 
 def _wrench_in_link_2(result: Result, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
     """The force and moment of link 3 on link 2 at the cut, in the axes of link 2."""
-    robot = rssr(changes)
+    robot = hanzaki_rssr(changes)
     names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates]
     q = np.column_stack([result.table[name] for name in names])
     R = frames(robot, q)["link2"][:, :3, :3]
@@ -58,9 +58,9 @@ def _wrench_in_link_2(result: Result, changes: Changes) -> tuple[np.ndarray, np.
 
 
 def _multipliers() -> Reproduction:
-    result = ran("rssr-idyn", HOOKE)
+    result = paper_run("rssr-idyn", HOOKE)
     force, moment = _wrench_in_link_2(result, HOOKE)
-    free = ran("rssr-idyn")
+    free = paper_run("rssr-idyn")
     spinning = _wrench_in_link_2(free, ())[1][:, 0]
     table = {
         "t": result.t,
@@ -120,7 +120,7 @@ EXHIBITS = (
         "angles and Euler parameters of the RSSR linkage, one turn in 0.6 s",
         "The motion is that of the printed dimensions. The Euler parameters shown here are those that eqs. 24 and 27 "
         "define, and the curves have no numbers to compare with.",
-        of_run(
+        exhibit_of_run(
             "rssr-idyn",
             Panel("angles of the cranks", "angle", "rad", (Line("joint4.q", "θ"), Line("joint1.q", "ψ, driven"))),
             Panel(
@@ -148,7 +148,7 @@ EXHIBITS = (
         "CPU time of the RSSR linkage: Euler parameters against three revolutes in a spherical joint",
         "Measured is denoc's own code, both ways in one run; the paper's seconds can't be repeated. Its argument is "
         "that intermediate links make matrices larger; the recursion has no matrices over all links.",
-        cpu_time,
+        hanzaki_cpu_time,
     ),
     Exhibit(
         "hanzaki-2009",
@@ -156,7 +156,7 @@ EXHIBITS = (
         "force on the rack of the suspension and steering linkage, 2 s",
         "The paper gives neither the vehicle's data nor the tyre's force; all numbers are ours. Only the topology is "
         "the paper's, and the curve can't be compared.",
-        of_run(
+        exhibit_of_run(
             "suspension-idyn",
             Panel("force on the rack", "force", "N", (Line("rack.tau", "rack force"),)),
             Panel("travel of the rack", "travel", "m", (Line("rack.q", "rack travel"),)),

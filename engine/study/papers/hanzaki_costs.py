@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...api import forward, inverse
-from ...dynamics.programs import program
+from ...dynamics.programs import program_of_tree_quantity
 from ...dynamics.quantities import matrices
 from ...formats.load import load
 from ...loops.accelerations import Forward
-from ...loops.branches import Inverse, multipliers_in_equations, order_at
-from ...loops.constraints import closure
-from ...loops.partition import partition
+from ...loops.branches import Inverse, branch_order_at_position, multipliers_in_equations
+from ...loops.constraints import loop_closure
+from ...loops.partition import best_partition
 from ...machine.jit import choice
-from ...machine.jit.kernel import build
-from ...machine.program.trace import Count, count
+from ...machine.jit.kernel import build_kernel
+from ...machine.program.trace import Count, count_operations
 from ...record.panels import Line, Panel
 from ...robot.model import Robot
-from ...scenario.run import carry_out, prepare, with_changes
+from ...scenario.run import carry_out_plan, changed_robot_of_scenario, prepare_scenario
 from ...text.change import Change
 from .exhibit import Changes, Reproduction, Row
 
@@ -50,13 +50,13 @@ TREE, INVERSE, FORWARD, WHOLE, MATRICES = (
 )
 
 
-def rssr(changes: Changes) -> Robot:
+def hanzaki_rssr(changes: Changes) -> Robot:
     """The linkage with those of a scenario's changes that are about the robot."""
     keys = [(key.removeprefix("robot."), value) for key, value in changes if key.startswith("robot.")]
-    return with_changes(load("rssr"), [Change(key, value, key) for key, value in keys])
+    return changed_robot_of_scenario(load("rssr"), [Change(key, value, key) for key, value in keys])
 
 
-def linked() -> Robot:
+def hanzaki_linked_rssr() -> Robot:
     """The linkage as the paper's argument has it: three joints, and two links of no size and no mass between them."""
     robot = load("rssr")
     assert robot.document is not None
@@ -70,7 +70,7 @@ def linked() -> Robot:
     last = {"name": "joint2", "type": "revolute", "axis": [1, 0, 0], "xyz": place}
     links = [crank, *between, coupler | {"parent": parent, "joint": last}, rocker]
     start = dict(zip(("turned-z-joint", "turned-y-joint", "joint2"), ANGLES)) | {"joint4": data["assembly"]["joint4"]}
-    return with_changes(robot, [Change("links", links, "links"), Change("assembly", start, "assembly")])
+    return changed_robot_of_scenario(robot, [Change("links", links, "links"), Change("assembly", start, "assembly")])
 
 
 class _Form:
@@ -78,11 +78,11 @@ class _Form:
 
     def __init__(self, label: str, changes: Changes, tree: Robot | None = None):
         self.label = label
-        self.robot = rssr(changes)
+        self.robot = hanzaki_rssr(changes)
         self.tree = tree or self.robot
         given = [Change(key, value, key) for key, value in (*changes, *SCENARIO)]
-        self.plan: Plan = prepare("rssr-idyn", changes=given)
-        self.result = carry_out(self.plan)
+        self.plan: Plan = prepare_scenario("rssr-idyn", changes=given)
+        self.result = carry_out_plan(self.plan)
 
     def rows_of(self, kind: str) -> np.ndarray:
         joints = self.robot.moving
@@ -93,23 +93,29 @@ class _Form:
         """The computations to be timed, by name."""
         q, qd, qdd = (self.rows_of(kind) for kind in ("coordinates", "speeds", "accelerations"))
         widths, identity = [self.robot.nq, self.robot.nv, self.robot.nv], (repr(self.robot.tree.bodies), "papers")
-        kernel = build(lambda: program(self.robot, "idyn"), widths, [self.robot.nv], identity, False)
+        kernel = build_kernel(
+            lambda: program_of_tree_quantity(self.robot, "idyn"), widths, [self.robot.nv], identity, False
+        )
         assert kernel is not None
         return {
             TREE: lambda: kernel(q, qd, qdd),
-            INVERSE: lambda: compiled(lambda: inverse(self.robot, q, qd, qdd)),
-            FORWARD: lambda: compiled(lambda: forward(self.robot, q, qd, 0.0 * qd)),
-            WHOLE: lambda: compiled(lambda: carry_out(self.plan)),
+            INVERSE: lambda: hanzaki_compiled_result(lambda: inverse(self.robot, q, qd, qdd)),
+            FORWARD: lambda: hanzaki_compiled_result(lambda: forward(self.robot, q, qd, 0.0 * qd)),
+            WHOLE: lambda: hanzaki_compiled_result(lambda: carry_out_plan(self.plan)),
             MATRICES: lambda: matrices(self.tree, q[0], qd[0]),
         }
 
     def operations(self) -> dict[str, Count]:
         """The operations of one sample, by the names of the computations."""
-        loops, q = closure(self.robot), self.rows_of("coordinates")[0]
-        backwards = Inverse(loops, order_at(loops, q, multipliers_in_equations(loops)))
-        onwards = Forward(loops, partition(loops, q, (), self.robot.driven))
-        programs = {TREE: program(self.tree, "idyn"), INVERSE: backwards.program(), FORWARD: onwards.program()}
-        return {name: count(one.results()) for name, one in programs.items()}
+        loops, q = loop_closure(self.robot), self.rows_of("coordinates")[0]
+        backwards = Inverse(loops, branch_order_at_position(loops, q, multipliers_in_equations(loops)))
+        onwards = Forward(loops, best_partition(loops, q, (), self.robot.driven))
+        programs = {
+            TREE: program_of_tree_quantity(self.tree, "idyn"),
+            INVERSE: backwards.program(),
+            FORWARD: onwards.program(),
+        }
+        return {name: count_operations(one.results()) for name, one in programs.items()}
 
     def sizes(self) -> tuple[str, int]:
         """The sizes of N_l and N_d in words, and the number of their entries."""
@@ -118,13 +124,13 @@ class _Form:
         return f"{a} × {b}, {c} × {d}", a * b + c * d
 
 
-def compiled(work: Callable[[], Any]) -> Any:
+def hanzaki_compiled_result(work: Callable[[], Any]) -> Any:
     """The result of a computation whose programs are compiled from the first call on."""
-    with choice.using("compiled"):
+    with choice.using_backend("compiled"):
         return work()
 
 
-def timed(works: Sequence[dict[str, Callable[[], Any]]], rounds: int = ROUNDS) -> dict[str, list[float]]:
+def hanzaki_timed(works: Sequence[dict[str, Callable[[], Any]]], rounds: int = ROUNDS) -> dict[str, list[float]]:
     """The least CPU time of each computation for each form of the joint, measured in turns."""
     best = {name: [np.inf] * len(works) for name in works[0]}
     for _ in range(rounds):
@@ -138,7 +144,7 @@ def timed(works: Sequence[dict[str, Callable[[], Any]]], rounds: int = ROUNDS) -
     return best
 
 
-def verdict(paper: float, operations: dict[str, float], times: dict[str, float], entries: float) -> str:
+def hanzaki_verdict(paper: float, operations: dict[str, float], times: dict[str, float], entries: float) -> str:
     """What Euler parameters save, by ratios to three revolutes: of operations and of times."""
 
     def saving(ratio: float) -> str:
@@ -161,9 +167,9 @@ def verdict(paper: float, operations: dict[str, float], times: dict[str, float],
     )
 
 
-def cpu_time() -> Reproduction:
+def hanzaki_cpu_time() -> Reproduction:
     """Operations, sizes and times of both forms; times differ from run to run, and so may the verdict."""
-    ways = [_Form("Euler parameters", ()), _Form("three revolutes", THREE, linked())]
+    ways = [_Form("Euler parameters", ()), _Form("three revolutes", THREE, hanzaki_linked_rssr())]
     paper = PAPER[0] / PAPER[1]
     rows: list[Row] = [("paper: dynamics, 1000 steps: CPU time", *(f"{s:g} s" for s in PAPER), f"{paper:.2f}")]
     operations = {}
@@ -177,7 +183,7 @@ def cpu_time() -> Reproduction:
     entries = sizes[0][1] / sizes[1][1]
     rows.append(("denoc: sizes of N_l and N_d", *(words for words, _ in sizes), f"{entries:.2f}"))
     times = {}
-    for name, (euler, three) in timed([way.works() for way in ways]).items():
+    for name, (euler, three) in hanzaki_timed([way.works() for way in ways]).items():
         times[name] = euler / three
         rows.append((f"denoc: CPU time, {name}", *(f"{1e3 * s:.3g} ms" for s in (euler, three)), f"{times[name]:.2f}"))
     a, b = (way.result.table["joint1.tau"] for way in ways)
@@ -186,4 +192,4 @@ def cpu_time() -> Reproduction:
     lines = (Line("euler-parameters.tau", ways[0].label), Line("three-revolutes.tau", ways[1].label))
     heads = ("1000 steps", "Euler parameters", "three revolutes", "ratio")
     panels = (Panel("the same torque both ways", "torque", "N m", lines),)
-    return Reproduction(table, panels, tuple(rows), heads, verdict=verdict(paper, operations, times, entries))
+    return Reproduction(table, panels, tuple(rows), heads, verdict=hanzaki_verdict(paper, operations, times, entries))

@@ -10,9 +10,18 @@ from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from ..compare_settings import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
-from .exhibit import Exhibit, Reproduction, Row, at, of_run
-from .khan_ratings import ratings
-from .khan_runs import HUNG, carried_out, denoc_setting, errors, fed, gauss, given_up, penalty
+from .exhibit import Exhibit, Reproduction, Row, exhibit_of_run, exhibit_value_at
+from .khan_ratings import khan_ratings
+from .khan_runs import (
+    HUNG,
+    khan_denoc_setting,
+    khan_error_panels,
+    khan_feedback_panels,
+    khan_gauss_setting,
+    khan_penalty_setting,
+    khan_run,
+    khan_run_given_up,
+)
 
 DRIVEN = ("J1", "J2", "J3")
 PRINTED = (-0.865, -2.102, -0.976, 0.728, 0.233, 3.916)  # θ₄, θ₅, θ₆, x₇, y₇, θ₇ at the start
@@ -25,9 +34,9 @@ SHARE = 15.0  # percent of the torque, within which the thesis finds the correct
 
 def _begun(result: Result) -> list[float]:
     """What the thesis prints of the start."""
-    angles = [at(result, f"{joint}.q", 0.0) for joint in ("J4", "J5", "J6")]
-    centre = [at(result, f"platform.centre.{axis}", 0.0) for axis in "xy"]
-    edge = sum(at(result, f"{joint}.q", 0.0) for joint in ("J1", "J4", "B1"))
+    angles = [exhibit_value_at(result, f"{joint}.q", 0.0) for joint in ("J4", "J5", "J6")]
+    centre = [exhibit_value_at(result, f"platform.centre.{axis}", 0.0) for axis in "xy"]
+    edge = sum(exhibit_value_at(result, f"{joint}.q", 0.0) for joint in ("J1", "J4", "B1"))
     return [*angles, *centre, edge % (2 * np.pi)]
 
 
@@ -39,7 +48,11 @@ def _start(result: Result) -> Sequence[Row]:
     return [
         ("θ₄, θ₅, θ₆ at the start, rad", "-0.865, -2.102, -0.976", shown(ours[:3])),
         ("platform at the start: x₇, y₇ (m), θ₇ (rad)", "0.728, 0.233, 3.916", shown(ours[3:])),
-        ("torques at the start, N m", "no readable numbers", shown([at(result, f"{j}.tau", 0.0) for j in DRIVEN])),
+        (
+            "torques at the start, N m",
+            "no readable numbers",
+            shown([exhibit_value_at(result, f"{j}.tau", 0.0) for j in DRIVEN]),
+        ),
     ]
 
 
@@ -50,8 +63,12 @@ def _closes(result: Result) -> str:
 
 
 def _calm() -> Reproduction:
-    springs = carried_out(penalty(1e5, ADAPTIVE, 1e-3)).stiffness
-    return errors([gauss(sigma, ADAPTIVE, 1e-6) for sigma in SIGMAS], NO_NUMBERS, verdicts.calm(springs))()
+    springs = khan_run(khan_penalty_setting(1e5, ADAPTIVE, 1e-3)).stiffness
+    return khan_error_panels(
+        [khan_gauss_setting(sigma, ADAPTIVE, 1e-6) for sigma in SIGMAS],
+        NO_NUMBERS,
+        verdicts.khan_projection_verdict(springs),
+    )()
 
 
 def _lines(suffix: str, letter: str) -> tuple[Line, ...]:
@@ -65,7 +82,7 @@ EXHIBITS = (
         "motion of the 3-RRR manipulator and the torques that drive it, 3 s",
         "The thesis doesn't say how far apart the base joints are, 1 m here. Whether the example that it repeats had "
         "gravity isn't known, and the curves have no numbers.",
-        of_run(
+        exhibit_of_run(
             HUNG,
             Panel("motion", "angle", "rad", _lines("q", "θ")),
             Panel("driving torques", "torque", "N m", _lines("tau", "τ")),
@@ -79,14 +96,18 @@ EXHIBITS = (
         "3-RRR manipulator, penalty method at rtol 1e-3: errors for four spring constants",
         "The thesis' nine coordinates and three sprung joints. Its counts and curves aren't readable, and which of "
         "Simulink's adaptive integrators it used isn't known, so no curve can be claimed.",
-        errors([penalty(k, ADAPTIVE, 1e-3) for k in KS], NO_NUMBERS, verdicts.spread),
+        khan_error_panels(
+            [khan_penalty_setting(k, ADAPTIVE, 1e-3) for k in KS], NO_NUMBERS, verdicts.khan_springs_verdict
+        ),
     ),
     Exhibit(
         "khan-2002",
         "Fig. 4.4",
         "3-RRR manipulator, penalty method at rtol 1e-6: errors for four spring constants",
         "As Fig. 4.3 with a tighter tolerance. A run is given up after 20000 evaluations; no curve can be claimed.",
-        errors([penalty(k, ADAPTIVE, 1e-6) for k in KS], NO_NUMBERS, verdicts.spread),
+        khan_error_panels(
+            [khan_penalty_setting(k, ADAPTIVE, 1e-6) for k in KS], NO_NUMBERS, verdicts.khan_springs_verdict
+        ),
     ),
     Exhibit(
         "khan-2002",
@@ -94,7 +115,11 @@ EXHIBITS = (
         "3-RRR manipulator, penalty method at steps of 0.01 s: errors for four spring constants",
         "Which runs fail can be claimed: an independent model of the thesis' equations says the same with each of "
         "Simulink's fixed-step integrators, ode1 to ode5; ours is the classical one of fourth order. The curves can't.",
-        errors([penalty(k, FIXED, 0.01) for k in KS], FAILS_LONG, verdicts.broken(FAILS_LONG)),
+        khan_error_panels(
+            [khan_penalty_setting(k, FIXED, 0.01) for k in KS],
+            FAILS_LONG,
+            verdicts.khan_broken_runs_verdict(FAILS_LONG),
+        ),
     ),
     Exhibit(
         "khan-2002",
@@ -102,7 +127,11 @@ EXHIBITS = (
         "3-RRR manipulator, penalty method at steps of 0.001 s: errors for four spring constants",
         "Which runs fail can be claimed, as of Fig. 4.5; the curves can't, since every error grows along this unstable "
         "motion.",
-        errors([penalty(k, FIXED, 0.001) for k in KS], FAILS_SHORT, verdicts.broken(FAILS_SHORT)),
+        khan_error_panels(
+            [khan_penalty_setting(k, FIXED, 0.001) for k in KS],
+            FAILS_SHORT,
+            verdicts.khan_broken_runs_verdict(FAILS_SHORT),
+        ),
     ),
     Exhibit(
         "khan-2002",
@@ -110,7 +139,9 @@ EXHIBITS = (
         "3-RRR manipulator, penalty method with feedback, 1e5 N/m at steps of 0.001 s",
         "The gains of its controller aren't given; ours are chosen by the inertia that a joint feels. Whether its "
         "15 percent are of the largest torque or of that at the same instant isn't said.",
-        fed(penalty(1e5, FIXED, 0.001, True), "within 15 %", verdicts.within(SHARE)),
+        khan_feedback_panels(
+            khan_penalty_setting(1e5, FIXED, 0.001, True), "within 15 %", verdicts.khan_correction_verdict(SHARE)
+        ),
     ),
     Exhibit(
         "khan-2002",
@@ -118,7 +149,7 @@ EXHIBITS = (
         "3-RRR manipulator, projection of Yun and Sarkar at rtol 1e-3: errors until it is given up",
         "The thesis' 166132 evaluations can't be repeated, since they hang on its routine for singular values; our run "
         "is given up early.",
-        given_up,
+        khan_run_given_up,
     ),
     Exhibit(
         "khan-2002",
@@ -134,7 +165,11 @@ EXHIBITS = (
         "3-RRR manipulator, projection by Gaussian triangularization at steps of 0.01 s: errors for four sigma",
         "The thesis' model breaks off in every case, where its chosen coordinates become singular. Ours pivots fully; "
         "the prescribed motion has no singular position, and the thesis doesn't say where its own came to one.",
-        errors([gauss(sigma, FIXED, 0.01) for sigma in SIGMAS], ("fails",) * 4, verdicts.broken(("fails",) * 4)),
+        khan_error_panels(
+            [khan_gauss_setting(sigma, FIXED, 0.01) for sigma in SIGMAS],
+            ("fails",) * 4,
+            verdicts.khan_broken_runs_verdict(("fails",) * 4),
+        ),
     ),
     Exhibit(
         "khan-2002",
@@ -142,7 +177,9 @@ EXHIBITS = (
         "3-RRR manipulator, projection by Gaussian triangularization with feedback, steps of 0.001 s",
         "A projection makes no error but the integrator's, so that a correction of the size of the thesis' can't come "
         "from it. What made the thesis' can't be told.",
-        fed(gauss(10.0, FIXED, 0.001, True), "within 15 %", verdicts.within(SHARE)),
+        khan_feedback_panels(
+            khan_gauss_setting(10.0, FIXED, 0.001, True), "within 15 %", verdicts.khan_correction_verdict(SHARE)
+        ),
     ),
     Exhibit(
         "khan-2002",
@@ -150,10 +187,10 @@ EXHIBITS = (
         "3-RRR manipulator, DeNOC at rtol 1e-3 and 1e-6: errors",
         "What the thesis counts as steps, 301 and 319, is 6 · 50 + 1 and 6 · 53 + 1: six evaluations a step and one "
         "at the start. The curves aren't readable.",
-        errors(
-            [denoc_setting(ADAPTIVE, 1e-3), denoc_setting(ADAPTIVE, 1e-6)],
+        khan_error_panels(
+            [khan_denoc_setting(ADAPTIVE, 1e-3), khan_denoc_setting(ADAPTIVE, 1e-6)],
             ("301 steps", "319 steps"),
-            verdicts.beside_steps((301, 319)),
+            verdicts.khan_evaluations_beside_steps((301, 319)),
         ),
     ),
     Exhibit(
@@ -161,14 +198,20 @@ EXHIBITS = (
         "Fig. 4.13",
         "3-RRR manipulator, DeNOC at steps of 0.01 and 0.001 s: errors",
         "The thesis' integrator isn't known, ours is the classical one of fourth order. The curves aren't readable.",
-        errors([denoc_setting(FIXED, 0.01), denoc_setting(FIXED, 0.001)], ("", ""), verdicts.errors_against_steps),
+        khan_error_panels(
+            [khan_denoc_setting(FIXED, 0.01), khan_denoc_setting(FIXED, 0.001)],
+            ("", ""),
+            verdicts.khan_errors_against_steps,
+        ),
     ),
     Exhibit(
         "khan-2002",
         "Fig. 4.14",
         "3-RRR manipulator, DeNOC with feedback, steps of 0.001 s",
         "The thesis' gains aren't given, and the curves aren't readable.",
-        fed(denoc_setting(FIXED, 0.001, True), "extremely small", verdicts.tiny),
+        khan_feedback_panels(
+            khan_denoc_setting(FIXED, 0.001, True), "extremely small", verdicts.khan_tiny_correction_verdict
+        ),
     ),
     Exhibit(
         "khan-2002",
@@ -176,6 +219,6 @@ EXHIBITS = (
         "closure methods rated: efficiency, stiffness, cost, accuracy, distribution, modularity, preparation",
         "The thesis rates in words, ours are numbers of one tolerance and one motion. Modularity and the cost of "
         "preparation rate the work of people, of which there is no number: denoc makes all methods from one text.",
-        ratings,
+        khan_ratings,
     ),
 )

@@ -15,16 +15,16 @@ from .khan_runs import (
     MOTION,
     QR,
     RAW,
-    by_legs,
-    carried_out,
-    comparison,
-    exchanges_a_step,
-    gauss,
-    on,
-    pace,
-    penalty,
-    plain,
-    raw,
+    khan_comparison,
+    khan_exchanges_a_step,
+    khan_gauss_setting,
+    khan_penalty_setting,
+    khan_plain_seconds,
+    khan_raw_projection,
+    khan_run,
+    khan_run_by_legs,
+    khan_run_pace,
+    khan_values_on_grid,
 )
 
 TOLERANCE = 1e-6
@@ -53,7 +53,7 @@ class Rated:
     @property
     def evaluations(self) -> float:
         """For the whole motion; at the pace of what there is, if the run was given up."""
-        return float(self.run.evaluations) if self.run.ended == "done" else pace(self.run)
+        return float(self.run.evaluations) if self.run.ended == "done" else khan_run_pace(self.run)
 
     def row(self) -> Row:
         """The ratings, each with its number."""
@@ -72,25 +72,25 @@ class Rated:
 
 
 def _rated(setting: RunSetting, ratings: tuple[str, ...]) -> Rated:
-    return Rated(setting.model, ratings, carried_out(setting), plain(setting), exchanges_a_step(setting))
+    return Rated(setting.model, ratings, khan_run(setting), khan_plain_seconds(setting), khan_exchanges_a_step(setting))
 
 
 def _methods() -> list[Rated]:
     springs = ("low", "high", "low", "medium", "high", "high", "low")
     numerical = ("medium", "low", "medium", "medium", "high", "high", "medium")
     recursive = ("medium", "low", "high", "high", "medium", "medium", "high")
-    begun = carried_out(raw(), MOTION, FEW)
-    legs = by_legs(ADAPTIVE, TOLERANCE)
+    begun = khan_run(khan_raw_projection(), MOTION, FEW)
+    legs = khan_run_by_legs(ADAPTIVE, TOLERANCE)
     return [
-        _rated(penalty(1e5, ADAPTIVE, TOLERANCE), springs),
-        Rated(f"{RAW} sigma = 10, rtol 0.001", numerical, begun, plain(raw()), None),
-        _rated(gauss(10.0, ADAPTIVE, TOLERANCE), numerical),
+        _rated(khan_penalty_setting(1e5, ADAPTIVE, TOLERANCE), springs),
+        Rated(f"{RAW} sigma = 10, rtol 0.001", numerical, begun, khan_plain_seconds(khan_raw_projection()), None),
+        _rated(khan_gauss_setting(10.0, ADAPTIVE, TOLERANCE), numerical),
         _rated(RunSetting(QR, "sigma", 10.0, ADAPTIVE, TOLERANCE), numerical),
-        Rated("denoc by legs", recursive, legs.run, legs.run.evaluation, exchanges_a_step(legs.run.setting)),
+        Rated("denoc by legs", recursive, legs.run, legs.run.evaluation, khan_exchanges_a_step(legs.run.setting)),
     ]
 
 
-def verdict(methods: list[Rated]) -> str:
+def khan_ratings_verdict(methods: list[Rated]) -> str:
     """Where the numbers order the methods as the words do, and where they don't; the rest isn't measured."""
     *others, legs = methods
     springs, kept = others[0], [one for one in others if one.run.ended == "done"]
@@ -111,15 +111,15 @@ def verdict(methods: list[Rated]) -> str:
     )
 
 
-def ratings() -> Reproduction:
+def khan_ratings() -> Reproduction:
     """The table; modularity and preparation rate the work of people, of which there is no number."""
-    grid, methods = comparison().plan.grid, _methods()
+    grid, methods = khan_comparison().plan.grid, _methods()
     table: Table = {"t": grid}
     lines = []
     for one in methods:
         worst = np.maximum(abs(np.array(list(one.run.errors.values()))).max(axis=0), 1e-16)
-        table[f"{one.name}: error"] = on(grid, one.run, worst)
+        table[f"{one.name}: error"] = khan_values_on_grid(grid, one.run, worst)
         lines.append(Line(f"{one.name}: error", one.name))
     panel = Panel("", "largest joint-angle error", "rad", tuple(lines), log=True)
     rows = tuple(one.row() for one in methods)
-    return Reproduction(table, (panel,), rows, HEADS, ranges=False, verdict=verdict(methods))
+    return Reproduction(table, (panel,), rows, HEADS, ranges=False, verdict=khan_ratings_verdict(methods))

@@ -8,46 +8,48 @@ from itertools import pairwise
 import numpy as np
 
 from ..compared import Run
-from .khan_runs import name_of
+from .khan_runs import khan_panel_name
 
 Verdict = Callable[[Sequence[Run]], str]
 DONE = "done"
 
 
-def listed(words: Sequence[str]) -> str:
+def khan_words_listed(words: Sequence[str]) -> str:
     """The words with commas, and "and" before the last one."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) if words else "none"
 
 
-def counted(runs: Sequence[Run], parameter: str) -> str:
+def khan_evaluations_verdict(runs: Sequence[Run], parameter: str) -> str:
     """Whether the evaluations grow from one run to the next, and how many they are; more where a run was given up."""
     counts = [run.evaluations for run in runs]
     grow = "grow" if all(a < b for a, b in pairwise(counts)) else "don't always grow"
     words = [str(run.evaluations) if run.ended == DONE else f"more than {run.evaluations}" for run in runs]
-    return f"the evaluations {grow} with {parameter}: {listed(words)}"
+    return f"the evaluations {grow} with {parameter}: {khan_words_listed(words)}"
 
 
-def spread(runs: Sequence[Run]) -> str:
+def khan_springs_verdict(runs: Sequence[Run]) -> str:
     """Of springs: whether the errors are large whatever their constant, and what they cost."""
     found = [run.error_max for run in runs if run.ended == DONE]
     large = "large whatever the constant" if min(found) > 0.1 else "not large for every constant"
-    return f"The errors are {large}, {min(found):.2g} to {max(found):.2g} rad, and {counted(runs, 'it')}."
+    return (
+        f"The errors are {large}, {min(found):.2g} to {max(found):.2g} rad, and {khan_evaluations_verdict(runs, 'it')}."
+    )
 
 
-def broken(thesis: Sequence[str]) -> Verdict:
+def khan_broken_runs_verdict(thesis: Sequence[str]) -> Verdict:
     """Which runs break off, beside those of which the thesis says so."""
 
     def verdict(runs: Sequence[Run]) -> str:
-        ours = [name_of(run.setting) for run in runs if run.ended != DONE]
-        theirs = [name_of(run.setting) for run, words in zip(runs, thesis) if words]
+        ours = [khan_panel_name(run.setting) for run in runs if run.ended != DONE]
+        theirs = [khan_panel_name(run.setting) for run, words in zip(runs, thesis) if words]
         if ours == theirs:
-            return f"Broken off: {listed(ours)}, exactly as in the thesis."
-        return f"Broken off: {listed(ours)}; in the thesis: {listed(theirs)}, so that isn't confirmed."
+            return f"Broken off: {khan_words_listed(ours)}, exactly as in the thesis."
+        return f"Broken off: {khan_words_listed(ours)}; in the thesis: {khan_words_listed(theirs)}, so that isn't confirmed."
 
     return verdict
 
 
-def within(share: float) -> Callable[[Run], str]:
+def khan_correction_verdict(share: float) -> Callable[[Run], str]:
     """A correction beside the thesis' share of the torque, in percent."""
 
     def verdict(run: Run) -> str:
@@ -64,32 +66,32 @@ def within(share: float) -> Callable[[Run], str]:
     return verdict
 
 
-def tiny(run: Run) -> str:
+def khan_tiny_correction_verdict(run: Run) -> str:
     """A correction of which the thesis says that it is extremely small."""
     small = "extremely small, as in the thesis" if run.correction_now < 1e-3 else "not extremely small"
     return f"The correction is {small}: at most {run.correction_now:.2g} % of the torque at the same instant."
 
 
-def calm(springs: float) -> Verdict:
+def khan_projection_verdict(springs: float) -> Verdict:
     """Of projections: whether they are stiff, beside the |λ| T of springs, and what sigma costs."""
 
     def verdict(runs: Sequence[Run]) -> str:
         largest = max(run.stiffness for run in runs)
         stiff = "isn't stiff" if largest < springs / 10 else "is stiff"
         beside = f"largest |λ| T {largest:.0f}, with springs of 1e5 N/m {springs:.0f}"
-        return f"The model {stiff} ({beside}), and {counted(runs, 'sigma')}."
+        return f"The model {stiff} ({beside}), and {khan_evaluations_verdict(runs, 'sigma')}."
 
     return verdict
 
 
-def beside_steps(thesis: Sequence[int]) -> Verdict:
+def khan_evaluations_beside_steps(thesis: Sequence[int]) -> Verdict:
     """The numbers of evaluations beside the thesis' numbers of steps."""
 
     def verdict(runs: Sequence[Run]) -> str:
         off = max(abs(run.evaluations / n - 1) for run, n in zip(runs, thesis))
         near = "near our numbers of evaluations" if off < 0.1 else "not near our numbers of evaluations"
         more = 100 * (runs[-1].evaluations / runs[0].evaluations - 1)
-        steps = listed([str(run.steps) for run in runs])
+        steps = khan_words_listed([str(run.steps) for run in runs])
         return (
             f"The thesis' numbers of steps are {near}, at most {100 * off:.0f} % off; our steps are {steps}. "
             f"The tighter tolerance takes {more:.0f} % more evaluations."
@@ -98,7 +100,7 @@ def beside_steps(thesis: Sequence[int]) -> Verdict:
     return verdict
 
 
-def errors_against_steps(runs: Sequence[Run]) -> str:
+def khan_errors_against_steps(runs: Sequence[Run]) -> str:
     """The errors over the motion and over the step."""
     a, b = runs
     power = np.log(a.error_max / b.error_max) / np.log(a.setting.accuracy / b.setting.accuracy)

@@ -8,8 +8,16 @@ import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .exhibit import Exhibit, Row, at, each, of_run, ran, span
-from .saha_counts import forward_in_1999, inverse_in_1999
+from .exhibit import (
+    Exhibit,
+    Row,
+    exhibit_column_span,
+    exhibit_of_run,
+    exhibit_panel_of_each_joint,
+    exhibit_value_at,
+    paper_run,
+)
+from .saha_counts import saha_1999_forward_counts, saha_1999_inverse_counts
 
 PLANAR = ("joint1", "joint2", "joint3")
 TORQUES, ANGLES = (-2.0, 5.0), (-4.0, 1.0)  # the axes of Figs. 5 and 6
@@ -20,10 +28,10 @@ def _planar(result: Result, suffix: str) -> list[np.ndarray]:
 
 
 def _torques(result: Result) -> Sequence[Row]:
-    return [("torques, N m", "axis of the figure: -2 to 5", span(*_planar(result, "tau")))]
+    return [("torques, N m", "axis of the figure: -2 to 5", exhibit_column_span(*_planar(result, "tau")))]
 
 
-def fills(curves: Sequence[np.ndarray], axis: tuple[float, float], what: str) -> str:
+def saha_axis_fill(curves: Sequence[np.ndarray], axis: tuple[float, float], what: str) -> str:
     """How much of an axis the curves fill, and whether they stay within it."""
     low, high = min(x.min() for x in curves), max(x.max() for x in curves)
     if low < axis[0] or high > axis[1]:
@@ -33,34 +41,41 @@ def fills(curves: Sequence[np.ndarray], axis: tuple[float, float], what: str) ->
 
 
 def _first(result: Result) -> str:
-    return "negative" if at(result, "joint1.q", 0.1) < 0 else "positive"
+    return "negative" if exhibit_value_at(result, "joint1.q", 0.1) < 0 else "positive"
 
 
 def _falls(result: Result) -> str:
     way = "as the paper says" if _first(result) == "negative" else "other than the paper says"
     moves = f"The first angle moves off in the {_first(result)} direction, {way}."
-    return f"{fills(_planar(result, 'q'), ANGLES, 'angles')} {moves}"
+    return f"{saha_axis_fill(_planar(result, 'q'), ANGLES, 'angles')} {moves}"
 
 
 def _angles(result: Result) -> Sequence[Row]:
     first = _first(result)
     return [
-        ("angles, rad", "axis of the figure: -4 to 1", span(*_planar(result, "q"))),
-        ("the first angle moves off", "in the negative direction", f"{first}, to {at(result, 'joint1.q', 0.1):.3f}"),
+        ("angles, rad", "axis of the figure: -4 to 1", exhibit_column_span(*_planar(result, "q"))),
+        (
+            "the first angle moves off",
+            "in the negative direction",
+            f"{first}, to {exhibit_value_at(result, 'joint1.q', 0.1):.3f}",
+        ),
     ]
 
 
 def _slider(result: Result) -> Sequence[Row]:
-    ours = ", ".join(f"{at(result, 'joint3.q', t):.2f} m at {t:g} s" for t in (0.5, 1.0, 1.5))
+    ours = ", ".join(f"{exhibit_value_at(result, 'joint3.q', t):.2f} m at {t:g} s" for t in (0.5, 1.0, 1.5))
     return [
         ("joint 3", "moves off sharply once joint 2 is past 90 deg", ours),
-        ("joint 2", "turns beyond 90 deg", f"{at(result, 'joint2.q', 1.0):.2f} rad at 1 s, from 1.57"),
+        ("joint 2", "turns beyond 90 deg", f"{exhibit_value_at(result, 'joint2.q', 1.0):.2f} rad at 1 s, from 1.57"),
     ]
 
 
-def runs_off(result: Result) -> str:
+def saha_fall_direction(result: Result) -> str:
     """Which way joint 2 falls from 90 deg, and whether the slider moves off."""
-    turned, out = at(result, "joint2.q", 0.5) - at(result, "joint2.q", 0.0), at(result, "joint3.q", 0.5)
+    turned, out = (
+        exhibit_value_at(result, "joint2.q", 0.5) - exhibit_value_at(result, "joint2.q", 0.0),
+        exhibit_value_at(result, "joint3.q", 0.5),
+    )
     slides = "The slider moves off, as the paper says" if abs(out) > 0.1 else "The slider doesn't move off"
     if turned > 0:
         return f"{slides} ({out:.2f} m in half a second), and joint 2 turns beyond 90 deg, as it says, too."
@@ -70,11 +85,11 @@ def runs_off(result: Result) -> str:
     )
 
 
-def other_table(scenario: str, which: str) -> Callable[[Result], str]:
+def saha_other_table_verdict(scenario: str, which: str) -> Callable[[Result], str]:
     """How far the torques are from those of the other paper's table for the same arm and motion."""
 
     def verdict(result: Result) -> str:
-        other = ran(scenario)
+        other = paper_run(scenario)
         off = {
             k: float(abs(result.table[f"joint{k}.tau"] - other.table[f"joint{k}.tau"]).max()) for k in (1, 2, 4, 5, 6)
         }
@@ -102,7 +117,7 @@ EXHIBITS = (
         "operations of inverse dynamics, n revolute joints",
         "The paper prints the counts for six joints; those for twelve are of its formulas. denoc's row is counted from "
         "its own program, for a general chain with regrouped inertias.",
-        inverse_in_1999,
+        saha_1999_inverse_counts,
     ),
     Exhibit(
         "saha-1999",
@@ -110,7 +125,7 @@ EXHIBITS = (
         "operations of forward dynamics, n revolute joints",
         "The paper compares two linear algorithms with the cubic one. denoc's rows are counted from its own programs, "
         "O(n) and dense, for a general chain with regrouped inertias.",
-        forward_in_1999,
+        saha_1999_forward_counts,
     ),
     Exhibit(
         "saha-1999",
@@ -118,7 +133,7 @@ EXHIBITS = (
         "torques of the planar arm, angles from 0 to 180 deg in 10 s",
         "The paper prints no link data; those of the same group's programs are taken. That these are its data is very "
         "likely, not proven, and its curves have no numbers to compare with.",
-        of_run(
+        exhibit_of_run(
             "planar3r-idyn",
             Panel(
                 "",
@@ -129,7 +144,7 @@ EXHIBITS = (
                 high=TORQUES[1],
             ),
             rows=_torques,
-            verdict=lambda result: fills(_planar(result, "tau"), TORQUES, "torques"),
+            verdict=lambda result: saha_axis_fill(_planar(result, "tau"), TORQUES, "torques"),
         ),
     ),
     Exhibit(
@@ -138,7 +153,7 @@ EXHIBITS = (
         "free fall of the planar arm, held out level at the start",
         "With the same link data. The paper says which way the first angle moves off and what its axes show; the "
         "curves themselves have no numbers to compare with.",
-        of_run(
+        exhibit_of_run(
             "planar3r-fall",
             Panel(
                 "",
@@ -158,10 +173,10 @@ EXHIBITS = (
         "torques and the slider's force of the Stanford arm, 10 s",
         "Right for the printed table and motion, with gravity along -Z, which isn't stated. Paper and overview both "
         "claim exact agreement with the same thesis, from different tables.",
-        of_run(
+        exhibit_of_run(
             "stanford-idyn",
-            *each("tau", SIX_FORCES),
-            verdict=other_table("stanford-2009-idyn", "the overview"),
+            *exhibit_panel_of_each_joint("tau", SIX_FORCES),
+            verdict=saha_other_table_verdict("stanford-2009-idyn", "the overview"),
         ),
     ),
     Exhibit(
@@ -170,6 +185,8 @@ EXHIBITS = (
         "free fall of the Stanford arm from a level boom",
         "With the printed signs of the twist angles; the usual table of this arm has the opposite ones of the second "
         "and the fourth. How long the fall lasts isn't stated.",
-        of_run("stanford-fall", *each("q", SIX_PLACES), rows=_slider, verdict=runs_off),
+        exhibit_of_run(
+            "stanford-fall", *exhibit_panel_of_each_joint("q", SIX_PLACES), rows=_slider, verdict=saha_fall_direction
+        ),
     ),
 )

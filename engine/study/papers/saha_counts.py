@@ -46,7 +46,7 @@ def _counts(published: Sequence[Published], own: dict[str, str]) -> tuple[dict[s
             table[f"{row.algorithm}: {kind}"] = np.array(values, dtype=float)
             lines[kind].append(Line(f"{row.algorithm}: {kind}", row.algorithm))
     for what, label in own.items():
-        counts = [complexity.of_chain(what, k) for k in n]
+        counts = [complexity.complexity_of_chain(what, k) for k in n]
         table[f"{label}: multiplications"] = np.array([c.multiplications + c.divisions for c in counts], dtype=float)
         table[f"{label}: additions"] = np.array([c.additions for c in counts], dtype=float)
         for kind, into in lines.items():
@@ -54,7 +54,7 @@ def _counts(published: Sequence[Published], own: dict[str, str]) -> tuple[dict[s
     return table, tuple(Panel(kind, "operations", "", tuple(drawn), low=0.0) for kind, drawn in lines.items())
 
 
-def overview_inverse() -> Reproduction:
+def saha_overview_inverse_counts() -> Reproduction:
     """Table 1 of the overview."""
     table, panels = _counts(INVERSE, {"inverse": "denoc"})
     rows: list[Row] = []
@@ -66,11 +66,11 @@ def overview_inverse() -> Reproduction:
     rows.append(("denoc, a general chain", *(_linear(table, "denoc", kind) for kind in _KINDS), "", ours))
     heads = ("algorithm", "multiplications", "additions", "printed, n = 6", "computed, n = 6")
     right = sum(row.at(6) == PRINTED_AT_SIX[row.algorithm] for row in INVERSE)
-    verdict = f"The formulas give {of(right, len(INVERSE))} printed counts. {cheapest_of(table, 'denoc', INVERSE, 6)}"
+    verdict = f"The formulas give {saha_count_of_all(right, len(INVERSE))} printed counts. {saha_cheapest_count(table, 'denoc', INVERSE, 6)}"
     return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
 
 
-def overview_forward() -> Reproduction:
+def saha_overview_forward_counts() -> Reproduction:
     """Table 2 of the overview."""
     own = {"forward": "denoc, O(n)", "forward, dense": "denoc, dense"}
     table, panels = _counts(FORWARD, own)
@@ -87,8 +87,11 @@ def overview_forward() -> Reproduction:
         rows.append((row.algorithm, *row.formulas(), counts, quoted, "" if row is CUBIC else f"{first}; {both}"))
     for label in own.values():
         rows.append((label, *(_linear(table, label, kind) for kind in _KINDS), _count_at(table, label, 6), "", ""))
-    ours = complexity.crossover(
-        {k: (complexity.of_chain("forward", k), complexity.of_chain("forward, dense", k)) for k in range(1, MOST + 1)}
+    ours = complexity.complexity_crossover(
+        {
+            k: (complexity.complexity_of_chain("forward", k), complexity.complexity_of_chain("forward, dense", k))
+            for k in range(1, MOST + 1)
+        }
     )
     crossing = f"{ours['multiplications']}; {ours['operations']}"
     rows.append(("denoc, O(n) against its own dense way", "", "", "", "", crossing))
@@ -98,19 +101,19 @@ def overview_forward() -> Reproduction:
     firsts, boths = (sum(found[0] == n[0] for found, n in printed), sum(found[1] == n[2] for found, n in printed))
     given = sum("not what" not in row[4] for row in rows if row[4])
     verdict = (
-        f"The formulas give {of(given, len(linear))} rows of printed counts; of the printed n* {firsts} of "
-        f"{len(linear)} follow from them, of the n+ {boths}. {cheapest_of(table, 'denoc, O(n)', linear, 6)} "
-        f"{cheapest_of(table, 'denoc, O(n)', linear, 12)}"
+        f"The formulas give {saha_count_of_all(given, len(linear))} rows of printed counts; of the printed n* {firsts} of "
+        f"{len(linear)} follow from them, of the n+ {boths}. {saha_cheapest_count(table, 'denoc, O(n)', linear, 6)} "
+        f"{saha_cheapest_count(table, 'denoc, O(n)', linear, 12)}"
     )
     return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
 
 
-def of(count: int, all_: int) -> str:
+def saha_count_of_all(count: int, all_: int) -> str:
     """How many of all there are, in words."""
     return f"all {all_}" if count == all_ else f"only {count} of {all_}"
 
 
-def cheapest_of(table: dict[str, np.ndarray], label: str, published: Sequence[Published], n: int) -> str:
+def saha_cheapest_count(table: dict[str, np.ndarray], label: str, published: Sequence[Published], n: int) -> str:
     """How our counts for n joints compare with the least of the published ones, kind by kind."""
     ours = [int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS]
     least = [min(row.at(n)[place] for row in published) for place in range(len(_KINDS))]
@@ -160,21 +163,23 @@ PRINTED_IN_1999 = {  # Table 2: multiplications and additions at n = 6, then at 
 SIZES = (6, 12)
 
 
-def inverse_in_1999() -> Reproduction:
+def saha_1999_inverse_counts() -> Reproduction:
     """Table 1 of the paper of 1999, with a column for twelve joints."""
     table, panels = _counts(INVERSE, {"inverse": "denoc"})
     printed = {name: (counts,) for name, counts in PRINTED_AT_SIX.items()}
     own, verdict = _with_printed(INVERSE, printed, table, "denoc")
-    return _beside(table, panels, own, f"{verdict} {' '.join(cheapest_of(table, 'denoc', INVERSE, n) for n in SIZES)}")
+    return _beside(
+        table, panels, own, f"{verdict} {' '.join(saha_cheapest_count(table, 'denoc', INVERSE, n) for n in SIZES)}"
+    )
 
 
-def forward_in_1999() -> Reproduction:
+def saha_1999_forward_counts() -> Reproduction:
     """Table 2 of the paper of 1999."""
     published = [row for row in FORWARD if row.algorithm in PRINTED_IN_1999]
     table, panels = _counts(published, {"forward": "denoc, O(n)", "forward, dense": "denoc, dense"})
     rows, verdict = _with_printed(published, PRINTED_IN_1999, table, "denoc, O(n)", "denoc, dense")
     linear = [row for row in published if row is not CUBIC]
-    cheapest = " ".join(cheapest_of(table, "denoc, O(n)", linear, n) for n in SIZES)
+    cheapest = " ".join(saha_cheapest_count(table, "denoc, O(n)", linear, n) for n in SIZES)
     return _beside(table, panels, rows, f"{verdict} {cheapest}")
 
 
@@ -198,7 +203,7 @@ def _with_printed(
         counted = (_count_at(table, label, n) for n in SIZES)
         rows.append((label, *(_linear(table, label, kind) for kind in _KINDS), "", *counted))
     but = f"; other than its formula has {'; '.join(wrong)}" if wrong else ""
-    return rows, f"The formulas give {of(right, right + len(wrong))} printed counts{but}."
+    return rows, f"The formulas give {saha_count_of_all(right, right + len(wrong))} printed counts{but}."
 
 
 def _beside(table: dict[str, np.ndarray], panels: tuple[Panel, ...], rows: Sequence[Row], verdict: str) -> Reproduction:

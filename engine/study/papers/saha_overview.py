@@ -9,10 +9,19 @@ import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .exhibit import Exhibit, Reproduction, Row, at, each, of_run, ran, span
-from .saha_1999 import SIX_FORCES, SIX_PLACES, other_table
-from .saha_counts import overview_forward, overview_inverse
-from .saha_smoothness import smoothness
+from .exhibit import (
+    Exhibit,
+    Reproduction,
+    Row,
+    exhibit_column_span,
+    exhibit_of_run,
+    exhibit_panel_of_each_joint,
+    exhibit_value_at,
+    paper_run,
+)
+from .saha_1999 import SIX_FORCES, SIX_PLACES, saha_other_table_verdict
+from .saha_counts import saha_overview_forward_counts, saha_overview_inverse_counts
+from .saha_smoothness import saha_smoothness
 
 # ---- figures
 
@@ -46,15 +55,15 @@ OTHER_KNEE = {"III-1^0": "169 deg", "III-2^0": "-267 deg", "III-3^0": "87 deg", 
 
 
 def _scraper() -> Reproduction:
-    left = ran("carpet-scraper-idyn")
-    right = ran("carpet-scraper-idyn", (("robot.assembly", OTHER_KNEE),))
+    left = paper_run("carpet-scraper-idyn")
+    right = paper_run("carpet-scraper-idyn", (("robot.assembly", OTHER_KNEE),))
     table = {"t": left.t, "knee-left.tau": left.table["II-1.tau"], "knee-right.tau": right.table["II-1.tau"]}
     lines = (Line("knee-left.tau", "knee to the left"), Line("knee-right.tau", "knee to the right"))
-    rate = at(left, "II-1.qd", 0.0)
+    rate = exhibit_value_at(left, "II-1.qd", 0.0)
     rows = (
         ("crank", "45 rpm, 4.712 rad/s", f"{rate * 30 / math.pi:.1f} rpm, {rate:.3f} rad/s"),
-        ("torque, N m, knee to the left", "no readable numbers", span(left.table["II-1.tau"])),
-        ("torque, N m, knee to the right", "no readable numbers", span(right.table["II-1.tau"])),
+        ("torque, N m, knee to the left", "no readable numbers", exhibit_column_span(left.table["II-1.tau"])),
+        ("torque, N m, knee to the right", "no readable numbers", exhibit_column_span(right.table["II-1.tau"])),
     )
     off, right_rate = abs(table["knee-left.tau"] - table["knee-right.tau"]).max(), abs(rate - 4.712) < 5e-4
     turns = "The crank turns at the paper's rate." if right_rate else "The crank doesn't turn at the paper's rate."
@@ -72,7 +81,7 @@ EXHIBITS = (
         "operations of inverse dynamics, n revolute joints",
         "denoc's row is counted from its own program, for a general chain with regrouped inertias; it is not the "
         "paper's algorithm operation by operation.",
-        overview_inverse,
+        saha_overview_inverse_counts,
     ),
     Exhibit(
         "saha-overview",
@@ -80,7 +89,7 @@ EXHIBITS = (
         "operations of forward dynamics, n revolute joints",
         "n* and n+ are the numbers of links from which on an algorithm is cheaper than the cubic one, without and with "
         "additions. denoc's rows are counted from its own programs, O(n) and dense.",
-        overview_forward,
+        saha_overview_forward_counts,
     ),
     Exhibit(
         "saha-overview",
@@ -88,7 +97,7 @@ EXHIBITS = (
         "accelerations by O(n), Cholesky and LU: their rounding errors, and steps of falling chains",
         "Both of Saha's papers say that accelerations by O(n) are smoother, so that fewer steps are needed, without "
         "an example. Chains, masses and tolerances are ours; errors are beside the recursion in longer floats.",
-        smoothness,
+        saha_smoothness,
     ),
     Exhibit(
         "saha-overview",
@@ -96,9 +105,11 @@ EXHIBITS = (
         "torques of the PUMA arm, all angles from 0 to 180 deg in 10 s",
         "Right for the printed table and motion, with gravity along -Z, which isn't stated. Its inertias are too large "
         "for such links, perhaps by a factor of 9.81; the curves have no numbers to compare with.",
-        of_run(
+        exhibit_of_run(
             "puma-idyn",
-            *each("tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)}),
+            *exhibit_panel_of_each_joint(
+                "tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)}
+            ),
         ),
     ),
     Exhibit(
@@ -107,9 +118,11 @@ EXHIBITS = (
         "free fall of the PUMA arm from its initial position",
         "Right for the printed table, with gravity along -Z. The text says neither how long the fall lasts (10 s here) "
         "nor gives numbers of the curves.",
-        of_run(
+        exhibit_of_run(
             "puma-fall",
-            *each("q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)}),
+            *exhibit_panel_of_each_joint(
+                "q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)}
+            ),
         ),
     ),
     Exhibit(
@@ -118,7 +131,11 @@ EXHIBITS = (
         "torques and the slider's force of the Stanford arm, 10 s",
         "Right for the later table with θ₂ starting at 90 deg, as the text says (its Table 4 has 0). This paper and "
         "that of 1999 claim exact agreement with the same thesis, from different tables.",
-        of_run("stanford-2009-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-idyn", "1999")),
+        exhibit_of_run(
+            "stanford-2009-idyn",
+            *exhibit_panel_of_each_joint("tau", SIX_FORCES),
+            verdict=saha_other_table_verdict("stanford-idyn", "1999"),
+        ),
     ),
     Exhibit(
         "saha-overview",
@@ -126,7 +143,7 @@ EXHIBITS = (
         "free fall of the Stanford arm",
         "From θ₂ = 0, as the table has it, nothing but the slider would move, so the figure was not made so; it starts "
         "from 90 deg here. Neither its length nor numbers of the curves are in the text.",
-        of_run("stanford-2009-fall", *each("q", SIX_PLACES)),
+        exhibit_of_run("stanford-2009-fall", *exhibit_panel_of_each_joint("q", SIX_PLACES)),
     ),
     Exhibit(
         "saha-overview",
@@ -134,7 +151,7 @@ EXHIBITS = (
         "joint angles of the five-bar manipulator, 20 s",
         "The angles of the outer links hang on the distance of the base joints, which the text leaves out (1.2 m "
         "here), so their curves can't be claimed.",
-        of_run(
+        exhibit_of_run(
             "five-bar-idyn",
             Panel("(a) leg 1", "angle", "rad", LEG_1),
             Panel("(b) leg 2", "angle", "rad", LEG_2),
@@ -148,7 +165,9 @@ EXHIBITS = (
         "driving torques of the five-bar manipulator, 20 s",
         "Right for uniform rods, base joints 1.2 m apart and the end point hanging below, all of which are our choice: "
         "the paper's curves can't be claimed.",
-        of_run("five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))),
+        exhibit_of_run(
+            "five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))
+        ),
     ),
     Exhibit(
         "saha-overview",
@@ -156,7 +175,7 @@ EXHIBITS = (
         "free fall of the five-bar manipulator from 80 and 70 deg, until it is singular",
         "The distance of the base joints was chosen so that the time of the singular position fits. The curves can't "
         "be claimed.",
-        of_run(
+        exhibit_of_run(
             "five-bar-fall",
             Panel("", "angle", "rad", (Line("J1^1.q", "θ 1-1"), Line("J1^2.q", "θ 1-2"))),
             rows=_singular,

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...api import forward
 from ...dynamics.quantities import bias, inertia
-from ...dynamics.sweeps import dynamics
+from ...dynamics.sweeps import sweep_tree
 from ...formats.load import loads
 from ...machine.program.scalars import Scalar
 from ...record.panels import Line, Panel
 from ...robot.model import Robot
-from ...simulate.integrate import stepper_of
+from ...simulate.integrate import stepper_of_integrator
 from .exhibit import Reproduction, Row
 
 LINKS = (4, 12)
@@ -57,7 +57,7 @@ class Case:
     evaluations: dict[float, dict[str, int]]  # by tolerance
 
 
-def chain(n: int, heavier: float) -> Robot:
+def saha_smoothness_chain(n: int, heavier: float) -> Robot:
     """A chain of n revolute joints in space whose last link is so many times heavier than the others."""
     text = "name: chain\nconvention: dh\nlinks:\n"
     for k in range(1, n + 1):
@@ -71,11 +71,11 @@ def chain(n: int, heavier: float) -> Robot:
     return loads(text)
 
 
-def case_of(n: int, heavier: float) -> Case:
+def saha_smoothness_case(n: int, heavier: float) -> Case:
     """What the three ways give for one chain."""
-    robot, rng = chain(n, heavier), np.random.default_rng(n)
+    robot, rng = saha_smoothness_chain(n, heavier), np.random.default_rng(n)
     q, qd = rng.uniform(-1.0, 1.0, (STATES, n)), rng.standard_normal((STATES, n))
-    right = exact(robot, q, qd)
+    right = saha_exact_accelerations(robot, q, qd)
     size = abs(right).max(axis=1)
     errors = {
         name: float(max(abs(way(robot, *state) - x).max() / y for *state, x, y in zip(q, qd, right, size)))
@@ -85,14 +85,14 @@ def case_of(n: int, heavier: float) -> Case:
     return Case(n, heavier, float(np.linalg.cond(inertia(robot, q)).max()), errors, evaluations)
 
 
-def exact(robot: Robot, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def saha_exact_accelerations(robot: Robot, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """The accelerations of a robot without forces, by the recursion in NumPy's longest floats."""
 
     def longer(rows: np.ndarray) -> list[Scalar]:
         return [np.ascontiguousarray(x, dtype=np.longdouble) for x in rows.T]
 
     none = longer(np.zeros_like(q))
-    qdd, _ = dynamics(robot.tree.bodies, robot.gravity, longer(q), longer(qd), none, (False,) * robot.nv)
+    qdd, _ = sweep_tree(robot.tree.bodies, robot.gravity, longer(q), longer(qd), none, (False,) * robot.nv)
     return np.array(qdd, dtype=float).T
 
 
@@ -104,7 +104,7 @@ def _fallen(robot: Robot, way: Accelerations, rtol: float) -> int:
         return np.concatenate([y[n:], way(robot, y[:n], y[n:])])
 
     start = np.concatenate([robot.q0, np.zeros(n)])
-    stepper = stepper_of("rk45", rates, 0.0, start, FALL, rtol=rtol, atol=rtol / 100)
+    stepper = stepper_of_integrator("rk45", rates, 0.0, start, FALL, rtol=rtol, atol=rtol / 100)
     while stepper.t < FALL and stepper.evaluations < MOST:
         if stepper.step():
             return MOST
@@ -114,9 +114,9 @@ def _fallen(robot: Robot, way: Accelerations, rtol: float) -> int:
 # ---- the exhibit
 
 
-def smoothness() -> Reproduction:
+def saha_smoothness() -> Reproduction:
     """Errors of accelerations and evaluations of falls, by three ways, over numbers of links and their masses."""
-    cases = [case_of(n, heavier) for n in LINKS for heavier in HEAVIER]
+    cases = [saha_smoothness_case(n, heavier) for n in LINKS for heavier in HEAVIER]
     longest = [case for case in cases if case.links == LINKS[-1]]
     table = {"heavier": np.log10(HEAVIER)}
     panels = []
@@ -134,7 +134,7 @@ def smoothness() -> Reproduction:
         ("links", "last link", "condition", *(f"error, {name}" for name in WAYS), *map(_head, TOLERANCES)),
         "last link's mass, power of ten",
         ranges=False,
-        verdict=verdict(cases),
+        verdict=saha_smoothness_verdict(cases),
     )
 
 
@@ -152,7 +152,7 @@ def _count(evaluations: int) -> str:
     return f"{evaluations}" if evaluations < MOST else "given up"
 
 
-def verdict(cases: list[Case]) -> str:
+def saha_smoothness_verdict(cases: list[Case]) -> str:
     """What the errors and the evaluations say about the claim."""
     gains = [case.errors["Cholesky"] / max(case.errors["O(n)"], 1e-300) for case in cases]
     smoother = (

@@ -15,11 +15,11 @@ import numpy as np
 from ...errors import InputError, Place
 from ...record.described import Picture
 from ...record.deviation import DIGITS, ComparedColumn
-from ...record.drafts import ours
-from ...record.folders import mend, renewed
-from ...record.write import check_writable
-from ...scenario.stored import table_of
-from ...text.files import bytes_of
+from ...record.drafts import is_draft_file
+from ...record.folders import mend_output_folder, renewed_output_folder
+from ...record.write import check_output_writable
+from ...scenario.stored import table_of_stored_scenario_result
+from ...text.files import bytes_of_text_file
 
 FORM = 1  # version of the files' form
 MOST_BYTES = 64 * 2**20  # of a file: those of 41 rows are far smaller
@@ -82,16 +82,18 @@ class BaselineEntry:
         csv = "\n".join([",".join(["t", *self.table]), *(line % tuple(row) for row in rows.tolist()), ""])
         others = {f"{self.name}.csv": csv.encode()}
         others |= {image.file: self.images[plot] for plot, image in self.kept.images.items()}
-        kept = replace(self.kept, checksums={file: checksum(file, content) for file, content in others.items()})
-        return {f"{self.name}.json": (compact(asdict(kept)) + "\n").encode(), **others}
+        kept = replace(
+            self.kept, checksums={file: baseline_checksum(file, content) for file, content in others.items()}
+        )
+        return {f"{self.name}.json": (compact_baseline_json(asdict(kept)) + "\n").encode(), **others}
 
 
-def checksum(file: str, content: bytes) -> str:
+def baseline_checksum(file: str, content: bytes) -> str:
     """The SHA-256 of a file in hexadecimal digits, which doesn't depend on the line ends of a table."""
     return hashlib.sha256(content.replace(b"\r\n", b"\n") if file.endswith(".csv") else content).hexdigest()
 
 
-def compact(value: Any, indent: int = 0, room: int = WIDTH) -> str:
+def compact_baseline_json(value: Any, indent: int = 0, room: int = WIDTH) -> str:
     """JSON that breaks lines only where it must, so that differences between files are readable."""
     flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
     nested = isinstance(value, dict) or (isinstance(value, list) and any(isinstance(x, dict | list) for x in value))
@@ -103,16 +105,18 @@ def compact(value: Any, indent: int = 0, room: int = WIDTH) -> str:
         items, brackets = list(value.values()), "{}"
     else:
         heads, items, brackets = [""] * len(value), value, "[]"
-    inner = [head + compact(x, indent + 1, WIDTH - indent - 2 - len(head)) for head, x in zip(heads, items)]
+    inner = [
+        head + compact_baseline_json(x, indent + 1, WIDTH - indent - 2 - len(head)) for head, x in zip(heads, items)
+    ]
     return brackets[0] + "\n" + ",\n".join(pad + text for text in inner) + "\n" + " " * indent + brackets[1]
 
 
 # ---- reading
 
 
-def entry_names(folder: Path) -> list[str]:
+def baseline_entry_names(folder: Path) -> list[str]:
     """The names of a baseline's scenarios."""
-    mend(folder)
+    mend_output_folder(folder)
     if not os.path.isdir(folder):
         raise InputError(
             "no such baseline",
@@ -127,16 +131,16 @@ def entry_names(folder: Path) -> list[str]:
     return sorted(stems)
 
 
-def read(folder: Path, name: str) -> BaselineEntry:
+def read_baseline_entry(folder: Path, name: str) -> BaselineEntry:
     """The entry of a scenario; an error names the file that is corrupt."""
     file = folder / f"{name}.json"
     kept = _kept(file)
     csv = folder / f"{name}.csv"
     contents = {file.name: _bytes(file) for file in (csv, *(folder / image.file for image in kept.images.values()))}
     for other, result in contents.items():
-        if kept.checksums.get(other, checksum(other, result)) != checksum(other, result):
+        if kept.checksums.get(other, baseline_checksum(other, result)) != baseline_checksum(other, result):
             raise _corrupt(folder / other, "it isn't the one that the JSON file was written with")
-    table = table_of(csv, contents[csv.name])
+    table = table_of_stored_scenario_result(csv, contents[csv.name])
     t = table.pop("t")
     if list(table) != [one.name for one in kept.columns]:
         other = next(
@@ -176,7 +180,7 @@ def _kept(file: Path) -> EntryFile:
 
 def _bytes(file: Path) -> bytes:
     try:
-        return bytes_of(file, MOST_BYTES)
+        return bytes_of_text_file(file, MOST_BYTES)
     except OSError as error:
         raise _corrupt(file, f"it can't be read: {error.strerror}") from None
 
@@ -194,25 +198,25 @@ def _corrupt(file: Path, why: str, found: str = "", allowed: str = "") -> InputE
 # ---- writing
 
 
-def writable(folder: Path) -> None:
+def baseline_is_writable(folder: Path) -> None:
     """Raises an error if the folder can't be replaced, or holds other things than a baseline."""
     home = Path(os.path.realpath(folder))
-    check_writable(home)
+    check_output_writable(home)
     here = Path(os.path.realpath(Path.cwd()))
     try:
         folders = [path for path in home.iterdir() if path.is_dir()] if home.is_dir() else []
     except OSError as error:
         raise _unwritten(folder, error) from None
-    if home in (here, *here.parents) or not all(ours(path.name) for path in folders):
+    if home in (here, *here.parents) or not all(is_draft_file(path.name) for path in folders):
         raise InputError("a baseline needs a folder of its own", place=Place(str(folder)), allowed="a new folder")
 
 
-def publish(folder: Path, gone: Iterable[str], made: Mapping[str, bytes]) -> None:
+def publish_baseline(folder: Path, gone: Iterable[str], made: Mapping[str, bytes]) -> None:
     """Removes and writes files in the folder, all or none."""
-    writable(folder)
+    baseline_is_writable(folder)
     gone = [*gone]
     try:
-        with renewed(folder, lambda home: gone) as draft:
+        with renewed_output_folder(folder, lambda home: gone) as draft:
             for file, content in made.items():
                 (draft / file).write_bytes(content)
     except OSError as error:

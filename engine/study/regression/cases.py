@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError, Place
-from ...record.folders import mend
+from ...record.folders import mend_output_folder
 from ...scenario.plan import Plan
-from ...scenario.run import prepare
+from ...scenario.run import prepare_scenario
 from ...scenario.schema import RegressEntry
-from ...text.library import find
-from ...text.library import folder as library
+from ...text.library import find_library_file
+from ...text.library import library_folder as library
 from . import baseline
 from .baseline import BaselineEntry
 
@@ -28,13 +28,17 @@ class Case:
     old: BaselineEntry | None
 
 
-def cases(folder: Path, asked: Sequence[str], *, update: bool = False) -> list[Case]:
+def regression_cases(folder: Path, asked: Sequence[str], *, update: bool = False) -> list[Case]:
     """The cases of the given scenarios, or of the whole baseline; all files are read and checked here."""
-    mend(folder)
+    mend_output_folder(folder)
     fresh = update and bool(asked) and not os.path.lexists(folder)
     if update:
-        baseline.writable(folder)
-    entries = {} if fresh else {name: baseline.read(folder, name) for name in baseline.entry_names(folder)}
+        baseline.baseline_is_writable(folder)
+    entries = (
+        {}
+        if fresh
+        else {name: baseline.read_baseline_entry(folder, name) for name in baseline.baseline_entry_names(folder)}
+    )
     if not entries and not asked:
         raise InputError("the baseline is empty", place=Place(str(folder)), hint="name scenarios, with --update")
     chosen = [_case(folder, text, entries) for text in asked or entries]
@@ -48,11 +52,11 @@ def cases(folder: Path, asked: Sequence[str], *, update: bool = False) -> list[C
 def _case(folder: Path, text: str, entries: Mapping[str, BaselineEntry]) -> Case:
     """The case of a name in the baseline, or of a file or a name of the library."""
     old = entries.get(text)
-    path = _path(folder, old.kept.scenario) if old else find(text, "scenarios")
+    path = _path(folder, old.kept.scenario) if old else find_library_file(text, "scenarios")
     if not os.path.isfile(path):
         return Case(text, old.kept.scenario if old else "", None, old)
-    plan = prepare(path)
-    regress_settings(plan)
+    plan = prepare_scenario(path)
+    regression_settings(plan)
     return Case(plan.name, _reference(folder, path), plan, old or entries.get(plan.name))
 
 
@@ -72,7 +76,7 @@ def _reference(folder: Path, path: Path) -> str:
     return relative if "/" in relative else f"./{relative}"
 
 
-def regress_settings(plan: Plan) -> RegressEntry:
+def regression_settings(plan: Plan) -> RegressEntry:
     """The settings of the scenario for its comparison."""
     entry = plan.file.regress
     if entry.until is not None and not entry.until > plan.grid[0]:

@@ -11,25 +11,25 @@ import numpy as np
 from ...errors import InputError, did_you_mean
 from ...record import deviation as compare
 from ...record import images
-from ...record.described import Picture, picture_of
+from ...record.described import Picture, description_of_figure
 from ...record.deviation import ComparedColumn
 from ...scenario.run import Result
 from ...scenario.schema import RegressEntry
 from . import baseline
 from .baseline import BaselineEntry, EntryFile, KeptImage, KeptRows
-from .cases import Case, regress_settings
+from .cases import Case, regression_settings
 
 FLOORS = {"energy": 1e-7}  # by family; energies, and above all the residual, are differences of large numbers
 
 
-def new_entry(case: Case, result: Result, figures: Mapping[str, Any]) -> BaselineEntry:
+def new_baseline_entry(case: Case, result: Result, figures: Mapping[str, Any]) -> BaselineEntry:
     """The entry of a result in a baseline."""
     assert case.plan is not None
-    settings = regress_settings(case.plan)
-    count = rows_up_to(result.t, settings.until)
-    kept = compare.thinned(count, compare.MOST_ROWS)
+    settings = regression_settings(case.plan)
+    count = baseline_rows_up_to_horizon(result.t, settings.until)
+    kept = compare.thinned_rows_to_record(count, compare.MOST_ROWS)
     pinned = {plot: _pinned(result.name, plot, figures) for plot in settings.pinned}
-    pictures = {plot: images.png_of(figure) for plot, figure in pinned.items() if figure is not None}
+    pictures = {plot: images.png_of_figure(figure) for plot, figure in pinned.items() if figure is not None}
     return BaselineEntry(
         result.name,
         EntryFile(
@@ -37,11 +37,11 @@ def new_entry(case: Case, result: Result, figures: Mapping[str, Any]) -> Baselin
             scenario=case.scenario,
             ended=result.ended,
             digits=compare.DIGITS,
-            rows=KeptRows(count, compare.stride(count, compare.MOST_ROWS)),
+            rows=KeptRows(count, compare.stride_of_recorded_rows(count, compare.MOST_ROWS)),
             regress=settings.model_dump(exclude_defaults=True),
             columns=_compared_columns(result, settings, count),
-            plots=pictures_of_figures(figures, result, settings.until),
-            images={plot: KeptImage(f"{result.name}-{plot}.png", images.version()) for plot in pictures},
+            plots=baseline_pictures(figures, result, settings.until),
+            images={plot: KeptImage(f"{result.name}-{plot}.png", images.matplotlib_version()) for plot in pictures},
         ),
         result.t[kept],
         {name: values[kept] for name, values in result.table.items()},
@@ -49,11 +49,11 @@ def new_entry(case: Case, result: Result, figures: Mapping[str, Any]) -> Baselin
     )
 
 
-def pictures_of_figures(figures: Mapping[str, Any], result: Result, until: float | None) -> dict[str, Picture]:
-    return {stem: picture_of(figure, result.table, until) for stem, figure in figures.items()}
+def baseline_pictures(figures: Mapping[str, Any], result: Result, until: float | None) -> dict[str, Picture]:
+    return {stem: description_of_figure(figure, result.table, until) for stem, figure in figures.items()}
 
 
-def rows_up_to(t: np.ndarray, until: float | None) -> int:
+def baseline_rows_up_to_horizon(t: np.ndarray, until: float | None) -> int:
     """The number of rows up to the horizon."""
     return len(t) if until is None else int(np.searchsorted(t, until + compare.ROUNDED * abs(until), side="right"))
 
@@ -67,15 +67,19 @@ def _compared_columns(result: Result, settings: RegressEntry, count: int) -> lis
     """The columns, each with its allowed difference."""
     kinds: dict[tuple[str, str], float] = {}
     for column in result.columns:
-        kinds[column.kind] = max(kinds.get(column.kind, 0.0), compare.size(result.table[column.name][:count]))
+        kinds[column.kind] = max(
+            kinds.get(column.kind, 0.0), compare.recorded_column_size(result.table[column.name][:count])
+        )
     _check_names(result, settings)
     compared = []
     for column in result.columns:
         values = result.table[column.name][:count]
         floor = FLOORS.get(column.family, compare.FLOOR)
         rtol, atol = _tolerance(settings, column.name)
-        allowed = compare.allowance(compare.size(values), kinds[column.kind], rtol, atol, floor)
-        compared.append(compare.compared_column(column.name, column.unit, values, allowed))
+        allowed = compare.allowed_recorded_difference(
+            compare.recorded_column_size(values), kinds[column.kind], rtol, atol, floor
+        )
+        compared.append(compare.compared_recorded_column(column.name, column.unit, values, allowed))
     return compared
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from ...errors import InputError, Place
 from ...record import deviation as compare
 from ...record import images
-from ...record.described import picture_differences
+from ...record.described import differences_of_figures
 from ...record.deviation import Difference
 from ...record.drawings import Drawing
 from ...scenario.run import Result
 from .baseline import BaselineEntry
 from .cases import Case
-from .entries import new_entry, pictures_of_figures, rows_up_to
+from .entries import baseline_pictures, baseline_rows_up_to_horizon, new_baseline_entry
 
 
 @dataclass
@@ -37,27 +37,27 @@ class Verdict:
         return not self.differences
 
 
-def missing(case: Case) -> Verdict:
+def judge_missing_scenario(case: Case) -> Verdict:
     """The verdict on a scenario whose file is gone."""
     return Verdict(case.name, case.old, None, None, [Difference("scenario", f"`{case.scenario}` is no longer there")])
 
 
-def judged(case: Case, result: Result) -> Verdict:
+def judge_against_baseline(case: Case, result: Result) -> Verdict:
     """The verdict on a result, compared with its entry in the baseline."""
     assert case.plan is not None
     figures = result.plot(*dict.fromkeys([*result.plots, *map(Drawing, case.plan.file.regress.pinned)]))
-    new, old = new_entry(case, result, figures), case.old
+    new, old = new_baseline_entry(case, result, figures), case.old
     verdict = Verdict(case.name, old, new, result)
     if old is None:
         verdict.differences = [Difference("scenario", "not in the baseline")]
         return verdict
     frame = [*_frame(old, new)]
     moved, rows = _columns(old, new, result), _rows(old, result)
-    t, table = up_to_horizon(result, old.kept.until)
-    numbers, verdict.nearest = compare.differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
+    t, table = regression_columns_up_to_horizon(result, old.kept.until)
+    numbers, verdict.nearest = compare.column_differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
     reported = {difference.what for difference in (*moved, *numbers)} | ({"", *old.table} if rows else set())
-    shown = picture_differences(
-        old.kept.plots, pictures_of_figures(figures, result, old.kept.until), old.kept.columns, reported
+    shown = differences_of_figures(
+        old.kept.plots, baseline_pictures(figures, result, old.kept.until), old.kept.columns, reported
     )
     verdict.differences = [*frame, *rows, *moved, *numbers, *shown, *_images(old, new, verdict)]
     verdict.stale = verdict.stale or old.kept.scenario != new.kept.scenario
@@ -77,18 +77,18 @@ def _frame(old: BaselineEntry, new: BaselineEntry) -> Iterator[Difference]:
 
 def _rows(old: BaselineEntry, result: Result) -> list[Difference]:
     """A difference if the rows are at other instants."""
-    count = rows_up_to(result.t, old.kept.until)
+    count = baseline_rows_up_to_horizon(result.t, old.kept.until)
     t = result.t[:count]
-    if count == old.kept.rows.count and (compare.rows_at(old.t, t) >= 0).all():
+    if count == old.kept.rows.count and (compare.recorded_rows_at(old.t, t) >= 0).all():
         return []
     last = f" to {t[-1]:g} s" if len(t) else ""
     message = f"{old.kept.rows.count} rows to {old.t[-1]:g} s were there, {count}{last} now; common ones are compared"
     return [Difference("rows", message)]
 
 
-def up_to_horizon(result: Result, until: float | None) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def regression_columns_up_to_horizon(result: Result, until: float | None) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """The instants and columns up to the horizon."""
-    count = rows_up_to(result.t, until)
+    count = baseline_rows_up_to_horizon(result.t, until)
     return result.t[:count], {name: values[:count] for name, values in result.table.items()}
 
 
@@ -99,7 +99,7 @@ def _columns(old: BaselineEntry, new: BaselineEntry, result: Result) -> list[Dif
     differences = []
     for name, one in before.items():
         if name not in now:
-            other = compare.renamed(name, old.kept.columns, old.t, old.table, result.t, result.table)
+            other = compare.renamed_recorded_column(name, old.kept.columns, old.t, old.table, result.t, result.table)
             differences.append(Difference(name, "missing now" + (f"; `{other}` holds its numbers" if other else "")))
         elif one.unit != now[name].unit:
             differences.append(Difference(name, f"in {one.unit}, now in {now[name].unit}"))
@@ -111,9 +111,9 @@ def _images(old: BaselineEntry, new: BaselineEntry, verdict: Verdict) -> Iterato
     for plot, image in old.kept.images.items():
         if plot not in new.images:
             continue
-        if image.matplotlib != images.version():
+        if image.matplotlib != images.matplotlib_version():
             verdict.notes.append(
-                f"image of {plot} not compared: of matplotlib {image.matplotlib}, not {images.version()}"
+                f"image of {plot} not compared: of matplotlib {image.matplotlib}, not {images.matplotlib_version()}"
             )
             verdict.stale = True
             continue

@@ -9,14 +9,14 @@ from typing import Any
 
 from ...record import deviation as compare
 from ...record import plots
-from ...record.described import DescribedLine, Picture, numbers_of_line
-from ...record.overlay import Pair, overlay
-from .judging import Verdict, up_to_horizon
+from ...record.described import DescribedLine, Picture, numbers_of_plotted_line
+from ...record.overlay import Pair, overlay_figure
+from .judging import Verdict, regression_columns_up_to_horizon
 
 MOST_OVERLAYS = 36  # of one scenario
 
 
-def overlays(verdict: Verdict) -> dict[str, Any]:
+def regression_overlays(verdict: Verdict) -> dict[str, Any]:
     """The figures with old and new lines by file stem, for each changed panel, the worst ones first."""
     if verdict.old is None or verdict.new is None or verdict.result is None:
         return {}
@@ -24,7 +24,7 @@ def overlays(verdict: Verdict) -> dict[str, Any]:
     for name, title, quantity, pairs in (*_changed_columns(verdict), *_changed_panels(verdict)):
         if pairs and len(made) < MOST_OVERLAYS:
             stem = re.sub(r"[^\w.-]", "_", f"{verdict.name}-difference-{name}")
-            made[stem if stem not in made else f"{stem}-{len(made)}"] = overlay(
+            made[stem if stem not in made else f"{stem}-{len(made)}"] = overlay_figure(
                 f"{title} ({verdict.name})", quantity, pairs
             )
     return made
@@ -39,7 +39,7 @@ def _changed_columns(verdict: Verdict) -> Iterator[Drawn]:
     off = {d.what: k for k, d in enumerate(verdict.differences) if d.old is not None and d.panel is None}
     groups = []
     for family, columns in groupby(verdict.result.columns, key=lambda column: column.family):
-        for owner, unit, lines in plots.panels(list(columns)):
+        for owner, unit, lines in plots.panels_of_plot(list(columns)):
             failing = sorted((column for column in lines if column.name in off), key=lambda column: off[column.name])
             if failing:
                 groups.append((min(off[column.name] for column in failing), family, owner, unit, failing))
@@ -55,7 +55,7 @@ def _pair(verdict: Verdict, name: str, other: str, before: str, label: str) -> P
     old, result = verdict.old, verdict.result
     assert old is not None
     assert result is not None
-    t, table = up_to_horizon(result, old.kept.until)
+    t, table = regression_columns_up_to_horizon(result, old.kept.until)
     allowed = next(one.allowed for one in old.kept.columns if one.name == name)
     return Pair(before, label, old.t, old.table[name], t, table[other], allowed)
 
@@ -83,6 +83,6 @@ def _lines(verdict: Verdict, old: DescribedLine, new: DescribedLine) -> Pair:
     assert verdict.result is not None
     if old.column in verdict.old.table and new.column in verdict.result.table:
         return _pair(verdict, old.column, new.column, old.label, new.label)
-    x, y, x_now, y_now = (numbers_of_line(values) for values in (old.x, old.y, new.x, new.y))
-    allowed = compare.allowance(compare.size(y), 0.0, None, None)
+    x, y, x_now, y_now = (numbers_of_plotted_line(values) for values in (old.x, old.y, new.x, new.y))
+    allowed = compare.allowed_recorded_difference(compare.recorded_column_size(y), 0.0, None, None)
     return Pair(old.label, new.label, x, y, x_now, y_now, allowed)

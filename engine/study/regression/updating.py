@@ -10,7 +10,7 @@ from . import baseline
 from .judging import Verdict
 
 
-def update(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, str]:
+def update_baseline(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, str]:
     """Writes changed entries into the baseline, all or none, and returns what was done by scenario."""
     done: dict[str, str] = {}
     gone: list[str] = []
@@ -27,5 +27,5 @@ def update(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, str]:
         made |= verdict.new.texts() if verdict.new else {}
         done[verdict.name] = "removed" if verdict.new is None else "added" if verdict.old is None else "changed"
     if done:
-        baseline.publish(folder, gone, made)
+        baseline.publish_baseline(folder, gone, made)
     return done

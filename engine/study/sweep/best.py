@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import InputError, did_you_mean
-from ...scenario.replay import files
+from ...scenario.replay import files_of_replay
 from ..ensemble import ensemble
 from .reading import Study
 from .table import STANDING, Table
@@ -15,7 +15,7 @@ from .table import STANDING, Table
 LARGEST = "max:"
 
 
-def goal(study: Study, text: str) -> tuple[str, bool]:
+def sweep_goal(study: Study, text: str) -> tuple[str, bool]:
     """The output that `--best` names, and whether the largest is sought."""
     name = text.removeprefix(LARGEST)
     if name not in study.file.keep:
@@ -29,14 +29,14 @@ def goal(study: Study, text: str) -> tuple[str, bool]:
     return name, name != text
 
 
-def best(made: Table, name: str, largest: bool, count: int) -> list[int]:
+def best_sweep_runs(made: Table, name: str, largest: bool, count: int) -> list[int]:
     """The places of the best runs among those whose numbers stand, the best one first."""
     values = np.where([ended in STANDING for ended in made["ended"]], made[name], np.nan)
     order = np.argsort(-values if largest else values, kind="stable")
     return [int(k) for k in order if not np.isnan(values[k])][:count]
 
 
-def scenario_files(study: Study, places: Sequence[int]) -> dict[str, bytes]:
+def best_scenario_files(study: Study, places: Sequence[int]) -> dict[str, bytes]:
     """The contents of the scenario and robot files of these runs, by their names."""
     made: dict[str, bytes] = {}
     for n, k in enumerate(places, start=1):
@@ -47,5 +47,5 @@ def scenario_files(study: Study, places: Sequence[int]) -> dict[str, bytes]:
         robot = dict(record["robot"])
         if robot["data"]:  # each run has a robot of its own
             robot["name"] = f"{name}.{robot['name']}"
-        made.update(files(name, {**record, "robot": robot}, result.tables))
+        made.update(files_of_replay(name, {**record, "robot": robot}, result.tables))
     return made

@@ -25,7 +25,7 @@ class Design:
     @cached_property
     def count(self) -> int:
         """The number of runs."""
-        return size(self.file)
+        return sweep_design_size(self.file)
 
     @cached_property
     def columns(self) -> dict[str, list[Value]]:
@@ -35,11 +35,11 @@ class Design:
 
     def _round(self, n: int) -> dict[str, list[Value]]:
         """The values in one of the times that all of it is done."""
-        samples, vary, count = sampled(self.file, n), self.file.vary, self.count // self.file.repeat
+        samples, vary, count = sampled_sweep_points(self.file, n), self.file.vary, self.count // self.file.repeat
         block = (self.file.samples or 1) if samples else 1  # runs in which the last factor stays as it is
         made: dict[str, list[Value]] = {name: x.tolist() * (count // block) for name, x in samples.items()}
         for name in reversed([name for name, one in vary.items() if one.way not in SAMPLED]):
-            turn = [x for x in values(vary[name]) for _ in range(block)]
+            turn = [x for x in sweep_list_values(vary[name]) for _ in range(block)]
             made[name] = turn * (count // len(turn))
             block = len(turn)
         return made
@@ -65,21 +65,21 @@ class Listed:
         return {name: column[k] for name, column in self.columns.items()}
 
 
-def size(file: StudyFile) -> int:
+def sweep_design_size(file: StudyFile) -> int:
     """The number of runs, however large it is."""
-    lengths = [length(one) for one in file.vary.values() if one.way not in SAMPLED]
+    lengths = [sweep_list_length(one) for one in file.vary.values() if one.way not in SAMPLED]
     some = any(one.way in SAMPLED for one in file.vary.values())
     return math.prod(lengths) * (file.samples or 1 if some else 1) * file.repeat
 
 
-def length(one: VariedEntry) -> int:
+def sweep_list_length(one: VariedEntry) -> int:
     """The number of values of a grid or list."""
     if one.grid is not None:
         return one.grid.count
     return len(one.list_ or ())
 
 
-def values(one: VariedEntry) -> Sequence[Value]:
+def sweep_list_values(one: VariedEntry) -> Sequence[Value]:
     """The values of a grid or list."""
     if one.grid is None:
         return [float(x) if isinstance(x, Quantity) else x for x in one.list_ or ()]
@@ -88,7 +88,7 @@ def values(one: VariedEntry) -> Sequence[Value]:
     return made
 
 
-def sampled(file: StudyFile, n: int = 0) -> dict[str, np.ndarray]:
+def sampled_sweep_points(file: StudyFile, n: int = 0) -> dict[str, np.ndarray]:
     """The points of the numbers that are sampled, for the n-th time.
 
     Random ones don't change when another number is added behind them, and those of one time not when it is repeated.
@@ -99,13 +99,13 @@ def sampled(file: StudyFile, n: int = 0) -> dict[str, np.ndarray]:
         names = [name for name, one in file.vary.items() if one.way == way]
         if not names:
             continue
-        for name, u in zip(names, sampled_cube(way, len(names), count, (file.seed, *(n,) * (n > 0))).T):
+        for name, u in zip(names, sampled_sweep_cube(way, len(names), count, (file.seed, *(n,) * (n > 0))).T):
             low, high = (float(x) for x in file.vary[name].given(way))
             made[name] = low + (high - low) * u
     return made
 
 
-def sampled_cube(way: str, width: int, count: int, seed: tuple[int, ...]) -> np.ndarray:
+def sampled_sweep_cube(way: str, width: int, count: int, seed: tuple[int, ...]) -> np.ndarray:
     """Points of the unit cube, with a row for each."""
     if way == "random":
         sources = [np.random.default_rng([seed[0], k, *seed[1:]]) for k in range(width)]

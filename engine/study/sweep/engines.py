@@ -17,7 +17,7 @@ from typing import Protocol
 from ...errors import ClusterError, InputError
 from ...machine.jit import cores
 from ...parallel.cluster import Cluster
-from .tasks import Done, Task, carried_out
+from .tasks import Done, Task, study_task_carried_out
 
 PLACES = ("threads", "process", "dask")
 KEPT = "the runs that are kept stay, and the next start goes on with them"
@@ -40,15 +40,15 @@ class Here:
     """An engine in this process, whose threads share the lanes' blocks among so many processors."""
 
     def __init__(self, workers: int | None):
-        self.workers, self.room = workers or cores.processors(), 1
+        self.workers, self.room = workers or cores.processors_to_use(), 1
         self._tasks: deque[Task] = deque()
 
     def submit(self, task: Task) -> None:
         self._tasks.append(task)
 
     def next(self) -> Done:
-        with cores.at_most(self.workers):
-            return carried_out(self._tasks.popleft())
+        with cores.at_most_processors(self.workers):
+            return study_task_carried_out(self._tasks.popleft())
 
     def close(self) -> None:
         self._tasks.clear()
@@ -58,7 +58,7 @@ class Processes:
     """Other processes of this machine, each with one processor; they end with this one, however that ends."""
 
     def __init__(self, workers: int | None):
-        self.workers = workers or cores.processors()
+        self.workers = workers or cores.processors_to_use()
         self.room = 2 * self.workers  # so that none waits for its next task
         before = set(multiprocessing.active_children())
         self._pool = ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), initializer=_begin)
@@ -67,7 +67,7 @@ class Processes:
 
     def submit(self, task: Task) -> None:
         try:
-            self._under_way.add(self._pool.submit(carried_out, task))
+            self._under_way.add(self._pool.submit(study_task_carried_out, task))
         except BrokenProcessPool:
             raise ClusterError(f"a worker process has ended; {KEPT}") from None
 
@@ -92,14 +92,14 @@ class Workers:
     """The workers of a Dask cluster: a local one, or that of a scheduler somewhere."""
 
     def __init__(self, workers: int | None, scheduler: str | None):
-        self._cluster = Cluster(workers or cores.processors(), scheduler)
+        self._cluster = Cluster(workers or cores.processors_to_use(), scheduler)
         self.workers = len(self._cluster.workers) if workers is None else min(workers, len(self._cluster.workers))
         self.room = 2 * self.workers
         self._under_way: list[object] = []
 
     def submit(self, task: Task) -> None:
         with _losing_nothing():
-            self._under_way.append(self._cluster.task(carried_out, task))
+            self._under_way.append(self._cluster.task(study_task_carried_out, task))
 
     def next(self) -> Done:
         with _losing_nothing():
@@ -121,13 +121,13 @@ def _losing_nothing() -> Iterator[None]:
         raise ClusterError(f"{error}\n  {KEPT}") from None
 
 
-def check(on: str) -> None:
+def check_sweep_engine(on: str) -> None:
     """Raises an error unless there is a place of this name."""
     if on not in PLACES:
         raise InputError("no such place", key="on", found=f"`{on}`", allowed=", ".join(PLACES))
 
 
-def engine(on: str, workers: int | None, scheduler: str | None) -> Engine:
+def sweep_engine(on: str, workers: int | None, scheduler: str | None) -> Engine:
     """The engine of this name."""
     if on == "dask" or scheduler is not None:
         return Workers(workers, scheduler)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...text.expression import Quantity, UndefinedError, evaluate
+from ...text.expression import Quantity, UndefinedError, evaluate_expression
 from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 
@@ -33,7 +33,9 @@ class Reduction(NamedTuple):
     goal: float = math.nan
 
 
-def taken(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Reduction], runs: int) -> np.ndarray:
+def take_sweep_outputs(
+    t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Reduction], runs: int
+) -> np.ndarray:
     """The wanted numbers of runs with the same instants, a row for each run; NaN where a run has no such column."""
     made = np.full((runs, len(wanted)), np.nan)
     weights = _weights(t)
@@ -42,7 +44,7 @@ def taken(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Red
         if values is None or not len(t):
             continue
         if one.take == SETTLES:
-            made[:, k] = settled(t, values, one)
+            made[:, k] = sweep_settling_times(t, values, one)
         elif one.take:
             made[:, k] = _reduced(values, one.take, weights)
         elif (passing := _column(t, columns, one.of, runs)) is not None:
@@ -50,7 +52,7 @@ def taken(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Red
     return made
 
 
-def settled(t: np.ndarray, values: np.ndarray, how: Reduction) -> np.ndarray:
+def sweep_settling_times(t: np.ndarray, values: np.ndarray, how: Reduction) -> np.ndarray:
     """How long each row's column is outside of its range for the last time; straight lines join its values."""
     goal = values[:, -1:] if math.isnan(how.goal) else how.goal
     off = abs(values - goal)
@@ -64,7 +66,7 @@ def settled(t: np.ndarray, values: np.ndarray, how: Reduction) -> np.ndarray:
     return np.where(np.isfinite(values).all(axis=1), time, math.nan)
 
 
-def whole(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[str], runs: int) -> list[bytes]:
+def whole_sweep_rows(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[str], runs: int) -> list[bytes]:
     """The rows of each run as bytes, which `rows_of` reads: time and the wanted columns."""
     if not wanted:
         return [b""] * runs
@@ -74,7 +76,7 @@ def whole(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[str
     return [np.ascontiguousarray(one, dtype="<f8").tobytes() for one in rows]
 
 
-def rows_of(kept: bytes, width: int) -> np.ndarray:
+def sweep_rows_of_bytes(kept: bytes, width: int) -> np.ndarray:
     """The rows of a run, time first, from its bytes."""
     return np.frombuffer(kept, dtype="<f8").reshape(-1, 1 + width)
 
@@ -146,7 +148,7 @@ def _reduced(values: np.ndarray, take: str, weights: np.ndarray) -> np.ndarray:
         return made
 
 
-def slope_taken(t: np.ndarray, values: np.ndarray, slopes: np.ndarray, take: str) -> np.ndarray:
+def take_sweep_slopes(t: np.ndarray, values: np.ndarray, slopes: np.ndarray, take: str) -> np.ndarray:
     """The derivatives of the number that is taken of a column, from those of the column, (instants, directions)."""
     weights = _weights(t)
     made: np.ndarray
@@ -163,23 +165,23 @@ def slope_taken(t: np.ndarray, values: np.ndarray, slopes: np.ndarray, take: str
     return made
 
 
-def dimension_of(unit: str) -> Dimension:
+def dimension_of_sweep_column(unit: str) -> Dimension:
     """The dimension of a column's unit; plain where it is no unit of expressions."""
     try:
-        return evaluate(unit.replace("²", "^2").replace("³", "^3")).dimension
+        return evaluate_expression(unit.replace("²", "^2").replace("³", "^3")).dimension
     except ExpressionError:
         return PLAIN
 
 
-def value_of(text: str, given: Mapping[str, Quantity]) -> float:
+def value_of_sweep_expression(text: str, given: Mapping[str, Quantity]) -> float:
     """The value of an expression, NaN where it has none for these numbers."""
     if any(math.isnan(x) for x in given.values()):
         given = {name: x for name, x in given.items() if not math.isnan(x)}
         try:
-            return float(evaluate(text, given))
+            return float(evaluate_expression(text, given))
         except ExpressionError:  # it needs one of those that are unknown
             return math.nan
     try:
-        return float(evaluate(text, given))
+        return float(evaluate_expression(text, given))
     except UndefinedError:
         return math.nan

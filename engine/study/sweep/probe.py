@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from ...errors import DenocError, InputError, did_you_mean
 from ...text.document import Keys
-from ...text.expression import Quantity, UndefinedError, dimension_in_words, evaluate
+from ...text.expression import Quantity, UndefinedError, dimension_in_words, evaluate_expression
 from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 from ..ensemble import ensemble
-from .keep import SETTLES, dimension_of
+from .keep import SETTLES, dimension_of_sweep_column
 from .reading import Study
 from .schema import CrossingEntry, KeptEntry
 
@@ -35,7 +35,7 @@ class Probed:
         return 8 * self.instants * (1 + len(names)) if names else 0
 
 
-def probed(study: Study) -> Probed:
+def probe_study(study: Study) -> Probed:
     """The study, checked by one of its runs: the first of three that can begin."""
     first: DenocError | None = None
     count = study.design.count
@@ -79,7 +79,7 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
                 _check_level(study, name, one.at, columns)
             _check_range(study, name, one, units[name])
             units[name] = "s" if one.take == SETTLES else units[name]
-            given[name] = Quantity(1.0, dimension_of(units[name]))
+            given[name] = Quantity(1.0, dimension_of_sweep_column(units[name]))
         else:
             units[name], dimension = _unit_of_expression(study, name, one, given)
             given[name] = Quantity(1.0, dimension)
@@ -96,7 +96,7 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
 
 def _check_level(study: Study, name: str, at: CrossingEntry, columns: Mapping[str, str]) -> None:
     """Raises an error unless the column that crosses exists, and its level has its unit."""
-    dimension = dimension_of(_unit_of(study, ("keep", name, "at", "column"), at.column, columns))
+    dimension = dimension_of_sweep_column(_unit_of(study, ("keep", name, "at", "column"), at.column, columns))
     if at.reaches.dimension not in (PLAIN, dimension):
         raise study.document.error(
             ("keep", name, "at", "reaches"),
@@ -139,8 +139,8 @@ def _unit_of(study: Study, path: Keys, column: str, columns: Mapping[str, str]) 
 def _check_range(study: Study, name: str, one: KeptEntry, unit: str) -> None:
     """Raises an error if a column can't settle within a range of another kind."""
     for key, x in (("within", one.within), ("goal", one.goal)):
-        if x is not None and x.dimension not in (PLAIN, dimension_of(unit)):
-            message = f"`{one.column}` is {dimension_in_words(dimension_of(unit))}"
+        if x is not None and x.dimension not in (PLAIN, dimension_of_sweep_column(unit)):
+            message = f"`{one.column}` is {dimension_in_words(dimension_of_sweep_column(unit))}"
             raise study.document.error(("keep", name, key), message, found=x.written)
 
 
@@ -152,17 +152,17 @@ def _unit_of_expression(
     for shift in (0.0, 0.17, -0.31):
         moved = {key: Quantity(x + shift * n, x.dimension) for n, (key, x) in enumerate(given.items())}
         try:
-            dimension = evaluate(text, moved).dimension
+            dimension = evaluate_expression(text, moved).dimension
         except UndefinedError:
             continue
         except ExpressionError as error:
             path = ("keep", name, "expression")
             raise study.document.error(path, str(error), found=f"`{text}`", allowed=", ".join(given)) from None
-        return si_unit(dimension), dimension
+        return si_unit_of_study_dimension(dimension), dimension
     return "", PLAIN
 
 
-def si_unit(dimension: Dimension) -> str:
+def si_unit_of_study_dimension(dimension: Dimension) -> str:
     """A dimension in SI units, as expressions write it: `kg m^2 s^-2`."""
     parts = [
         unit if exponent == 1 else f"{unit}^{exponent}"

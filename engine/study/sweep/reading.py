@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DenocError, InputError, did_you_mean
-from ...scenario.replay import name_of
-from ...text.checking import checked
+from ...scenario.replay import name_of_scenario
+from ...text.checking import checked_document_model
 from ...text.document import Document, Keys
-from ...text.expression import NAMES, Quantity, UndefinedError, evaluate
-from ...text.library import find
-from ...text.source import from_mapping, read
+from ...text.expression import NAMES, Quantity, UndefinedError, evaluate_expression
+from ...text.library import find_library_file
+from ...text.source import document_from_mapping, read_yaml_document
 from ...text.tokens import ExpressionError
 from ...text.units import Dimension
-from .design import Design, Listed, Value, size
-from .schema import MOST_RUNS, SAMPLED, SEARCHED, SEARCHES, StudyFile, VariedEntry, alike
+from .design import Design, Listed, Value, sweep_design_size
+from .schema import MOST_RUNS, SAMPLED, SEARCHED, SEARCHES, StudyFile, VariedEntry, study_dimension_of_alike_numbers
 
 _KEY = re.compile(r"variations\[\d+\]: ([^,]+)")
 _SYMBOL = re.compile(r"[^\W\d]\w*")
@@ -52,7 +52,7 @@ class Study:
     @cached_property
     def dimensions(self) -> dict[str, Dimension]:
         """The dimensions of the numbers that vary, without those that take words."""
-        found = {name: dimension(one) for name, one in self.file.vary.items()}
+        found = {name: dimension_of_varied_number(one) for name, one in self.file.vary.items()}
         return {name: one for name, one in found.items() if one is not None}
 
     def quantities(self, point: Mapping[str, Value]) -> dict[str, Quantity]:
@@ -96,7 +96,7 @@ class Study:
     def _tied(text: str, given: Mapping[str, Quantity]) -> Quantity | str:
         """The value of an expression; where these numbers give none, a text that a run refuses with the reason."""
         try:
-            return evaluate(text, given)
+            return evaluate_expression(text, given)
         except UndefinedError as error:
             return f"{text}: {error}"
 
@@ -149,26 +149,26 @@ def _plain(value: Quantity | str) -> float | str:
     return value if isinstance(value, str) else float(value)
 
 
-def dimension(one: VariedEntry) -> Dimension | None:
+def dimension_of_varied_number(one: VariedEntry) -> Dimension | None:
     """The dimension of a number that varies; None where it takes words."""
     if one.grid is not None:
-        return alike(one.grid.from_, one.grid.to)
+        return study_dimension_of_alike_numbers(one.grid.from_, one.grid.to)
     if one.list_ is not None:
         numbers = [x for x in one.list_ if isinstance(x, Quantity)]
-        return alike(*numbers) if len(numbers) == len(one.list_) else None
-    return alike(*one.given(one.way), *([one.start] if one.start is not None else []))
+        return study_dimension_of_alike_numbers(*numbers) if len(numbers) == len(one.list_) else None
+    return study_dimension_of_alike_numbers(*one.given(one.way), *([one.start] if one.start is not None else []))
 
 
-def opened(study: str | Path | Mapping[str, Any], *, search: bool = False) -> Study:
+def open_study(study: str | Path | Mapping[str, Any], *, search: bool = False) -> Study:
     """The study in a file or a mapping, checked as far as that goes without its scenario; a `search` has `minimise`."""
     if isinstance(study, Mapping):
-        document, name, beside = from_mapping(study), "study", None
+        document, name, beside = document_from_mapping(study), "study", None
     else:
-        path = find(study, "studies")
-        document, name, beside = read(path), name_of(path), path.parent
+        path = find_library_file(study, "studies")
+        document, name, beside = read_yaml_document(path), name_of_scenario(path), path.parent
     if isinstance(document.data, dict) and "task" in document.data:
         raise document.error(("task",), "this is a scenario, not a study", key=True, hint="`denoc run` runs it")
-    file = checked(StudyFile, document, document.data)
+    file = checked_document_model(StudyFile, document, document.data)
     _check_purpose(document, file, search)
     _check(document, file)
     made = [_found(document, key, kind, beside) for key, kind in (("scenario", "scenarios"), ("robot", "robots"))]
@@ -182,7 +182,7 @@ def _found(document: Document, key: str, kind: str, beside: Path | None) -> Path
     if name is None:
         return None
     try:
-        return find(name, kind, beside).absolute()
+        return find_library_file(name, kind, beside).absolute()
     except InputError as error:
         raise document.error((key,), error.message, found=error.found, allowed=error.allowed, hint=error.hint) from None
 
@@ -234,7 +234,7 @@ def _check(document: Document, file: StudyFile) -> None:
         raise document.error(
             ("samples",), "nothing is sampled", key=True, allowed="`random`, `latin` or `sobol` under `vary`"
         )
-    if (runs := size(file)) > MOST_RUNS:
+    if (runs := sweep_design_size(file)) > MOST_RUNS:
         raise document.error(("vary",), "too many runs", key=True, found=f"{runs:.4g}", allowed=f"at most {MOST_RUNS}")
     _check_keys(document, file)
     for section in ("vary", "keep"):
@@ -284,14 +284,16 @@ def _check_keys(document: Document, file: StudyFile) -> None:
             raise document.error(
                 ("vary", name), f"`{name}` changes nothing", key=True, hint="`key` says what, or `set`"
             )
-    given = {name: Quantity(1.0, d) for name, one in file.vary.items() if (d := dimension(one)) is not None}
+    given = {
+        name: Quantity(1.0, d) for name, one in file.vary.items() if (d := dimension_of_varied_number(one)) is not None
+    }
     for key, text in file.set_.items():
         try:
-            evaluate(str(text), given)
+            evaluate_expression(str(text), given)
         except UndefinedError:
             continue
         except ExpressionError as error:
             raise document.error(("set", key), str(error), found=f"`{text}`", allowed=", ".join(given)) from None
 
 
-__all__ = ["Changes", "Study", "dimension", "opened"]
+__all__ = ["Changes", "Study", "dimension_of_varied_number", "open_study"]

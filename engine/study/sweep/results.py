@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._version import VERSION
 from ...record import plots, study_plots, write
-from .best import best, scenario_files
+from .best import best_scenario_files, best_sweep_runs
 from .reading import Study
 from .run import Swept
 from .store import ENDING
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def store_of(folder: Path, name: str) -> Path:
+def store_of_study(folder: Path, name: str) -> Path:
     """The file in which a study's runs are kept."""
     return folder / f"{name}{ENDING}"
 
 
-def written(
+def write_sweep_files(
     swept: Swept, study: Study, folder: Path, form: str, parquet: bool, chosen: tuple[str, bool, int] | None
 ) -> list[Path]:
     """Writes the files and returns their paths; `chosen` names an output, whether it is to be large, and how many."""
-    write.make_folder(folder)
+    write.make_output_folder(folder)
     made = [swept.table.to_csv(folder / f"{swept.name}.csv")]
     if swept.rows is not None:
         made.append(swept.rows.to_csv(folder / f"{swept.name}-rows.csv"))
@@ -40,20 +40,20 @@ def written(
         if swept.rows is not None:
             made.append(swept.rows.to_parquet(folder / f"{swept.name}-rows.parquet"))
     made.append(folder / f"{swept.name}.json")
-    put(made[-1], (json.dumps(record(swept, study), indent=1, ensure_ascii=False) + "\n").encode())
-    drawn = figures(swept, study) if study.file.plot and form else {}
+    put_study_file(made[-1], (json.dumps(sweep_record(swept, study), indent=1, ensure_ascii=False) + "\n").encode())
+    drawn = sweep_figures(swept, study) if study.file.plot and form else {}
     for stem, figure in drawn.items():
         made.append(folder / f"{stem}.{form}")
-        write.whole(made[-1], partial(plots.save, figure))
+        write.write_file_whole(made[-1], partial(plots.save_figure, figure))
     if chosen is not None:
-        for name, content in scenario_files(study, best(swept.table, *chosen)).items():
+        for name, content in best_scenario_files(study, best_sweep_runs(swept.table, *chosen)).items():
             made.append(folder / name)
-            put(made[-1], content)
-    remove_others(folder, swept.name, {path.name for path in made})
+            put_study_file(made[-1], content)
+    remove_other_sweep_files(folder, swept.name, {path.name for path in made})
     return made
 
 
-def record(swept: Swept, study: Study) -> dict[str, Any]:
+def sweep_record(swept: Swept, study: Study) -> dict[str, Any]:
     """What was swept, and the units of the table's columns; nothing in it differs from machine to machine."""
     table = swept.table
     return {
@@ -70,7 +70,7 @@ def record(swept: Swept, study: Study) -> dict[str, Any]:
     }
 
 
-def figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
+def sweep_figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
     """The figures by file stem."""
     table = swept.table
     numbers = {name: np.asarray(table[name]) for name in study.file.vary if name in study.dimensions}
@@ -79,21 +79,23 @@ def figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
     made: dict[str, Figure] = {}
     for name, values in outputs.items():
         sweep = study_plots.Sweep(f"{name} ({swept.name})", numbers, words, {name: values}, table.units)
-        made.update({f"{swept.name}-{name}": figure for figure in study_plots.figures(sweep).values()})
+        made.update({f"{swept.name}-{name}": figure for figure in study_plots.figures_of_study(sweep).values()})
     if study.file.pareto:
         title = f"runs that no other run beats ({swept.name})"
         goals = {name: outputs[name] for name in study.file.pareto}
         sweep = study_plots.Sweep(title, numbers, words, goals, table.units)
-        made[f"{swept.name}-pareto"] = study_plots.front(sweep, study.file.pareto, np.array(table["unbeaten"]))
+        made[f"{swept.name}-pareto"] = study_plots.figure_of_pareto_front(
+            sweep, study.file.pareto, np.array(table["unbeaten"])
+        )
     return made
 
 
-def put(path: Path, content: bytes) -> None:
+def put_study_file(path: Path, content: bytes) -> None:
     """Writes a file, whole or not at all."""
-    write.whole(path, lambda draft: draft.write_bytes(content))
+    write.write_file_whole(path, lambda draft: draft.write_bytes(content))
 
 
-def remove_others(folder: Path, name: str, made: set[str]) -> None:
+def remove_other_sweep_files(folder: Path, name: str, made: set[str]) -> None:
     """Removes plots, whole rows and best runs of an earlier sweep of this name."""
     for path in folder.iterdir():
         ours = path.name.startswith(f"{name}-") and path.suffix[1:] in (*plots.FORMATS, "yaml")

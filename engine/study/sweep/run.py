@@ -16,18 +16,18 @@ import numpy as np
 
 from ...errors import DenocError
 from ...formats.load import load
-from ...scenario.replay import tables as tables_of
-from ...scenario.run import opened as scenario_opened
-from ...scenario.run import prepare, robot_of
+from ...scenario.replay import tables_of_scenario as tables_of
+from ...scenario.run import opened_scenario as scenario_opened
+from ...scenario.run import prepare_scenario, robot_of_scenario
 from ...text.change import Change
 from . import engines, store
 from .design import Value
 from .keep import Reduction
-from .probe import Probed, probed
-from .reading import Study, opened
+from .probe import Probed, probe_study
+from .reading import Study, open_study
 from .store import Store
-from .table import STANDING, Table, reductions, table, whole_rows
-from .tasks import Done, Task, carried_out, machine
+from .table import STANDING, Table, sweep_reductions, sweep_table, sweep_whole_rows
+from .tasks import Done, Task, machine_of_study_runs, study_task_carried_out
 
 FIRST = 8  # runs of the first batch: a few, which may take long
 MOST = 5000  # runs of any
@@ -83,11 +83,11 @@ def sweep(
     `on` is `threads`, `process` or `dask`, of which each gives the same table to the last bit. `keep` names a file in
     which runs are kept as they finish: what is in it isn't computed again, unless `fresh`.
     """
-    engines.check(on)
-    ready = probed(opened(study))
+    engines.check_sweep_engine(on)
+    ready = probe_study(open_study(study))
     runs = Runs(ready, Path(keep) if keep is not None else None, fresh)
     try:
-        return runs.carried_out(lambda: engines.engine(on, workers, scheduler))
+        return runs.carried_out(lambda: engines.sweep_engine(on, workers, scheduler))
     finally:
         runs.close()
 
@@ -96,7 +96,7 @@ class Runs:
     """The runs of a study and the store in which they are kept."""
 
     def __init__(self, ready: Probed, path: Path | None, fresh: bool = False):
-        self._hashes = _Keys(ready.study, machine(), reductions(ready))
+        self._hashes = _Keys(ready.study, machine_of_study_runs(), sweep_reductions(ready))
         self.store = Store(path)
         if fresh:
             self.store.clear()
@@ -104,8 +104,8 @@ class Runs:
 
     def _take(self, ready: Probed) -> None:
         self.probed, self.study = ready, ready.study
-        self.wanted = reductions(ready)
-        self.count, self.machine = ready.study.design.count, machine()
+        self.wanted = sweep_reductions(ready)
+        self.count, self.machine = ready.study.design.count, machine_of_study_runs()
         self.keys = self._hashes.all(ready.study)
         self.outcomes = self.store.known(self.keys)
 
@@ -139,7 +139,14 @@ class Runs:
             finally:
                 at_work.close()
         made, rows = self.table(), self._whole([self.outcomes[key] for key in self.keys])
-        return Swept(self.study.name, self.study.file.about, made, len(missing), missed(self.study, made), rows)
+        return Swept(
+            self.study.name,
+            self.study.file.about,
+            made,
+            len(missing),
+            missed_sweep_expectations(self.study, made),
+            rows,
+        )
 
     def _whole(self, outcomes: Sequence[store.Outcome]) -> Table | None:
         """The table of the columns that are kept whole, if there are any."""
@@ -147,7 +154,7 @@ class Runs:
         if not names:
             return None
         units = {name: unit for name, unit in self.probed.columns.items() if name in ("t", *names)}
-        return Table({**whole_rows(outcomes, names)}, units, ["run", "t"], [*names])
+        return Table({**sweep_whole_rows(outcomes, names)}, units, ["run", "t"], [*names])
 
     def complete(self, engine: engines.Engine, report: Callable[[Progress], None] = lambda it: None) -> None:
         """Carries out and keeps all runs that are missing."""
@@ -157,7 +164,7 @@ class Runs:
 
     def table(self) -> Table:
         """The table of all runs, none of which is missing."""
-        return table(self.probed, [self.outcomes[key] for key in self.keys])
+        return sweep_table(self.probed, [self.outcomes[key] for key in self.keys])
 
     def _keep(self, done: Done) -> None:
         pairs = [(self.keys[k], one) for k, one in zip(done.task.places, done.outcomes)]
@@ -202,7 +209,7 @@ class Forecast:
     store: int  # bytes of the store
 
 
-def forecast(runs: Runs) -> Forecast:
+def forecast_sweep(runs: Runs) -> Forecast:
     """What a sweep would do; a few of its runs are carried out for that, and nothing is kept."""
     numbers = len(runs.study.file.vary) + len(runs.study.file.set_) + len(runs.study.file.keep) + 1
     row, missing = 20 * numbers + 16, runs.missing
@@ -210,8 +217,8 @@ def forecast(runs: Runs) -> Forecast:
     if missing:
         word = runs.study.words(missing[0])
         some = [k for k in missing[:FIRST] if runs.study.words(k) == word]
-        carried_out(runs.task(some[:1]))  # so that compiling isn't measured
-        seconds = carried_out(runs.task(some)).seconds / len(some)
+        study_task_carried_out(runs.task(some[:1]))  # so that compiling isn't measured
+        seconds = study_task_carried_out(runs.task(some)).seconds / len(some)
     whole = runs.probed.whole_bytes
     kept = 8 * (len(runs.wanted) + 2) + 60 + whole
     return Forecast(runs.count, runs.count - len(missing), seconds, (row + 3 * whole) * runs.count, kept * runs.count)
@@ -248,7 +255,7 @@ class _Keys:
 
     def __init__(self, study: Study, machine: str, wanted: Sequence[Reduction]):
         document, _, beside = scenario_opened(study.scenario)
-        robot = load(study.robot) if study.robot is not None else robot_of(document, beside)
+        robot = load(study.robot) if study.robot is not None else robot_of_scenario(document, beside)
         data = robot.document.data if robot.document is not None else None
         # the compiled backend, which all runs of a study go by
         self._common = _text([store.FORM, machine, "compiled", wanted, study.file.rows, document.data, data])
@@ -273,7 +280,7 @@ class _Keys:
         for one in range(k, min(k + TRIED, study.design.count)):
             changes = [Change(key, x, key) for key, x in study.changes(one).items()]
             try:
-                contents = tables_of(prepare(study.scenario, study.robot, changes))
+                contents = tables_of(prepare_scenario(study.scenario, study.robot, changes))
             except DenocError:  # this one can't begin, others may
                 continue
             return _text([[name, hashlib.sha256(one).hexdigest()] for name, one in contents.items()])
@@ -285,7 +292,7 @@ def _text(data: Any) -> str:
     return json.dumps(data, default=repr)
 
 
-def missed(study: Study, made: Table) -> list[str]:
+def missed_sweep_expectations(study: Study, made: Table) -> list[str]:
     """What the study's `expect` says and isn't so, in sentences."""
     expect, found = study.file.expect, list[str]()
     standing = np.array([ended in STANDING for ended in made["ended"]], dtype=bool)

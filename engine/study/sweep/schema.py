@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from ...text.expression import Quantity, dimension_in_words, evaluate
+from ...text.expression import Quantity, dimension_in_words, evaluate_expression
 from ...text.fields import QUANTITY, Choice, FileName, Or, Reader, Strict
 from ...text.json_schema import Schema, json_schema
 from ...text.tokens import ExpressionError
@@ -24,7 +24,7 @@ MOST_NUMBER = sys.float_info.max
 ALLOWED_NUMBER = "a number, or text with a unit such as `30 deg`"
 
 
-def any_quantity(value: Any) -> Quantity:
+def any_study_quantity(value: Any) -> Quantity:
     """A number of any dimension, from a number or an expression."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise PydanticCustomError("quantity", "a number is needed here", {"allowed": ALLOWED_NUMBER})
@@ -33,7 +33,7 @@ def any_quantity(value: Any) -> Quantity:
             raise PydanticCustomError("quantity", "a finite number is needed here", {"allowed": ALLOWED_NUMBER})
         return Quantity(value, PLAIN, str(value))
     try:
-        made = evaluate(value)
+        made = evaluate_expression(value)
     except ExpressionError as error:
         raise PydanticCustomError("quantity", "{message}", {"message": str(error), "allowed": ALLOWED_NUMBER}) from None
     return Quantity(made, made.dimension, value)
@@ -45,22 +45,22 @@ def _entry(value: Any) -> Quantity | str | bool:
         return value
     if isinstance(value, str):
         try:
-            return any_quantity(value) if re.search("[0-9]|pi", value) else value
+            return any_study_quantity(value) if re.search("[0-9]|pi", value) else value
         except PydanticCustomError:
             return value
-    return any_quantity(value)
+    return any_study_quantity(value)
 
 
 def _upwards(bounds: tuple[Quantity, Quantity]) -> tuple[Quantity, Quantity]:
     low, high = bounds
-    alike(low, high)
+    study_dimension_of_alike_numbers(low, high)
     if not high > low:
         context = {"found": f"from {low.written} to {high.written}", "allowed": "the lower bound first"}
         raise PydanticCustomError("bounds", "the bounds are upside down", context)
     return bounds
 
 
-def alike(*numbers: Quantity) -> Dimension:
+def study_dimension_of_alike_numbers(*numbers: Quantity) -> Dimension:
     """The dimension of numbers, of which those without a unit are in SI units; different ones are an error."""
     units = [one for one in numbers if one.dimension != PLAIN]
     for one in units[1:]:
@@ -72,7 +72,7 @@ def alike(*numbers: Quantity) -> Dimension:
 
 
 def _all_alike(entries: tuple[Quantity | str | bool, ...]) -> tuple[Quantity | str | bool, ...]:
-    alike(*(one for one in entries if isinstance(one, Quantity)))
+    study_dimension_of_alike_numbers(*(one for one in entries if isinstance(one, Quantity)))
     return entries
 
 
@@ -86,7 +86,7 @@ def _one_or_more(value: Any) -> Any:
 
 
 ANY: Schema = {"anyOf": [{"type": "number"}, QUANTITY]}
-Number = Annotated[Quantity, Reader(any_quantity, ANY)]
+Number = Annotated[Quantity, Reader(any_study_quantity, ANY)]
 Entry = Annotated[
     Quantity | str | bool, Reader(_entry, {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "boolean"}]})
 ]
@@ -143,7 +143,7 @@ class VariedEntry(Strict):
                 raise PydanticCustomError(
                     "start", "`start` is for a number that is sought", {"found": ways[0], "allowed": SEARCHED}
                 )
-            alike(self.start, *self.between)
+            study_dimension_of_alike_numbers(self.start, *self.between)
             if not self.between[0] <= self.start <= self.between[1]:
                 low, high = (bound.written for bound in self.between)
                 context = {"found": self.start.written, "allowed": f"from {low} to {high}"}

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...record import tables, write
-from ...scenario.audit import BROKEN, DOUBTFUL, share
+from ...scenario.audit import BROKEN, DOUBTFUL, residual_share_of_energy
 from ...text.expression import Quantity
-from .keep import Reduction, dimension_of, rows_of, value_of
-from .probe import Probed, si_unit
+from .keep import Reduction, dimension_of_sweep_column, sweep_rows_of_bytes, value_of_sweep_expression
+from .probe import Probed, si_unit_of_study_dimension
 from .store import Outcome
 
 if TYPE_CHECKING:
@@ -51,22 +51,22 @@ class Table:
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
         path = Path(path)
-        write.whole(path, lambda draft: draft.write_text(self.csv_text(), encoding="utf-8"))
+        write.write_file_whole(path, lambda draft: draft.write_text(self.csv_text(), encoding="utf-8"))
         return path
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame; its `attrs["units"]` has the units of the columns."""
-        return tables.tidy_frame(self.columns, self.units)
+        return tables.tidy_dataframe(self.columns, self.units)
 
     def to_parquet(self, path: str | Path) -> Path:
         """Writes a Parquet file with the columns of the CSV file and their units, whole or not at all."""
         path = Path(path)
-        tables.check(["parquet"])
-        write.whole(path, lambda draft: tables.write_tidy_parquet(draft, self.columns, self.units))
+        tables.check_table_formats(["parquet"])
+        write.write_file_whole(path, lambda draft: tables.write_tidy_parquet(draft, self.columns, self.units))
         return path
 
 
-def reductions(probed: Probed) -> list[Reduction]:
+def sweep_reductions(probed: Probed) -> list[Reduction]:
     """What is taken of the columns of each run."""
     made = []
     for one in probed.study.file.keep.values():
@@ -78,7 +78,7 @@ def reductions(probed: Probed) -> list[Reduction]:
     return made
 
 
-def table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
+def sweep_table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
     """The table of all runs, in their order."""
     study = probed.study
     columns: dict[str, np.ndarray | list[Any]] = {"run": list(range(len(outcomes)))}
@@ -95,10 +95,10 @@ def table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
     columns["ended"] = [one.ended for one in outcomes]
     columns["reason"] = [one.reason for one in outcomes]
     energy = np.array([one.numbers[-2:] for one in outcomes]).reshape(-1, 2)
-    shares = share(energy[:, 0], energy[:, 1])
-    columns["energy"] = [verdict(x) for x in shares.tolist()]
+    shares = residual_share_of_energy(energy[:, 0], energy[:, 1])
+    columns["energy"] = [sweep_energy_verdict(x) for x in shares.tolist()]
     columns["energy_share"] = shares
-    units = {name: si_unit(one) for name, one in study.dimensions.items()} | probed.units
+    units = {name: si_unit_of_study_dimension(one) for name, one in study.dimensions.items()} | probed.units
     return Table(columns, units, [*study.file.vary, *study.file.set_], list(study.file.keep))
 
 
@@ -110,12 +110,12 @@ def _outputs(probed: Probed, outcomes: Sequence[Outcome]) -> dict[str, np.ndarra
             made[name] = np.array([outcome.numbers[place] for outcome in outcomes])
             place += 1
             continue
-        dimensions = {other: dimension_of(probed.units[other]) for other in made}
+        dimensions = {other: dimension_of_sweep_column(probed.units[other]) for other in made}
         values = []
         for k in range(len(outcomes)):
             given = study.quantities(study.design.point(k))
             given |= {other: Quantity(made[other][k], dimensions[other]) for other in made}
-            values.append(value_of(one.expression, given))
+            values.append(value_of_sweep_expression(one.expression, given))
         made[name] = np.array(values)
     return made
 
@@ -126,11 +126,11 @@ def _on_front(
     """Whether each run stands and is beaten by no other one."""
     standing = np.array([one.ended in STANDING for one in outcomes], dtype=bool)
     costs = np.column_stack([(-1.0 if way == "max" else 1.0) * np.array(columns[x]) for x, way in better.items()])
-    made: list[bool] = unbeaten(np.where(standing[:, None], costs, np.nan)).tolist()
+    made: list[bool] = unbeaten_sweep_runs(np.where(standing[:, None], costs, np.nan)).tolist()
     return made
 
 
-def unbeaten(costs: np.ndarray) -> np.ndarray:
+def unbeaten_sweep_runs(costs: np.ndarray) -> np.ndarray:
     """Whether no other run is at most as costly in all columns and less costly in one (Pareto's front)."""
     made = np.zeros(len(costs), dtype=bool)
     known = np.flatnonzero(np.isfinite(costs).all(axis=1))
@@ -143,15 +143,17 @@ def unbeaten(costs: np.ndarray) -> np.ndarray:
     return made
 
 
-def whole_rows(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, np.ndarray]:
+def sweep_whole_rows(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, np.ndarray]:
     """The rows of all runs, one run behind the other: the run's number, the time, and the columns kept whole."""
-    each = [rows_of(one.rows, len(names)) if one.rows else np.empty((0, 1 + len(names))) for one in outcomes]
+    each = [
+        sweep_rows_of_bytes(one.rows, len(names)) if one.rows else np.empty((0, 1 + len(names))) for one in outcomes
+    ]
     runs = np.repeat(np.arange(len(outcomes)), [len(rows) for rows in each])
     rows = np.concatenate(each) if each else np.empty((0, 1 + len(names)))
     return {"run": runs, "t": rows[:, 0], **{name: rows[:, 1 + k] for k, name in enumerate(names)}}
 
 
-def verdict(share: float) -> str:
+def sweep_energy_verdict(share: float) -> str:
     """The verdict on a run's energy balance; empty where there is none."""
     if math.isnan(share):
         return ""

@@ -10,8 +10,8 @@ from typing import Any
 
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
-from ..blocks import blocks
-from .keep import Reduction, taken, whole
+from ..blocks import blocks_of_variations
+from .keep import Reduction, take_sweep_outputs, whole_sweep_rows
 from .store import Outcome
 
 REFUSED = "refused"
@@ -43,14 +43,14 @@ class Done:
     seconds: float
 
 
-def machine() -> str:
+def machine_of_study_runs() -> str:
     """What a run's last bits depend on beside its inputs: denoc's sources, and the kind of processor."""
-    return " ".join((cache.package(), *native.processor(), str(native.lanes())))
+    return " ".join((cache.hash_of_package_sources(), *native.native_processor(), str(native.native_lanes())))
 
 
-def carried_out(task: Task) -> Done:
+def study_task_carried_out(task: Task) -> Done:
     """The outcomes of all runs of a task."""
-    if task.machine != machine():
+    if task.machine != machine_of_study_runs():
         raise ClusterError(
             "a worker has another version of denoc, or another kind of processor, than this process: its numbers would "
             "differ in their last digits"
@@ -78,9 +78,9 @@ def _outcomes(task: Task) -> list[Outcome]:
 def _together(task: Task) -> list[Outcome]:
     """The outcomes of runs all of which can begin."""
     made: dict[int, Outcome] = {}
-    for block in blocks(task.scenario, task.variations, task.robot, most=max(len(task.variations), 1)):
-        numbers = taken(block.t, block.columns, task.wanted, len(block.places))
-        rows = whole(block.t, block.columns, task.rows, len(block.places))
+    for block in blocks_of_variations(task.scenario, task.variations, task.robot, most=max(len(task.variations), 1)):
+        numbers = take_sweep_outputs(block.t, block.columns, task.wanted, len(block.places))
+        rows = whole_sweep_rows(block.t, block.columns, task.rows, len(block.places))
         for k, place in enumerate(block.places):
             kept = (*numbers[k].tolist(), *block.energy[k].tolist())
             made[place] = Outcome(block.ended[k], block.reasons[k], kept, rows[k])

@@ -199,8 +199,8 @@ COMPILED = (
     Bug(
         "all runs side by side have the planned forces of one of them",
         "engine/simulate/situation.py",
-        "forces, _ = dynamics(model.bodies,",
-        "forces, _ = dynamics(system.model.bodies,",
+        "forces, _ = sweep_tree(model.bodies,",
+        "forces, _ = sweep_tree(system.model.bodies,",
         PLANNED,
     ),
     Bug(
@@ -255,22 +255,22 @@ COMPILED = (
     Bug(
         "compiled code of another processor",
         "engine/machine/jit/objects.py",
-        "cache.key(form, str(level), *native.processor(), native.version(), *identity)",
-        "cache.key(form, str(level), native.version(), *identity)",
+        "cache.cache_key(form, str(level), *native.native_processor(), native.llvmlite_version(), *identity)",
+        "cache.cache_key(form, str(level), native.llvmlite_version(), *identity)",
         ("machine/test_cache.py::test_another_processor_has_objects_of_its_own",),
     ),
     Bug(
         "compiled code of another form",
         "engine/machine/jit/kernel.py",
-        'code = objects.loaded("single", identity',
-        'code = objects.loaded(f"lanes {native.lanes()}", identity',
+        'code = objects.loaded_machine_code("single", identity',
+        'code = objects.loaded_machine_code(f"lanes {native.lanes()}", identity',
         ("machine/test_agreement.py::test_one_sample_and_many",),
     ),
     Bug(
         "time loops of all methods under one key",
         "engine/machine/jit/march.py",
-        'objects.loaded(f"march {lanes}", (kind, *identity)',
-        'objects.loaded(f"march {lanes}", identity',
+        'objects.loaded_machine_code(f"march {lanes}", (kind, *identity)',
+        'objects.loaded_machine_code(f"march {lanes}", identity',
         (
             "extending/test_integrator.py::test_compiled_steps_are_scipys",
             "machine/test_cache.py::test_the_time_loop_of_another_method_is_another_object",
@@ -286,7 +286,7 @@ COMPILED = (
     Bug(
         "objects in folders that others can write are run",
         CACHE,
-        "    if not stat.S_ISDIR(state.st_mode) or owned(state):",
+        "    if not stat.S_ISDIR(state.st_mode) or file_is_owned(state):",
         "    if stat.S_ISDIR(state.st_mode):",
         ("machine/test_cache.py::test_a_folder_that_others_can_write_is_not_used",),
     ),
@@ -468,7 +468,7 @@ COMPILED = (
     Bug(
         "runs share code although compiled code is chosen",
         OFFER,
-        'if shared is None or (of_run and choice.backend() != "auto"):',
+        'if shared is None or (of_run and choice.chosen_backend() != "auto"):',
         "if shared is None:",
         (
             "scenario/test_numbers_as_inputs.py::test_with_compiled_code_chosen_numbers_do_not_depend_on_what_ran_before",
@@ -617,14 +617,14 @@ COMPILED = (
     Bug(
         "code with numbers as inputs for the same robot again",
         "engine/machine/jit/objects.py",
-        "return first != one or cache.noted(name, one) != one",
+        "return first != one or cache.note_from_cache(name, one) != one",
         "return True",
         ("machine/test_shared.py::test_the_same_robot_again_has_its_own_code",),
     ),
     Bug(
         "zeros of one robot are zeros of all",
         "engine/dynamics/symbols.py",
-        'return Shared(program, (*rest, repr(planted(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))',
+        'return Shared(program, (*rest, repr(planted_bodies(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))',
         "return Shared(program, (*rest, repr(sorted(map(repr, own))[:3])), tuple(own.values()))",
         ("machine/test_shared.py::test_a_number_that_was_zero_is_another_structure",),
     ),

@@ -79,7 +79,7 @@ DYNAMICS = (
     Bug(
         "loads in base axes act at the body's origin",
         SWEEPS,
-        "W[i] = subtract(W[i], transported(n, f, point))",
+        "W[i] = subtract(W[i], transported_wrench(n, f, point))",
         "W[i] = subtract(W[i], n + f)",
         ("robot/test_build.py::test_wrenches_in_base_axes_keep_their_direction",),
     ),
@@ -192,8 +192,8 @@ DYNAMICS = (
     Bug(
         "acceleration of the parent left out of what is along the joint",
         SWEEPS,
-        "into(here.rotation, add(here.above, up[:3]))[d]",
-        "into(here.rotation, up[:3])[d]",
+        "to_link_axes(here.rotation, add(here.above, up[:3]))[d]",
+        "to_link_axes(here.rotation, up[:3])[d]",
         THERE_AND_BACK,
     ),
     Bug(
@@ -277,8 +277,8 @@ DYNAMICS = (
     Bug(
         "derivatives of the accelerations with the wrong sign",
         "engine/dynamics/derivatives.py",
-        "factors.solve([-part_of(x, k) for x in forces])",
-        "factors.solve([part_of(x, k) for x in forces])",
+        "factors.solve([-dual_derivative(x, k) for x in forces])",
+        "factors.solve([dual_derivative(x, k) for x in forces])",
         ("dynamics/test_derivatives.py::test_small_swings_of_a_pendulum",),
     ),
     Bug(

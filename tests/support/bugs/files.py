@@ -80,8 +80,8 @@ FILES = (
     Bug(
         "the joint with less freedom is cut",
         "engine/robot/graph.py",
-        "key=lambda j: (_has_own(joints[j]), -freedom(joints[j]), -j)",
-        "key=lambda j: (_has_own(joints[j]), freedom(joints[j]), -j)",
+        "key=lambda j: (_has_own(joints[j]), -freedoms_of_joint(joints[j]), -j)",
+        "key=lambda j: (_has_own(joints[j]), freedoms_of_joint(joints[j]), -j)",
         ("robot/test_graph.py::test_of_joints_that_would_both_do_the_one_with_more_freedom_is_cut",),
     ),
     Bug(

@@ -23,8 +23,8 @@ FORMATS = (
     Bug(
         "inertias turned backwards",
         "engine/formats/pieces.py",
-        "J = R @ tensor(entries) @ R.T",
-        "J = R.T @ tensor(entries) @ R",
+        "J = R @ inertia_tensor_of_entries(entries) @ R.T",
+        "J = R.T @ inertia_tensor_of_entries(entries) @ R",
         ("formats/test_urdf.py::test_turned_inertias_are_turned",),
     ),
     Bug(
@@ -58,8 +58,8 @@ FORMATS = (
     Bug(
         "references of hinges turn the other way",
         MJCF,
-        "turn = R @ about(unit_axis, -reference)",
-        "turn = R @ about(unit_axis, reference)",
+        "turn = R @ rotation_about_mjcf_axis(unit_axis, -reference)",
+        "turn = R @ rotation_about_mjcf_axis(unit_axis, reference)",
         ("formats/test_mjcf.py::test_a_hinge_turns_about_its_anchor_from_its_reference",),
     ),
     Bug(
@@ -79,8 +79,8 @@ FORMATS = (
     Bug(
         "gearboxes of SDF turn the same way",
         SDF,
-        'ratio = -numbers(draft, joint, "gearbox_ratio"',
-        'ratio = +numbers(draft, joint, "gearbox_ratio"',
+        'ratio = -sdf_numbers_of_child(draft, joint, "gearbox_ratio"',
+        'ratio = +sdf_numbers_of_child(draft, joint, "gearbox_ratio"',
         ("formats/test_sdf.py::test_gearboxes_are_couplings",),
     ),
     Bug(

@@ -111,8 +111,8 @@ FORMULAS = (
     Bug(
         "points of formulas sit on their body's origin",
         "engine/simulate/state_force.py",
-        "on_body(seat, at))",
-        "on_body(seat, ZERO))",
+        "tree_body_point_of_link(seat, at))",
+        "tree_body_point_of_link(seat, ZERO))",
         POINTS,
     ),
     Bug(

@@ -48,7 +48,7 @@ RESULTS = (
     Bug(
         "plots that were added later stay",
         WRITE,
-        ' + [f"{stem}.{form}" for stem in plots.stems(name) for form in plots.FORMATS]',
+        ' + [f"{stem}.{form}" for stem in plots.plot_stems(name) for form in plots.FORMATS]',
         "",
         ("record/test_write.py::test_what_an_earlier_run_has_listed_and_its_later_plots_go_away",),
     ),
@@ -97,8 +97,8 @@ RESULTS = (
     Bug(
         "a point's velocity without the origin's",
         KINEMATICS,
-        "v = into(here.rotation, add(v, cross(up.w, here.origin)))",
-        "v = into(here.rotation, cross(up.w, here.origin))",
+        "v = to_link_axes(here.rotation, add(v, cross(up.w, here.origin)))",
+        "v = to_link_axes(here.rotation, cross(up.w, here.origin))",
         ("scenario/test_columns.py::test_points_move_as_newton_says",),
     ),
     Bug(
@@ -111,7 +111,7 @@ RESULTS = (
     Bug(
         "what the ground does, about each link's own origin",
         ROWS,
-        "total += moved(six[:, :3], six[:, 3:], self.frames[link.name][:, :3, 3])",
+        "total += wrenches_moved_to_points(six[:, :3], six[:, 3:], self.frames[link.name][:, :3, 3])",
         "total += six",
         ("scenario/test_columns.py::test_the_ground_gives_what_the_whole_machine_needs",),
     ),
@@ -153,8 +153,8 @@ RESULTS = (
     Bug(
         "columns without numbers are zero",
         SCALES,
-        "return bool(values.size) and largest(values)",
-        "return largest(values)",
+        "return bool(values.size) and largest_plotted_value(values)",
+        "return largest_plotted_value(values)",
         ("record/test_drawings.py::test_nothing_is_folded_where_all_is_zero",),
     ),
     Bug(
@@ -196,8 +196,8 @@ RESULTS = (
     Bug(
         "quadrature is the run's own fault",
         AUDIT,
-        "share(max(self.residual - self.quadrature, 0.0), self.exchanged)",
-        "share(max(self.residual, 0.0), self.exchanged)",
+        "residual_share_of_energy(max(self.residual - self.quadrature, 0.0), self.exchanged)",
+        "residual_share_of_energy(max(self.residual, 0.0), self.exchanged)",
         ("scenario/test_audit.py::test_the_quadrature_on_coarse_rows_is_not_the_runs_fault",),
     ),
     Bug(
@@ -297,7 +297,7 @@ RESULTS = (
     Bug(
         "what a killed process has begun is never completed",
         FOLDERS,
-        "        for ready in drafts.dead(home, drafts.READY):\n            _move(ready, home)\n",
+        "        for ready in drafts.dead_draft_files(home, drafts.READY):\n            _move(ready, home)\n",
         "",
         LUCK,
     ),
@@ -363,7 +363,7 @@ RESULTS = (
     Bug(
         "a baseline of two updates is taken",
         "engine/study/regression/baseline.py",
-        "if kept.checksums.get(other, checksum(other, result)) != checksum(other, result):",
+        "if kept.checksums.get(other, baseline_checksum(other, result)) != baseline_checksum(other, result):",
         "if other not in contents:",
         ("study/test_regress.py::test_files_of_two_updates_are_not_one_baseline",),
     ),

@@ -164,8 +164,8 @@ RUNS = (
     Bug(
         "steps that are rejected don't shrink enough",
         "engine/machine/program/control.py",
-        "h * larger(factor, c.least_factor)",
-        "h * larger(factor, 0.9)",
+        "h * larger_in_step_control(factor, c.least_factor)",
+        "h * larger_in_step_control(factor, 0.9)",
         STEPS,
     ),
     Bug(
@@ -216,8 +216,8 @@ RUNS = (
     Bug(
         "feedforward without the wrenches of the scenario",
         "engine/simulate/feedforward.py",
-        "iter(wrenches(system, t)), _pushes(system, t, q, qd))",
-        "iter([0.0] * len(wrenches(system, t))), _pushes(system, t, q, qd))",
+        "iter(wrench_signals_at(system, t)), _pushes(system, t, q, qd))",
+        "iter([0.0] * len(wrench_signals_at(system, t))), _pushes(system, t, q, qd))",
         ("simulate/test_runs.py::test_feedforward_with_friction_rotors_and_wrenches",),
     ),
     Bug(
@@ -237,8 +237,8 @@ RUNS = (
     Bug(
         "a singular position is announced for the wrong instant",
         "engine/simulate/singular.py",
-        "return described(system, discrete, t + time, place(time))",
-        "return described(system, discrete, t, place(time))",
+        "return describe_singular_position(system, discrete, t + time, place(time))",
+        "return describe_singular_position(system, discrete, t, place(time))",
         ("loops/test_reference_motion.py::test_the_singular_position_of_the_five_bar_is_announced",),
     ),
     Bug(
@@ -251,7 +251,7 @@ RUNS = (
     Bug(
         "closure audited without the drives' motion",
         "engine/simulate/internal_forces.py",
-        "values[n] -= wanted(system, float(time))[0]",
+        "values[n] -= wanted_row_signals(system, float(time))[0]",
         "values[n] -= 0.0",
         ("loops/test_suspension.py::test_gaps_are_measured_from_where_drives_lead",),
     ),

@@ -90,8 +90,8 @@ SEARCHES = (
     Bug(
         "gains have no part in a family's signals",
         SIGNALS,
-        "*steady_columns(system).values(), *gains",
-        "*steady_columns(system).values()",
+        "*steady_signal_columns(system).values(), *gains",
+        "*steady_signal_columns(system).values()",
         GAINS,
     ),
 )

@@ -54,7 +54,7 @@ TIES = (
     Bug(
         "what turns takes other coordinates of the loops, too",
         "engine/simulate/coordinates.py",
-        "kept = singular.apart_from_contacts(system, discrete, q) if ahead is not None and ahead.turned else ()",
+        "kept = singular.speeds_apart_from_contacts(system, discrete, q) if ahead is not None and ahead.turned else ()",
         "kept = []",
         ("loops/test_rolling.py::test_a_singular_position_of_loops_is_one_beside_what_rolls_too",),
     ),
