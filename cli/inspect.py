@@ -107,7 +107,7 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> tu
 def _list_base_parameters(model: Robot) -> None:
     """Prints the groups of numbers that the dynamics knows, with their values."""
     from denoc.loops.base import base_parameters
-    from denoc.robot.values import count_with_noun
+    from denoc.text.words import count_with_noun
 
     known = base_parameters(model)
     source = "by rules" if known.rules else "by the rank of the regressor"
@@ -256,9 +256,10 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
 
 
 def _extent(model: Robot, loops: str) -> str:
-    from denoc.robot.values import count_with_noun
+    from denoc.text.words import count_with_noun
 
-    return f"{count_with_noun(len(model.links), 'link')}, {loops}; gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²"
+    gravity = ", ".join(f"{g:g}" for g in model.gravity)
+    return f"{count_with_noun(len(model.links), 'link')}, {loops}; gravity [{gravity}] m/s²"
 
 
 def _draw_tree(console: Console, model: Robot) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:
     """The lines on cuts, couplings and actuators, then on freedoms, reactions, actuation and the order of solution."""
     from denoc.loops.mobility import loop_gap_in_words
-    from denoc.robot.values import count_with_noun
+    from denoc.text.words import count_with_noun
 
     gaps = {gap.name: gap for gap in mobility.gaps}
     for loop in model.loops:
@@ -52,7 +52,7 @@ def _signed(n: int) -> str:
 
 
 def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
-    from denoc.robot.values import count_with_noun
+    from denoc.text.words import count_with_noun
 
     because = (
         f", because {count_with_noun(at.redundant, 'constraint')} {'is' if at.redundant == 1 else 'are'} redundant"
@@ -67,7 +67,7 @@ def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
 
 
 def _reactions(at: Standing) -> Iterator[str]:
-    from denoc.robot.values import count_with_noun
+    from denoc.text.words import count_with_noun
 
     if not at.undetermined:
         return
@@ -84,7 +84,7 @@ def _reactions(at: Standing) -> Iterator[str]:
 
 
 def _actuation(mobility: Mobility, at: Standing) -> Iterator[str]:
-    from denoc.robot.values import count_with_noun
+    from denoc.text.words import count_with_noun
 
     needed = at.freedoms - len(at.spins)
     counts = f"{count_with_noun(mobility.actuators, 'actuator')} for {needed} freedom{'s' * (needed != 1)}"
@@ -107,7 +107,7 @@ def _order(at: Standing) -> Iterator[str]:
 
 
 def _groups(at: Standing) -> Iterator[str]:
-    from denoc.robot.values import count_with_noun
+    from denoc.text.words import count_with_noun
 
     if not at.groups:
         return

@@ -31,7 +31,7 @@ Pattern = tuple[bool, ...]
 
 
 class Mixed:
-    """What is sought for each speed, given the other, with a caller's wrenches on some links; see `sweeps.sweep_tree`."""
+    """What is sought for each speed, given the other, with a caller's wrenches on links; see `sweeps.sweep_tree`."""
 
     def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = (), level: int = native.SOUND):
         """`level` is that of the code generator."""

@@ -59,8 +59,8 @@ NONE_CHOSEN: Mapping[int, Scalar] = {}
 class Motion:
     """The motion of one body: its placement in the parent, w, wd, a of its origin, and U.
 
-    `chosen` are the accelerations of those speeds that were free to take any; see `outward`.  `above` is the parent's
-    wd in its own axes, where it is known, and `steps` is another way to the origin.
+    `chosen` are the accelerations of those speeds that were free to take any; see `sweep_outward`. `above` is the
+    parent's wd in its own axes, where it is known, and `steps` is another way to the origin.
     """
 
     __slots__ = ("U", "a", "above", "chosen", "origin", "rotation", "squares", "steps", "w", "wd")
@@ -137,7 +137,7 @@ def sweep_outward(
 
 
 def body_chooses_acceleration(body: Body, known: bool) -> bool:
-    """Whether `outward` chooses the acceleration of one of the body's speeds."""
+    """Whether `sweep_outward` chooses the acceleration of one of the body's speeds."""
     return not known and not body.pitch
 
 
@@ -328,7 +328,7 @@ def sweep_outward_again(
         pivot = pivots[k]
         share: Scalar = 0.0
         if pivot.row is not None:
-            if body.pitch:  # into the skew axes of `shear`
+            if body.pitch:  # into the skew axes of `shear_inertia`
                 extra = [extra[r] - body.pitch * extra[d] if r == d + 3 else extra[r] for r in range(6)]
             share = dot(pivot.row, extra)
             if pivot.A_d is not None:

@@ -153,12 +153,14 @@ class _Writer:
         low, high = joint.limits or ((-UNBOUNDED, UNBOUNDED) if kind == "prismatic" else (0.0, 0.0))
         between = f'lower="{urdf_number_text(low)}" upper="{urdf_number_text(high)}" ' if low != high else ""
         if between or most < UNBOUNDED or speed < UNBOUNDED:
-            yield f'    <limit {between}effort="{urdf_number_text(min(most, UNBOUNDED))}" velocity="{urdf_number_text(speed)}"/>'
+            largest = urdf_number_text(min(most, UNBOUNDED))
+            yield f'    <limit {between}effort="{largest}" velocity="{urdf_number_text(speed)}"/>'
 
     def _dynamics(self, joint: Joint, place: int) -> Iterable[str]:
         drive = joint.drives[place]
         if drive.viscous or drive.coulomb:
-            yield f'    <dynamics damping="{urdf_number_text(drive.viscous)}" friction="{urdf_number_text(drive.coulomb)}"/>'
+            damping, friction = urdf_number_text(drive.viscous), urdf_number_text(drive.coulomb)
+            yield f'    <dynamics damping="{damping}" friction="{friction}"/>'
         for what, value in (("rotor inertia", drive.rotor), ("spring", drive.stiffness)):
             if value:
                 self.report.note(DROPPED, what, "URDF has none")

@@ -146,6 +146,6 @@ def law_has_one_parameter_of(law: Strict, first: str, second: str) -> None:
 def law_angular_frequency(frequency: float | None, period: float | None) -> float:
     """The angular frequency, from the frequency or from the period."""
     if frequency is None:
-        assert period is not None, "`one_of` has checked it"
+        assert period is not None, "`law_has_one_parameter_of` has checked it"
         frequency = 1.0 / period
     return 2 * np.pi * frequency

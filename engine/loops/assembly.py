@@ -146,7 +146,7 @@ def close_many_positions_by_newton(
     """Many positions after Newton's method from nearly closed ones, by these independent rows and as many free speeds.
 
     `wanted` are values of all rows at each position. The gaps that are left are returned as well; a position whose gap
-    isn't small needs `newton`.
+    isn't small needs `close_loops_by_newton`.
     """
     rows, free = list(rows), list(free)
     q = q.copy()

@@ -39,7 +39,7 @@ class Forces:
 class Balance:
     """The balance of forces of one robot at the positions of a batch, its properties and its solution.
 
-    `texts` are those of `balance_texts`, for callers that come back with other positions.
+    `texts` are those of `loop_balance_texts`, for callers that come back with other positions.
     """
 
     def __init__(self, robot: Robot, q: np.ndarray, loops: Closure | None = None, texts: TextFamily | None = None):

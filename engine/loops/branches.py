@@ -4,7 +4,7 @@ They are solved for branch by branch where a branch's equations determine its un
 actuators than freedoms share their work with the least Σ weight u²: with the motions that keep the loops closed in the
 columns of B, and with G = Bᵀ [S, T], u = W⁻¹ Gᵀ (G W⁻¹ Gᵀ)⁻¹ Bᵀ τ; the multipliers follow from K⁻ᵀ.
 
-Rows, steps, pivots and motions are chosen with numbers, in `order_at`.
+Rows, steps, pivots and motions are chosen with numbers, in `branch_order_at_position`.
 """
 
 from __future__ import annotations

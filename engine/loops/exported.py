@@ -67,7 +67,7 @@ def _along_state(robot: Robot, q0: np.ndarray) -> PartitionText:
 def mechanism_text_with_balance_order(
     robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse, divided: bool = True
 ) -> PartitionText:
-    """A text of inverse dynamics, in the order of elimination that is good at q0; see `branches.branch_order_at_position`."""
+    """A text of inverse dynamics, in the order that `branches.branch_order_at_position` finds good at q0."""
     enough_actuators_for_freedoms(Balance(robot, q0))
     loops = loop_closure(robot)
     text = kind(loops, branch_order_at_position(loops, q0, multipliers_in_equations(loops), divided))

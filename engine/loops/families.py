@@ -60,7 +60,7 @@ class TextFamily:
                 raise self._lost.with_traceback(None)
             result[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
             left, text = left[~fit], None
-        if doubtful.any():  # the checks are a little stricter than `consistent`
+        if doubtful.any():  # the checks are a little stricter than `loops_are_consistent`
             loops_are_consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
         return result
 

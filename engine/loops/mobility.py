@@ -11,7 +11,7 @@ from ..dynamics.vanishing import tree_joint_of_speed
 from ..errors import AssemblyError
 from ..robot.cuts import X, Y, Z
 from ..robot.model import Robot
-from ..robot.values import count_with_noun
+from ..text.words import count_with_noun, roman_numeral, words_with_and
 from .assembly import position_with_loops_closed
 from .balance import (
     Balance,
@@ -44,7 +44,7 @@ class Unknowable:
 
     def __str__(self) -> str:
         parts = [
-            f"the {what}{'s' * (len(axes) > 1)} along {listed(axes)}"
+            f"the {what}{'s' * (len(axes) > 1)} along {words_with_and(axes)}"
             for what, axes in (("force", self.forces), ("moment", self.moments))
             if axes
         ]
@@ -190,11 +190,6 @@ def _unknowable(loops: Closure, lost: np.ndarray) -> list[Unknowable]:
     return result
 
 
-def listed(words: Sequence[str]) -> str:
-    """Words in a list such as `x`, `x and y` or `x, y and z`."""
-    return " and ".join([", ".join(words[:-1]), *words[-1:]] if len(words) > 1 else words)
-
-
 def _in_words(one: Tie, rows: Sequence[Row]) -> Unknowable:
     forces = sorted(AXES[row.axes[0]] for row in rows if row.kind == "slide")
     # the second's axis j is square to the first's axis k: the reaction is a moment about the third axis
@@ -213,7 +208,7 @@ def _subsystems(robot: Robot, balance: Balance) -> list[SubsystemNames]:
     names = branch_links_of_subsystems(robot)
     return [
         SubsystemNames(
-            " + ".join(roman(b + 1) for b in step.branches),
+            " + ".join(roman_numeral(b + 1) for b in step.branches),
             tuple(names[b] for b in step.branches),
             len(step.equations),
             len(step.unknowns),
@@ -231,15 +226,6 @@ def _group(robot: Robot, loops: Closure, block: Block, J: np.ndarray) -> GroupNa
     rank = int(np.linalg.matrix_rank(rows, tol=TINY)) if rows.size else 0
     names = (*(loops.ties[place].name for place in block.ties), *coupled)
     return GroupNames(tuple(on), names, len(block.speeds), len(block.speeds) - rank)
-
-
-def roman(n: int) -> str:
-    """The Roman numeral of a number, as in the papers: I, II, III, …"""
-    numeral = ""
-    for value, letters in ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV")):
-        while n >= value:
-            numeral, n = numeral + letters, n - value
-    return numeral + "I" * n
 
 
 # ---- warnings
@@ -265,8 +251,8 @@ def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
     if at.unmoved:
         needed = at.freedoms - len(at.spins)
         result.append(
-            f"{count_with_noun(at.unmoved, 'freedom')} of {needed} {'is' if at.unmoved == 1 else 'are'} moved by no actuator "
-            f"(actuated: {', '.join(names) or 'nothing'}): it can be simulated, but has no inverse dynamics"
+            f"{count_with_noun(at.unmoved, 'freedom')} of {needed} {'is' if at.unmoved == 1 else 'are'} moved by no "
+            f"actuator (actuated: {', '.join(names) or 'nothing'}): it can be simulated, but has no inverse dynamics"
         )
     for name in at.useless:
         result.append(f"the actuator of `{name}` moves nothing: the loops hold it still")

@@ -144,7 +144,7 @@ def frame_pointing_along_axis(axis: tuple[float, float, float]) -> Placement:
 
 
 def rpy_of_placement(placement: Placement) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a placement, the inverse of `from_rpy`; where the pitch is 90 degrees, the yaw is 0."""
+    """Roll, pitch and yaw of a placement, inverse to `placement_from_rpy`; at a pitch of 90 degrees, the yaw is 0."""
     R = placement.rotation()
     yaw = math.atan2(R[1, 0], R[0, 0]) if math.hypot(R[0, 0], R[1, 0]) > _TINY else 0.0
     # from R without the yaw: near a pitch of 90 degrees the yaw may be mere rounding, and the others have to match it

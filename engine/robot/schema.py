@@ -38,7 +38,7 @@ Effort = Annotated[float, quantity_field("effort")]
 Direction = Annotated[tuple[Number, Number, Number], field_of_several(3)]
 CONVENTIONS = ("dh", "khalil", "frames")
 GRAPH: Final = "graph"  # the mark of a joint in a mechanism's list of all joints
-MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
+MARK: Final = "(convention)"  # put into each joint by `joints_with_conventions`; no file has such a key by accident
 
 
 def _listed(value: Any) -> Any:

@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..text.document import Keys
 from ..text.expression import misfit_of_unit
 from ..text.units import DIMENSIONS
+from ..text.words import count_with_noun
 from .joints import JointType
 
 Complain = Callable[..., InputError]  # path, message, … → the error at its place
@@ -30,11 +31,6 @@ def joint_coordinates(values: Sequence[float], key: Keys, row: JointType, compla
         joint_number_fits_unit(value, kind, (*key, k) if row.nq > 1 else key, complain)
     no_norm = partial(complain, *key, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
     return unit_euler_parameters([float(x) for x in values], row, no_norm)
-
-
-def count_with_noun(n: int, what: str) -> str:
-    """A count with its noun, such as `1 number` or `2 numbers`."""
-    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def unit_euler_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:

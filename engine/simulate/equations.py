@@ -55,7 +55,7 @@ class Evaluation:
     state_rates: list[Scalar] | None = None
 
 
-# what `dynamics` seeks for each speed of a tree, from q, qd and what is given, with all else fixed
+# what `sweep_tree` seeks for each speed of a tree, from q, qd and what is given, with all else fixed
 Recursion = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
 
 

@@ -22,7 +22,7 @@ from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, VERNER, Tableau
 
 @dataclass(frozen=True)
 class Integrator:
-    """An integrator of the table; `runge_kutta` makes one from a tableau.
+    """An integrator of the table; `runge_kutta_integrator` makes one from a tableau.
 
     Where `dense` is False, steps end on the rows of the output. With a `scheme`, the whole time loop can run as
     compiled code; that of an implicit method is for single runs only.

@@ -33,7 +33,7 @@ def quadrature_instants(grid: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def run_work_gathered(rows: np.ndarray, power: np.ndarray) -> np.ndarray:
-    """The work since the first row, from the power at the `instants` of these rows."""
+    """The work since the first row, from the power at the `quadrature_instants` of these rows."""
     each = 1 + len(NODES)
     whole = power[: (len(rows) - 1) * each].reshape(-1, each)
     return np.concatenate([[0.0], np.cumsum(np.diff(rows) * (whole @ (0.0, *WEIGHTS)))])

@@ -22,7 +22,7 @@ from .system import System, constraints_of_system
 
 # shares of the largest singular value
 LOST = 1e-4  # below it, a constraint is about to be lost
-DROPPED = 1e-5  # below it, a combination of rows is left out (see `evaluated`)
+DROPPED = 1e-5  # below it, a combination of rows is left out (see `evaluate_near_singularity`)
 FIRM = 1e-4  # above it, loops are closed on a combination of rows after every step
 LAST = 1e-6  # share of a pivot below which a position is singular, even without a prediction
 

@@ -110,7 +110,8 @@ def codegen_header(
         "Inertias are regrouped: same joint forces, but no longer those of the real bodies one by one."
         if regroup
         else "Inertias are those of the file.",
-        f"Operations: {count_operations(made.results())} (M multiplications, A additions, D divisions, T sines and cosines).",
+        f"Operations: {count_operations(made.results())} "
+        "(M multiplications, A additions, D divisions, T sines and cosines).",
     ]
     return [
         line

@@ -285,8 +285,8 @@ def _outcome(
     sent = [one for _, one in engine.sent]
     messages, passed = sum(one.messages for one in sent), sum(one.bytes for one in sent)
     return Outcome(
-        plan.name, plan.task, form, count, distribution_part_name(plan), nodes, engine.name, result, off, before, seconds, rows, units,
-        messages, passed, None, [],
+        plan.name, plan.task, form, count, distribution_part_name(plan), nodes, engine.name, result, off, before,
+        seconds, rows, units, messages, passed, None, [],
     )  # fmt: skip
 
 

@@ -322,7 +322,7 @@ def _file_name(value: Any) -> str:
     return name
 
 
-Numbers = float | tuple[float, ...]  # read by `one_or_more`
+Numbers = float | tuple[float, ...]  # read by `quantity_list_field`
 Name = Annotated[str, Reader(_name, NAME)]
 FileName = Annotated[str, Reader(_file_name, FILE_NAME)]
 Angle = Annotated[float, quantity_field("angle")]

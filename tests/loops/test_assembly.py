@@ -74,9 +74,8 @@ def test_as_many_close_as_scipy_closes(seed):
         )
 
         def gaps(x):
-            return search._distance(
-                loops, search.closing_position_moved_along_speeds(robot, start, x * loops.column_scale), every
-            )[0]  # noqa: B023
+            moved = search.closing_position_moved_along_speeds(robot, start, x * loops.column_scale)  # noqa: B023
+            return search._distance(loops, moved, every)[0]
 
         closed = least_squares(gaps, np.zeros(robot.nv), xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=100).cost < 1e-20
         try:

@@ -116,7 +116,7 @@ sys.modules["denoc"] = package
 sys.meta_path[:] = [one for one in sys.meta_path if "__editable__" not in str(getattr(one, "__module__", ""))]
 from denoc.machine.jit import cache
 assert Path(cache.__file__).is_relative_to(sys.argv[1])
-print(cache.key("program"))
+print(cache.cache_key("program"))
 """
 
 
@@ -353,8 +353,8 @@ def test_the_time_loop_of_another_method_is_another_object(own_folder):
 
 def test_two_processes_write_at_once(own_folder):
     program = (
-        "import numpy as np, denoc\nfrom denoc.machine.jit.choice import using\n"
-        "with using('compiled'): print(denoc.inverse(denoc.load('planar3r'), *[np.ones((3, 3))] * 3)[0].tolist())"
+        "import numpy as np, denoc\nfrom denoc.machine.jit.choice import using_backend\n"
+        "with using_backend('compiled'): print(denoc.inverse(denoc.load('planar3r'), *[np.ones((3, 3))] * 3)[0].tolist())"
     )
     runs = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     answers = {run.communicate(timeout=HANGS)[0] for run in runs}

@@ -1,10 +1,10 @@
 """Builtins: functions of machine code that Python calls directly with arrays or lists, and that return a new array.
 
-A program's code for one sample (`llvm.single_sample_ir`) doesn't use Python.  Between it and the caller stands one further
-function of machine code, the same for all programs: it checks the arguments, reads the items of lists, makes the
-result, and is itself a builtin function of Python (`METH_FASTCALL`), so that the interpreter has no part in the call.
-It can't handle arguments of another kind or shape, numbers that aren't finite, or angles out of reach; then it calls a
-function of Python with the same arguments.
+A program's code for one sample (`llvm.single_sample_ir`) doesn't use Python. Between it and the caller stands one
+further function of machine code, the same for all programs: it checks the arguments, reads the items of lists, makes
+the result, and is itself a builtin function of Python (`METH_FASTCALL`), so that the interpreter has no part in the
+call. It can't handle arguments of another kind or shape, numbers that aren't finite, or angles out of reach; then it
+calls a function of Python with the same arguments.
 
 The differences between programs are in a table of 64-bit words that the function gets as its `self`.  The function
 keeps Python's lock for one sample and for small batches, so that no other thread changes the table during the call.

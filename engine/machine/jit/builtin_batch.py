@@ -27,7 +27,8 @@ def _batch() -> str:
 
 def _begun() -> str:
     """The part of `batch` that counts the samples, makes room for what is known of each argument, and begins a loop."""
-    return f"""{ir_that_loads_words("ndarray", "rows_code", "arguments", "numbers", "joined", "units", "outputs", "kept", "checks")}
+    return f"""{ir_that_loads_words("ndarray", "rows_code", "arguments", "numbers", "joined")}
+{ir_that_loads_words("units", "outputs", "kept", "checks")}
 {ir_that_loads_words("lanes", "block", "most")}
   %first = load ptr, ptr %given
 {ir_that_loads_field("first.shape", "first", at.SHAPE)}
@@ -118,8 +119,8 @@ no:
 def _made() -> str:
     """The part of `batch` that makes a new array for the result, with a row or matrix for each sample."""
     return f"""make:
-{ir_that_loads_words("PyArray_New", "PyErr_Clear", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread", "dimensions")}
-{ir_that_loads_words("rows", "columns")}
+{ir_that_loads_words("PyArray_New", "PyErr_Clear", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread")}
+{ir_that_loads_words("dimensions", "rows", "columns")}
   %shape = alloca i64, i64 3
   %shape.rows = getelementptr i64, ptr %shape, i64 1
   %shape.columns = getelementptr i64, ptr %shape, i64 2

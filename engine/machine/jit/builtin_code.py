@@ -42,7 +42,8 @@ def _whether() -> str:
     """The part of `_function` that decides whether the code may be used in this context."""
     return f"""{ir_that_loads_field("words", "self", at.TUPLE_ITEMS)}
 {ir_that_loads_field("table", "words", at.DATA)}
-{ir_that_loads_words("code", "context", "nothing", "arguments", "numbers", "joined", "units", "outputs", "checks", "environment")}
+{ir_that_loads_words("code", "context", "nothing", "arguments", "numbers", "joined")}
+{ir_that_loads_words("units", "outputs", "checks", "environment")}
   %has_no_names = icmp eq ptr %names, null
   %has_all = icmp eq i64 %count, %arguments
   %is_call = and i1 %has_no_names, %has_all

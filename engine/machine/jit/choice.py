@@ -64,7 +64,7 @@ class Journal:
             self.since[name] = 0
 
     def notes(self) -> list[str]:
-        """The notes as `journalled` takes them, `name@call` for each program."""
+        """The notes as `journalled_backend_choices` takes them, `name@call` for each program."""
         return sorted(f"{name}@{call}" for name, call in self.since.items())
 
 

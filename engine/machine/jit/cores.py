@@ -26,7 +26,7 @@ def at_most_processors(count: int) -> Iterator[None]:
 
 
 def processors_to_use() -> int:
-    """The number of processors that this process may use; `at_most`, and else DENOC_CORES, override it."""
+    """The number of processors that this process may use; `at_most_processors`, and else DENOC_CORES, override it."""
     if _most:
         return _most[-1]
     wanted = os.environ.get("DENOC_CORES", "")

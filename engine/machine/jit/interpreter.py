@@ -3,7 +3,7 @@
 Machine code that is called by Python itself (`builtin.py`) reads lengths, types and data of arrays, lists and floats at
 fixed distances from the objects' beginnings.  These distances are those of CPython's and NumPy's headers; before they
 are used, they are tried on objects with known contents.  Where anything differs, or where Python runs without a global
-lock, `known` returns None and calls take the general way.
+lock, `interpreter_addresses` returns None and calls take the general way.
 """
 
 from __future__ import annotations

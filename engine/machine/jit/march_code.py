@@ -64,7 +64,8 @@ def compiled_loop_ir(program: Program, scheme: Scheme, measured: int, units: Seq
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
     return (
-        f"{compiled_loop_parts_ir(program, scheme, m, lanes)}{march_dense.due_function_ir(lanes) if scheme.further else ''}"
+        f"{compiled_loop_parts_ir(program, scheme, m, lanes)}"
+        f"{march_dense.due_function_ir(lanes) if scheme.further else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
         f"{body}\n}}\n{first_stage_ir(lanes)}"
@@ -75,7 +76,8 @@ def compiled_loop_parts_ir(program: Program, scheme: Dense, m: int, lanes: int) 
     """The IR of what loops of all methods call: the rate, signals that vary in time, rows and watches."""
     closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
     return (
-        f"{_declarations(LaneCode(lanes, m))}\n{number_table_ir(program)}{_rate_function(program, lanes, closed, scheme.block)}"
+        f"{_declarations(LaneCode(lanes, m))}\n{number_table_ir(program)}"
+        f"{_rate_function(program, lanes, closed, scheme.block)}"
         f"{march_dense.rows_function_ir(scheme, m, lanes, closed)}"
         f"{march_time.signals_function_ir(lanes)}{_watch_functions(program, scheme, m, lanes)}"
     )

@@ -52,7 +52,7 @@ ARGUMENTS = (
 
 
 def implicit_compiled_loop_ir(program: Program, method: Collocation, measured: int, units: Sequence[int]) -> str:
-    """The IR of the loop and of its right-hand side, with the arguments and the meaning of `march_code.compiled_loop_ir`.
+    """The IR of the loop and of its right-hand side, with arguments that mean what they do in `march_code`.
 
     The last argument is the address of code for one sample that gives the derivatives of the rate along the measured
     components of the state, row by row; the others are quadratures, which nothing depends on.

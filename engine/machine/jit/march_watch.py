@@ -1,4 +1,4 @@
-"""The functions of the compiled loop that look for events within a step, as `simulate/events.py:first_event_crossing` does.
+"""The functions of the compiled loop that look for events in a step, like `simulate/events.py:first_event_crossing`.
 
 Each watch is a rule: an affine function, with a slack, of a component of the state or of a quantity of the program. Its
 numbers may differ from lane to lane. The loop only says in which lanes there may be an event; which one, and where, its
@@ -133,7 +133,7 @@ def _verdict(lanes: int) -> str:
 
 
 def _dips(block: Block, g: list[str], positive: list[str]) -> str:
-    """Whether a parabola through three values is worth a look at its lowest point, by the rule of `first_crossing`.
+    """Whether a parabola through three values is worth a look at its lowest point, as for `first_event_crossing`.
 
     With places −1, 0 and 1, slope s = g_b − g_a and bend c = (g_c − g_b − s) / 2, that point is at −s/(2c) − 1/2.
     """

@@ -1,7 +1,8 @@
 """Scalars that remember where they come from: the derivatives of one number along everything that it was made of.
 
-A text runs forward on `Taped` scalars; `gradient` then goes back from its result, once, whatever the number of inputs.
-Values and slopes may be floats, arrays or nodes, so that what runs as it stands is also what is recorded and compiled.
+A text runs forward on `Taped` scalars; `recorded_gradient` then goes back from its result, once, whatever the number of
+inputs. Values and slopes may be floats, arrays or nodes, so that what runs as it stands is also what is recorded and
+compiled.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from ...laws.forces import ForceLaw
 from ...laws.lookup import law_table_polynomials
 from ...machine.program.formulas import Curve
 from ...robot.model import Actuator, Effort, Joint, Robot
-from ...robot.values import count_with_noun
 from ...simulate.inputs import Driven
 from ...simulate.state_force import FormulaForce, points_for_state_forces
 from ...text.document import Keys
@@ -20,6 +19,7 @@ from ...text.formula_tree import (
     names_in_formula,
     total_formula,
 )
+from ...text.words import count_with_noun
 from .reading import Reading
 
 OWN = "q", "qd"  # the names of a law's own coordinate and speed

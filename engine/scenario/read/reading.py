@@ -9,12 +9,12 @@ from typing import Any
 from ...errors import InputError, did_you_mean
 from ...laws.law import OF_JOINT, Law
 from ...robot.model import Joint, Robot
-from ...robot.values import count_with_noun
 from ...text.checking import checked_document_model
 from ...text.document import Document, Keys
 from ...text.expression import misfit_of_unit
 from ...text.fields import Numbers
 from ...text.units import DIMENSIONS
+from ...text.words import count_with_noun
 from ..schema import ScenarioFile
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...text.words import words_with_and
 from ..compared import Run
 from .khan_runs import khan_panel_name
 
@@ -14,17 +15,12 @@ Verdict = Callable[[Sequence[Run]], str]
 DONE = "done"
 
 
-def khan_words_listed(words: Sequence[str]) -> str:
-    """The words with commas, and "and" before the last one."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) if words else "none"
-
-
 def khan_evaluations_verdict(runs: Sequence[Run], parameter: str) -> str:
     """Whether the evaluations grow from one run to the next, and how many they are; more where a run was given up."""
     counts = [run.evaluations for run in runs]
     grow = "grow" if all(a < b for a, b in pairwise(counts)) else "don't always grow"
     words = [str(run.evaluations) if run.ended == DONE else f"more than {run.evaluations}" for run in runs]
-    return f"the evaluations {grow} with {parameter}: {khan_words_listed(words)}"
+    return f"the evaluations {grow} with {parameter}: {words_with_and(words)}"
 
 
 def khan_springs_verdict(runs: Sequence[Run]) -> str:
@@ -43,8 +39,9 @@ def khan_broken_runs_verdict(thesis: Sequence[str]) -> Verdict:
         ours = [khan_panel_name(run.setting) for run in runs if run.ended != DONE]
         theirs = [khan_panel_name(run.setting) for run, words in zip(runs, thesis) if words]
         if ours == theirs:
-            return f"Broken off: {khan_words_listed(ours)}, exactly as in the thesis."
-        return f"Broken off: {khan_words_listed(ours)}; in the thesis: {khan_words_listed(theirs)}, so that isn't confirmed."
+            return f"Broken off: {words_with_and(ours) or 'none'}, exactly as in the thesis."
+        thesis_says = f"in the thesis: {words_with_and(theirs) or 'none'}, so that isn't confirmed."
+        return f"Broken off: {words_with_and(ours) or 'none'}; {thesis_says}"
 
     return verdict
 
@@ -91,7 +88,7 @@ def khan_evaluations_beside_steps(thesis: Sequence[int]) -> Verdict:
         off = max(abs(run.evaluations / n - 1) for run, n in zip(runs, thesis))
         near = "near our numbers of evaluations" if off < 0.1 else "not near our numbers of evaluations"
         more = 100 * (runs[-1].evaluations / runs[0].evaluations - 1)
-        steps = khan_words_listed([str(run.steps) for run in runs])
+        steps = words_with_and([str(run.steps) for run in runs])
         return (
             f"The thesis' numbers of steps are {near}, at most {100 * off:.0f} % off; our steps are {steps}. "
             f"The tighter tolerance takes {more:.0f} % more evaluations."

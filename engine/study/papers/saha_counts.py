@@ -66,7 +66,8 @@ def saha_overview_inverse_counts() -> Reproduction:
     rows.append(("denoc, a general chain", *(_linear(table, "denoc", kind) for kind in _KINDS), "", ours))
     heads = ("algorithm", "multiplications", "additions", "printed, n = 6", "computed, n = 6")
     right = sum(row.at(6) == PRINTED_AT_SIX[row.algorithm] for row in INVERSE)
-    verdict = f"The formulas give {saha_count_of_all(right, len(INVERSE))} printed counts. {saha_cheapest_count(table, 'denoc', INVERSE, 6)}"
+    cheapest = saha_cheapest_count(table, "denoc", INVERSE, 6)
+    verdict = f"The formulas give {saha_count_of_all(right, len(INVERSE))} printed counts. {cheapest}"
     return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
 
 
@@ -101,8 +102,8 @@ def saha_overview_forward_counts() -> Reproduction:
     firsts, boths = (sum(found[0] == n[0] for found, n in printed), sum(found[1] == n[2] for found, n in printed))
     given = sum("not what" not in row[4] for row in rows if row[4])
     verdict = (
-        f"The formulas give {saha_count_of_all(given, len(linear))} rows of printed counts; of the printed n* {firsts} of "
-        f"{len(linear)} follow from them, of the n+ {boths}. {saha_cheapest_count(table, 'denoc, O(n)', linear, 6)} "
+        f"The formulas give {saha_count_of_all(given, len(linear))} rows of printed counts; of the printed n* {firsts} "
+        f"of {len(linear)} follow from them, of the n+ {boths}. {saha_cheapest_count(table, 'denoc, O(n)', linear, 6)} "
         f"{saha_cheapest_count(table, 'denoc, O(n)', linear, 12)}"
     )
     return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)

@@ -67,7 +67,7 @@ def sweep_settling_times(t: np.ndarray, values: np.ndarray, how: Reduction) -> n
 
 
 def whole_sweep_rows(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[str], runs: int) -> list[bytes]:
-    """The rows of each run as bytes, which `rows_of` reads: time and the wanted columns."""
+    """The rows of each run as bytes, which `sweep_rows_of_bytes` reads: time and the wanted columns."""
     if not wanted:
         return [b""] * runs
     found = [_column(t, columns, name, runs) for name in ("t", *wanted)]

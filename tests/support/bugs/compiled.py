@@ -262,8 +262,8 @@ COMPILED = (
     Bug(
         "compiled code of another form",
         "engine/machine/jit/kernel.py",
-        'code = objects.loaded_machine_code("single", identity',
-        'code = objects.loaded_machine_code(f"lanes {native.lanes()}", identity',
+        '"single", identity, lambda: llvm.single_sample_ir',
+        'f"lanes {native.native_lanes()}", identity, lambda: llvm.single_sample_ir',
         ("machine/test_agreement.py::test_one_sample_and_many",),
     ),
     Bug(

@@ -129,8 +129,8 @@ DIRECT = (
     Bug(
         "results of one sample that aren't finite are given out",
         CODE,
-        "%is_finite = fcmp oeq double %finite, {double(0.0)}\n  %is_within",
-        "%is_finite = fcmp uge double %finite, {double(0.0)}\n  %is_within",
+        "%is_finite = fcmp oeq double %finite, {ir_of_double(0.0)}\n  %is_within",
+        "%is_finite = fcmp uge double %finite, {ir_of_double(0.0)}\n  %is_within",
         LEFT,
     ),
     Bug(

@@ -48,7 +48,7 @@ RESULTS = (
     Bug(
         "plots that were added later stay",
         WRITE,
-        ' + [f"{stem}.{form}" for stem in plots.plot_stems(name) for form in plots.FORMATS]',
+        ' + [\n        f"{stem}.{form}" for stem in plots.plot_stems(name) for form in plots.FORMATS\n    ]',
         "",
         ("record/test_write.py::test_what_an_earlier_run_has_listed_and_its_later_plots_go_away",),
     ),

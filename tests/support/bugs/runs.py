@@ -216,8 +216,8 @@ RUNS = (
     Bug(
         "feedforward without the wrenches of the scenario",
         "engine/simulate/feedforward.py",
-        "iter(wrench_signals_at(system, t)), _pushes(system, t, q, qd))",
-        "iter([0.0] * len(wrench_signals_at(system, t))), _pushes(system, t, q, qd))",
+        "iter(wrench_signals_at(system, t)), _pushes(system, t, q, qd)\n",
+        "iter([0.0] * len(wrench_signals_at(system, t))), _pushes(system, t, q, qd)\n",
         ("simulate/test_runs.py::test_feedforward_with_friction_rotors_and_wrenches",),
     ),
     Bug(
