@@ -26,6 +26,7 @@ from .varied import varied_key_may_be_plain
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations
 NUMBERS = (float, np.float64)
+WHOLE = 2**53  # larger whole numbers are left to the reader
 NUDGE = 1.0 + 2.0**-10
 
 
@@ -146,9 +147,9 @@ def _equal(values: Sequence[Any]) -> bool:
     return all(type(value) is type(first) and value == first for value in values)
 
 
-def _of_floats(value: Any) -> bool:
+def _of_numbers(value: Any) -> bool:
     """Whether a value is a list of plain numbers."""
-    return type(value) is list and {*map(type, value)} == {float}
+    return type(value) is list and all(type(x) is float or (type(x) is int and abs(x) <= WHOLE) for x in value)
 
 
 def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
@@ -165,7 +166,7 @@ def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
         if not isinstance(one, Mapping):
             raise InputError("not a mapping", key=f"variations[{k}]", found=type(one).__name__, allowed=form)
         values = [*one.values()]
-        if known.issuperset(one) and all(type(value) in NUMBERS or _of_floats(value) for value in values):
+        if known.issuperset(one) and all(type(value) in NUMBERS or _of_numbers(value) for value in values):
             result.append(dict(zip(one, [[*value] if type(value) is list else float(value) for value in values])))
         else:
             result.append(document_from_mapping(one).data)
