@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine.jit.curves import EMPTY, SignalPieces, fitted_signal_pieces
+from ..machine.jit.curves import EMPTY, MOST, SignalPieces, fitted_signal_pieces
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from . import blows, modes, reasons, saturation
@@ -29,6 +29,8 @@ from .shut import rested, shut_states
 from .signals import signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Starts
+
+FOLLOWED = 500  # pieces of a path that a mechanism is planned to follow, each of which takes some milliseconds
 
 
 class Log(NamedTuple):
@@ -168,10 +170,12 @@ class _Abreast:
         if inputs.timeless:
             return EMPTY
         longest = float(self._longest(np.array([begin]), end)[0]) * (1.0 + 1e-9)
-        numbers = len(self.starts.symbols)
-        return fitted_signal_pieces(
-            lambda t: np.pad(self._signals(t), ((0, 0), (0, numbers))), begin, end, inputs.breaks, longest
-        )
+        numbers, followed = len(self.starts.symbols), self.system.planning and self.system.loops is not None
+
+        def sampled(t: np.ndarray) -> np.ndarray:
+            return np.pad(self._signals(t), ((0, 0), (0, numbers)))
+
+        return fitted_signal_pieces(sampled, begin, end, inputs.breaks, longest, FOLLOWED if followed else MOST)
 
     def _leg(self, begin: float, end: float, pieces: SignalPieces) -> None:
         """Carry all runs to the end of a leg."""

@@ -48,7 +48,7 @@ def _of_loops(
     length: Scalar,
 ) -> dict[str, list[Scalar]]:
     """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
-    here = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete)
+    here = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model)
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=model.bodies))
     loops = system.constraints(model).with_numbers(*model[:3])
     loops.robot = robot

@@ -61,7 +61,8 @@ class Runner:
     @property
     def marches(self) -> bool:
         """Whether a compiled time loop can carry the run in its present discrete state."""
-        planned = self.system.inputs.feedforward and self.system.loops is not None  # follows a path, step by step
+        system = self.system
+        planned = system.inputs.feedforward and system.loops is not None and not system.planning  # follows a path
         stepwise = self.system.inputs.sampled or self.system.inputs.memory is not None
         return self._solve is None and not self.discrete.passing and not planned and not stepwise
 

@@ -49,7 +49,9 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
             numbers += (places[driven.place], rates[driven.place])
         if system.tuned:
             numbers += driven.gains
-    if system.planning:
+    if system.planning and system.loops is not None:
+        numbers += list(_each(planned, t).T)
+    elif system.planning:
         numbers += _planned_motion(system, t)
     elif inputs.feedforward:
         wanted = planned(t) if system.loops is None else _each(planned, t).T
@@ -113,7 +115,9 @@ def first_mode_signal(system: System) -> int:
     inputs = system.inputs
     joints = [one.joint for one in inputs.feedforward]
     planned = sum(joint.type.nv for joint in joints)
-    if system.planning:
+    if system.planning and system.loops is not None:
+        planned = system.robot.nq + 2 * system.robot.nv
+    elif system.planning:
         planned = sum(joint.type.nq + 2 * joint.type.nv for joint in joints) + len(rubbing(system))
     return _first_of_forces(system) + sum(_width(system, one) for one in inputs.driven) + planned
 

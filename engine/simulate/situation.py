@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from ..dynamics.spatial import add
+from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import Load, Wrenches, sweep_tree
 from ..dynamics.wrenches import Applied, wrenches_on_bodies
-from ..machine.program.scalars import Scalar
+from ..loops.constrained import ConstrainedEquations
+from ..machine.program.scalars import Scalar, square_root
 from ..robot.model import Robot
-from .discrete import Discrete
+from .discrete import Discrete, discrete_partition
 from .signals import first_mode_signal, rubbing
 from .system import Model, System
 
@@ -53,7 +54,7 @@ def situation_of_state(
         places, speeds, seconds = ([next(rest) for _ in range(count)] for _ in range(3))
         for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
             given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
-    planned = partial(_planned, system, signals, q, qd, given, model or system.model)
+    planned = partial(_planned, system, signals, q, qd, given, model or system.model, discrete)
     applied, demanded = _applied(system, rest, q, qd, planned)
     pushes = dict(zip(system.pushing, applied[n:]))
     wrenches, loads = _wrenches(system, rest, q, qd, pushes)
@@ -108,6 +109,7 @@ def _planned(
     qd: Sequence[Scalar],
     given: Mapping[int, Scalar],
     model: Model,
+    discrete: Discrete,
     ahead: Iterator[Scalar],
 ) -> dict[int, Scalar]:
     """The forces of feedforward, which are the next signals or, of a system that is planning, follow from these.
@@ -118,13 +120,15 @@ def _planned(
     led = [k for joint in joints for k in joint.speeds]
     if not system.planning:
         return {k: next(ahead) for k in led}
+    wrenches = iter(signals[first_mode_signal(system) + 2 * len(system.bounded) :])
+    if system.loops is not None:
+        return _planned_in_loops(system, model, discrete, ahead, wrenches)
     places, speeds = list(q), list(qd)
     seconds: list[Scalar] = [given.get(k, 0.0) for k in range(system.robot.nv)]
     for joint in joints:
         for target, where in ((places, joint.coordinates), (speeds, joint.speeds), (seconds, joint.speeds)):
             for k in where:
                 target[k] = next(ahead)
-    wrenches = iter(signals[first_mode_signal(system) + 2 * len(system.bounded) :])
     on, loads = _wrenches(system, wrenches, places, speeds, {})
     every = [True] * system.robot.nv
     forces, _ = sweep_tree(model.bodies, system.robot.gravity, places, speeds, seconds, every, on, loads)
@@ -132,6 +136,26 @@ def _planned(
     for k in rubbing(system):
         forces[k] = forces[k] + coulomb[k] * next(ahead)
     return {k: forces[k] for k in led}
+
+
+def _planned_in_loops(
+    system: System, model: Model, discrete: Discrete, ahead: Iterator[Scalar], wrenches: Iterator[Scalar]
+) -> dict[int, Scalar]:
+    """The forces of a mechanism's planned motion: the power of those that its tree needs, along each freedom."""
+    robot, part = system.robot, discrete_partition(discrete)
+    q, qd, qdd = ([next(ahead) for _ in range(count)] for count in (robot.nq, robot.nv, robot.nv))
+    on, loads = _wrenches(system, wrenches, q, qd, {})
+    tree, _ = sweep_tree(model.bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, on, loads)
+    for k, coulomb in zip(system.coulomb, model.coulomb) if system.smooth else ():
+        tree[k] = tree[k] + coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
+    loops = system.constraints(model)
+    equations = ConstrainedEquations(loops, part, model.bodies)
+    K, first = equations.factors(equations.rows(q, loops.tied(q))), len(part.rows) + len(part.given)
+    freedoms = {
+        k: K.solve([float(row == r) for row in range(robot.nv)]) for r, k in enumerate(part.independent, start=first)
+    }
+    led = [k for motion in system.inputs.feedforward for k in motion.joint.speeds if k in freedoms]
+    return {k: dot(freedoms[k], tree) for k in led}
 
 
 def places_of_run_forces(system: System) -> list[int]:

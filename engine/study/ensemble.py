@@ -21,7 +21,7 @@ from ..scenario.run import Result, Scenario, carry_out_plan, result_of_trace
 from ..simulate.abreast import Traces, integrate_runs_abreast
 from ..simulate.compiled import run_equations_close_state
 from ..simulate.contacts import Limits
-from ..simulate.feedforward import runner_with_feedforward
+from ..simulate.feedforward import runner_with_feedforward, system_that_plans
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Trace
 from ..simulate.many_rows import evaluate_many_run_rows
@@ -153,7 +153,7 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
         if len(families.get(k, ())) >= asked.fewest and (group := _of_numbers(asked, member, families[k])) is not None:
             groups.append(group)
             quick.update(group.places)
-        elif not asked.independent:
+        elif not asked.independent and not (member.plan.system.planning and member.plan.robot.closed):
             alike.setdefault(member.likeness(), []).append((k, member))
     groups += [_of_members(members) for members in alike.values() if len(members) > 1]
     return plans, groups
@@ -168,7 +168,9 @@ def _member(plan: Plan) -> Member | None:
     )
     if alone or math.isfinite(plan.solver.max_evaluations) or choice.chosen_backend() == "plain":
         return None
-    run = runner_with_feedforward(system, plan.q0)
+    if system.inputs.feedforward and system.loops is not None:
+        plan = replace(plan, system=system_that_plans(system, plan.q0))
+    run = runner_with_feedforward(plan.system, plan.q0)
     if not run.unknown or not run.marches:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)

@@ -79,7 +79,7 @@ def varied_numbers_of_runs(
     robot = plan.robot
     if robot.document is None or (robot.closed and plan.system.loops is None):
         return None
-    if of_robot and plan.system.inputs.feedforward:  # whose forces are those of each robot
+    if of_robot and plan.system.inputs.feedforward and not plan.system.planning:  # forces are those of each robot
         if plan.system.loops is not None or plan.system.pushing:
             return None
         plan = replace(plan, system=replace(plan.system, planning=True))

@@ -107,6 +107,53 @@ def test_mechanisms_whose_joints_stick_or_come_to_stops_leave_the_lanes(left, mo
     assert event is None or any(each["event"].startswith(event) for each in together[0].record["events"])
 
 
+LED = {**FALL, "initial": {}, "motion": {"A0": {"law": "cycloid", "to": 2.0}}, "forces": {"A0": {"law": "feedforward"}}}
+PUSH = {"link": "coupler", "force": [{"law": "harmonic", "amplitude": 3, "frequency": 2}, 1, 0], "at": [0.1, 0, 0]}
+AHEAD = {joint.name: joint.initial[0] + 0.1 * k for k, joint in enumerate(denoc.load("three-rrr").moving[:3])}
+PLANNED = {
+    "masses": (LED, MASSES),
+    "dampers, off the plan": (
+        LED,
+        [{"robot.links.crank.joint.friction.viscous": x / 9, **x_mass} for x, x_mass in enumerate(MASSES, 1)],
+    ),
+    "smooth friction": (
+        {**LED, "solver": {"friction": "smooth"}},
+        [{**one, RUBS: 0.3, "robot.links.rocker.joint.friction.coulomb": 0.1} for one in MASSES],
+    ),
+    "a wrench": ({**LED, "wrenches": [PUSH]}, MASSES),
+    "two loops": (
+        {
+            "robot": "three-rrr",
+            "task": "simulate",
+            "time": {"end": 0.1, "step": 0.05},
+            "motion": {name: {"law": "cycloid", "to": x} for name, x in AHEAD.items()},
+            "forces": {name: {"law": "feedforward"} for name in AHEAD},
+        },
+        [{"robot.links.platform.mass": 8.0 + k} for k in range(3)],
+    ),
+}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("what", PLANNED)
+def test_mechanisms_along_a_plan_go_side_by_side_with_forces_of_their_own(left, what):
+    scenario, variations = PLANNED[what]
+    together, alone = compared(left, scenario, variations)
+    assert not alone
+    first = denoc.load(scenario["robot"]).moving[0].name
+    assert len({run.table[f"{first}.tau"][1] for run in together}) == len(variations)
+
+
+@pytest.mark.parametrize("key", ["robot.links.coupler.joint.xyz.0", RUBS])
+def test_plans_of_other_lengths_and_with_joints_that_may_stick_go_alone(left, key):
+    assert compared(left, LED, [{key: 0.1 + x} for x in (0.0, 0.002)])[1] == 2
+
+
+def test_mechanisms_along_a_plan_in_blocks_are_the_same_to_the_last_bit():
+    whole = gathered(MASSES, 4, LED)
+    assert gathered(MASSES, 1, LED) == whole
+
+
 def test_mechanisms_with_modes_in_blocks_are_the_same_to_the_last_bit():
     scenario, variations, _ = MODES["speeds that turn round, alone and with all others"]
     whole = gathered(variations, 4, scenario)

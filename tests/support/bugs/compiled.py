@@ -204,6 +204,13 @@ COMPILED = (
         PLANNED,
     ),
     Bug(
+        "all mechanisms side by side have the planned forces of one of them",
+        "engine/simulate/situation.py",
+        "tree, _ = sweep_tree(model.bodies,",
+        "tree, _ = sweep_tree(system.model.bodies,",
+        ("study/test_mechanisms_abreast.py::test_mechanisms_along_a_plan_go_side_by_side_with_forces_of_their_own",),
+    ),
+    Bug(
         "planned forces of runs side by side don't rub",
         "engine/simulate/situation.py",
         "forces[k] = forces[k] + coulomb[k] * next(ahead)",
