@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from denoc.cli.shapes import Distributed, Message, Plan
     from denoc.parallel.steps import Exchange
-    from denoc.study.distribute import Outcome
-    from denoc.study.forecast import Cost, Forecast
+    from denoc.study.distribution.forecast import Cost, Forecast
+    from denoc.study.distribution.settings import Outcome
 
 
 class EngineName(StrEnum):
@@ -81,17 +81,19 @@ def distribute_command(
     from denoc.machine.jit.choice import using_backend
     from denoc.record.write import check_output_writable as writable
     from denoc.scenario.run import prepare_scenario
-    from denoc.study import distribute as study
+    from denoc.study.distribution.parts import distribution_part_name
+    from denoc.study.distribution.settings import EngineSetting, Listener
+    from denoc.study.distribution.study import distribution_explained, distribution_study
 
     changes = options.changes_of_options(settings, name)
     patience = options.number_of_option(timeout, "time", "--timeout", above=0.0) or 60.0
-    setting = study.EngineSetting(engine.value, nodes, scheduler, batch, patience)
+    setting = EngineSetting(engine.value, nodes, scheduler, batch, patience)
 
     def make() -> Any:
         return prepare_scenario(scenario, changes=changes)
 
     if explain:
-        _explain(*study.distribution_explained(make, setting), study.distribution_part_name(make()), as_json=as_json)
+        _explain(*distribution_explained(make, setting), distribution_part_name(make()), as_json=as_json)
         return
     wanted = options.file_options(forms, style, degrees)
     folder = out / make().name
@@ -103,9 +105,9 @@ def distribute_command(
             if not quiet and not as_json:
                 typer.echo(f"{folder.name}: {it.sentence()}", err=True)
 
-        listener = study.Listener(foretold, _progress(make, wait))
+        listener = Listener(foretold, _progress(make, wait))
         with using_backend(backend.value):
-            outcome = study.distribution_study(make, setting, measured=measure, check=check, listener=listener)
+            outcome = distribution_study(make, setting, measured=measure, check=check, listener=listener)
         files, others = running.write_files_of_command(outcome.result, folder, wanted, wait, plot=plot)
     if others and not quiet:
         said.print_warning(others)

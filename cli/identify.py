@@ -89,6 +89,7 @@ def _document(result: Identified, files: list[Path]) -> Identification:
         "correlated": result.correlated,
         "lags": result.lags,
         "numbers": dict(result.numbers),
+        "distances": dict(result.distances),
         "train": {file: dict(errors) for file, errors in result.train.items()},
         "test": {file: dict(errors) for file, errors in result.test.items()},
         "unwritable": result.unwritable,
@@ -108,6 +109,9 @@ def _show(result: Identified) -> None:
     typer.echo("")
     kind = f"allow for autocorrelation over {result.lags} rows" if result.correlated else "are those of white noise"
     typer.echo(f"condition {result.condition:.3g}; standard errors {kind}")
+    if result.distances:
+        shown = ", ".join(f"{name} {x:.3g}" for name, x in result.distances.items())
+        typer.echo(f"dry friction builds up along (63 %): {shown}")
     if result.unknown:
         typer.echo(f"the data don't tell {', '.join(result.unknown)}; of these, values are nearest to the file")
     if result.silent:

@@ -114,6 +114,7 @@ class Identification(TypedDict):
     ]
     lags: Annotated[int, field_of_command_output("rows over which residuals hang together")]
     numbers: Annotated[Numbers, field_of_command_output("of links and joints, the nearest to the robot's file")]
+    distances: Annotated[dict[str, float], field_of_command_output("paths on which dry friction builds up, by joint")]
     train: Annotated[dict[str, Numbers], field_of_command_output("error in % of RMS effort, by file and effort")]
     test: dict[str, Numbers]
     unwritable: Annotated[

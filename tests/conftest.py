@@ -17,6 +17,7 @@ import os
 import random
 import shutil
 import tempfile
+from contextlib import suppress
 from functools import cache
 from itertools import groupby
 
@@ -35,7 +36,7 @@ CACHES = {
     "MPLCONFIGDIR": "matplotlib",
     "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis",
 }
-settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=12)
+settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=8)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
 
 
@@ -52,6 +53,20 @@ def pytest_configure(config):
         os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"  # so that Dask is imported once
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of hundreds of processes would compile every module
     settings.load_profile("full" if config.getoption("full") else "sampled")
+    if not config.getoption("full"):
+        without_constants_of_modules()
+
+
+def without_constants_of_modules():
+    """Examples of hypothesis don't depend on the modules that a process has imported by then.
+
+    It would read the sources of all of them for constants to try, which takes more time than its tests do; those with
+    `--full` have them.
+    """
+    with suppress(ImportError):  # older versions have no such module, and don't do this
+        from hypothesis.internal.conjecture import providers
+
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_collection_modifyitems(config, items):

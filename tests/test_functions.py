@@ -114,6 +114,7 @@ def test_wrenches_are_arguments_like_others(name, links, what, no_detour):
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(2)
 def test_wrenches_of_the_file_in_both_axes(seed):
     """Random robots with wrenches in link and base axes: for one sample and many, in a straight line and in a loop."""
     case = drawn(seed)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
+from .one_body import mass_matrix, shear_wrench
 from .spatial import Matrix, Rotation, Vector, add, add_matrices, cross, dot, scale, to_parent_axes, turn_symmetric
-from .sweeps import mass_matrix, shear_wrench
 from .transfer import Placed, Steps, inertia_at_parent, placement_of_body, wrench_at_parent
 
 
@@ -165,6 +165,17 @@ class Factors:
                     if k >= i:
                         I[i][k] = I[i][k] - factor * I[k][j]
             self._U[j] = column
+
+    def numbers(self) -> Vector:
+        """All elements of the factors that may be other than 0."""
+        return [*self.one_over, *(x for column in self._U for _, x in column)]
+
+    def with_numbers(self, numbers: Sequence[Scalar]) -> Factors:
+        """Factors with these elements in the same places."""
+        other, rest = Factors([]), iter(numbers)
+        other.one_over = [next(rest) for _ in self.one_over]
+        other._U = [[(i, next(rest)) for i, _ in column] for column in self._U]
+        return other
 
     def inverse(self) -> Matrix:
         """The matrix I⁻¹, whose columns are solved for down to the diagonal only, because it is symmetric."""

@@ -7,6 +7,7 @@ a free joint's position, they are small shifts along these axes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
@@ -16,6 +17,14 @@ from .kinematics import coordinate_rates
 from .sweeps import Load, Wrenches, sweep_tree
 
 SLOPES = ("dq", "dqd", "dtau")  # the names of the derivatives along coordinates, speeds and forces
+
+
+class Unsolved(NamedTuple):
+    """Accelerations q̈, the columns b of −∂τ/∂q, −∂τ/∂q̇ and 1, and the factors of M with which M x = b is solved."""
+
+    qdd: list[Scalar]
+    columns: list[list[Scalar]]
+    factors: Factors
 
 
 def acceleration_slopes(
@@ -32,16 +41,30 @@ def acceleration_slopes(
     Inverse dynamics τ(q, q̇, q̈) of the accelerations by forward dynamics returns the given forces in every state.
     Hence ∂q̈ = −M⁻¹ ∂τ along each direction of q and q̇, and M⁻¹ along that of a force.
     """
+    qdd, columns, factors = unsolved(robot, bodies, q, qd, tau, wrenches, loads)
+    solved = [factors.solve(column) for column in columns[: 2 * robot.nv]]
+    return [*qdd, *derivative_matrices_by_rows(solved + factors.inverse())]
+
+
+def unsolved(
+    robot: Robot,
+    bodies: tuple[Body, ...],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    wrenches: Wrenches,
+    loads: Sequence[Load],
+) -> Unsolved:
+    """The same up to the point where the inertia matrix is divided by."""
     n = robot.nv
     qdd, _ = sweep_tree(bodies, robot.gravity, q, qd, tau, (False,) * n, wrenches, loads)
     speeds = [Dual(x, {n + k: 1.0}) for k, x in enumerate(qd)]
     forces, _ = sweep_tree(
         bodies, robot.gravity, coordinates_along_speeds(robot, q), speeds, qdd, (True,) * n, wrenches, loads
     )
-    factors = Factors(inertia_matrix(bodies, q, n))
-    columns = [factors.solve([-dual_derivative(x, k) for x in forces]) for k in range(2 * n)]
-    columns += factors.inverse()
-    return [*qdd, *derivative_matrices_by_rows(columns)]
+    columns = [[-dual_derivative(x, k) for x in forces] for k in range(2 * n)]
+    columns += [[float(r == k) for r in range(n)] for k in range(n)]
+    return Unsolved(qdd, columns, Factors(inertia_matrix(bodies, q, n)))
 
 
 def derivative_matrices_by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:

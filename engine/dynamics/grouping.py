@@ -163,7 +163,7 @@ def _rotors(i: int, body: Body, above: Reach, gravity: np.ndarray) -> Iterator[t
     turns = [d for d in body.directions if d < 3]
     square = len(turns) == 1 and above.axis is not None and abs(above.axis @ AXES[turns[0]]) <= TINY
     if turns and (above.turns == 0 or square):  # ω along the directions is made of the joint's own speeds
-        moments = sum((0.5 * np.diag([1.0, 1.0, 1.0, 0.0]) - _entry(d, d) for d in turns), np.zeros((4, 4)))
+        moments = sum((_moment(d) for d in turns), np.zeros((4, 4)))
         yield [(i, -moments)], {speed[d]: (1.0, 0.0) for d in turns}
     slides = {d: (1.0, AXES[d - 3]) for d in body.directions if d >= 3}
     if body.pitch and turns:
@@ -172,10 +172,36 @@ def _rotors(i: int, body: Body, above: Reach, gravity: np.ndarray) -> Iterator[t
         mass, weight = _entry(CENTRE, CENTRE), above.up.T @ gravity
         drives = {speed[d]: (x * x, -x * float(a @ weight)) for d, (x, a) in slides.items()}
         yield [(i, -mass), *_on_parent(body, mass, False)], drives
+    if body.pitch and turns and above.advance and _along(above, AXES[turns[0]]):
+        yield _screwed(i, body, above.advance, above.up.T @ gravity)
+
+
+def _screwed(i: int, body: Body, advance: float, weight: np.ndarray) -> tuple[Change, Drives]:
+    """The mass of a screw on a screw about the same direction.
+
+    On the parent, it would lack p θ̇ (p θ̇ + 2 k ω) of the energy, with the joint's pitch p, the parent's turning ω and
+    its advance k: p (p - k) θ̇² of the rotor, and p k (ω + θ̇)² - p k ω² of the moments of inertia of link and parent.
+    """
+    (d,) = (d for d in body.directions if d < 3)
+    mass, moment, p = _entry(CENTRE, CENTRE), _moment(d), body.pitch
+    own = [(i, p * advance * moment - mass), *_on_parent(body, mass, False)]
+    drives = {body.speeds[0]: (p * (p - advance), -p * float(weight[d]))}
+    return own + _on_parent(body, -p * advance * moment, True), drives
+
+
+def _moment(d: int) -> np.ndarray:
+    """The pseudo-inertia that is a moment of inertia about one axis."""
+    G: np.ndarray = 0.5 * np.diag([1.0, 1.0, 1.0, 0.0]) - _entry(d, d)
+    return G
+
+
+def _along(above: Reach, a: np.ndarray) -> bool:
+    """Whether the body above turns about this direction only."""
+    return above.axis is not None and tree_directions_parallel(above.axis, a)
 
 
 def _alone(above: Reach, a: np.ndarray) -> bool:
     """Whether the body below is the only one to move in this direction."""
     if above.turns == 0:
         return all(abs(a @ other) <= TINY for other in above.slides)
-    return above.axis is not None and tree_directions_parallel(above.axis, a) and not above.sliding
+    return _along(above, a) and above.advance == 0.0

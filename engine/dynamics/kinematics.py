@@ -9,6 +9,7 @@ import numpy as np
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Body, Robot
 from ..robot.placement import Placement
+from .one_body import Motion, joint_twist
 from .spatial import (
     Matrix,
     Vector,
@@ -23,7 +24,7 @@ from .spatial import (
     to_parent_axes,
     transpose,
 )
-from .sweeps import Motion, joint_twist, sweep_outward
+from .sweeps import sweep_outward
 from .transfer import placement_of_body
 
 

@@ -13,9 +13,10 @@ from typing import Any
 from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
-from . import sweeps, transfer
+from . import one_body, sweeps, transfer
+from .one_body import Motion
 from .spatial import Matrix, Vector, dot, subtract, to_link_axes, transported_wrench
-from .sweeps import Motion, Pivot
+from .sweeps import Pivot
 from .symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from .vanishing import joint_pivot_loss
 
@@ -119,7 +120,7 @@ def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
             cosine, sine = q[k].cosine_sine()
             step.put("own", ("cos", k), cosine)
             step.put("own", ("sin", k), sine)
-    W = sweeps.inertia_wrench(body, here)
+    W = one_body.inertia_wrench(body, here)
     if kind.wrenched:
         W = [W[r] - step.take("w", r) for r in SIX]
     if kind.turned:
@@ -127,7 +128,7 @@ def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
     for r in SIX:
         step.put("own", ("W", r), W[r])
     if kind.loose:
-        A = sweeps.mass_matrix(body)
+        A = one_body.mass_matrix(body)
         for r, s in UPPER:
             step.put("own", ("A", r, s), A[r][s])
     return step

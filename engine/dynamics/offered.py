@@ -19,9 +19,10 @@ from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .direct import Call, aim_direct_call, direct_call
-from .programs import ROWS, Subject, SubjectNumbers
+from .programs import ROWS
 from .regroup import regrouped_bodies
 from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
+from .subject import Subject, SubjectNumbers
 from .symbols import dynamics_program_shared_by_shape
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
@@ -48,7 +49,7 @@ class Offered:
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias if these give the same results."""
-        return self.row.program(self._regrouped, self.what)
+        return self.row.compilable(Recording(self.what), self._regrouped)
 
     @property
     def _regrouped(self) -> Subject:
@@ -71,7 +72,7 @@ class Offered:
         )
 
         def record(recording: Recording, numbers: SubjectNumbers) -> Program:
-            return self.row.recorded(recording, subject.with_numbers(numbers))
+            return self.row.compilable(recording, subject.with_numbers(numbers))
 
         return dynamics_program_shared_by_shape(self.what, subject.numbers, (self.what, repr(rest)), record)
 

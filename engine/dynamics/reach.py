@@ -19,14 +19,15 @@ class Reach:
     """The motions that a body has, in its axes and about its origin; its joint and those before it stand at zero.
 
     `axis` is the only direction about which it turns, if there is one.  All points of `centre` + s `axis` move along
-    the axis at most, and not even so unless it is `sliding`; of a body that turns freely, `centre` alone is at rest.
+    the axis at most; of a body that turns freely, `centre` alone is at rest.  Along the axis a body moves by `advance`
+    for each radian that it turns, as a screw does, or by itself if there is no such number.
     """
 
     turns: int = 0  # 0: not at all, 1: about `axis`, 3: about several directions
     axis: np.ndarray | None = None
     centre: np.ndarray | None = None
     slides: tuple[np.ndarray, ...] = ()  # directions in which a body that doesn't turn slides
-    sliding: bool = False
+    advance: float | None = 0.0
     up: np.ndarray = field(default_factory=lambda: AXES)  # rotation of the body in the base
 
     def along(self, direction: np.ndarray) -> bool:
@@ -73,30 +74,39 @@ def _own(body: Body, above: Reach) -> Reach:
     if not turns:
         return _slid(above, slides)
     if len(turns) == 1 and above.along(turns[0]):
-        return _about_one(above, turns[0], slides)
-    return replace(above, turns=3, axis=None, centre=_point(above, turns, slides), slides=(), sliding=False)
+        return _about_one(above, turns[0], None if slides and not body.pitch else body.pitch)
+    return replace(above, turns=3, axis=None, centre=_point(above, turns, slides), slides=(), advance=0.0)
 
 
 def _slid(above: Reach, slides: Sequence[np.ndarray]) -> Reach:
     if above.turns == 0:
         return replace(above, slides=(*above.slides, *slides))
     aside = [a for a in slides if above.axis is None or not tree_directions_parallel(above.axis, a)]
-    return replace(above, centre=None if aside else above.centre, sliding=above.sliding or bool(slides))
+    along = above.axis is not None and not _square(above.axis, slides)
+    return replace(above, centre=None if aside else above.centre, advance=None if along else above.advance)
 
 
-def _about_one(above: Reach, axis: np.ndarray, slides: Sequence[np.ndarray]) -> Reach:
+def _square(axis: np.ndarray, slides: Sequence[np.ndarray]) -> bool:
+    """Whether all slides are square to the axis."""
+    return all(abs(axis @ a) <= TINY for a in slides)
+
+
+def _about_one(above: Reach, axis: np.ndarray, pitch: float | None) -> Reach:
     """The reach where all turns are about one direction; its line is at rest if the lines before it are the same."""
+    advance = pitch
     if above.turns == 0:
         kept = all(tree_directions_parallel(a, axis) for a in above.slides)
+        advance = pitch if _square(axis, above.slides) else None
     else:
         kept = above.centre is not None and tree_direction_parallel_or_zero(above.centre, axis)
-    sliding = above.sliding or bool(above.slides) or bool(slides)
-    return replace(above, turns=1, axis=axis, centre=np.zeros(3) if kept else None, slides=(), sliding=sliding)
+        alike = above.advance is not None and pitch is not None and abs(above.advance - pitch) <= TINY
+        advance = pitch if alike else None
+    return replace(above, turns=1, axis=axis, centre=np.zeros(3) if kept else None, slides=(), advance=advance)
 
 
 def _point(above: Reach, turns: Sequence[np.ndarray], slides: Sequence[np.ndarray]) -> np.ndarray | None:
     """The point at rest of a body that turns freely, if there is one: on its own axis, and on what rests before it."""
-    if slides or above.sliding or above.slides:
+    if slides or above.advance != 0.0 or above.slides:
         return None
     if above.turns == 0:
         return np.zeros(3)

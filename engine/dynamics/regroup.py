@@ -7,7 +7,7 @@ longer those of the real bodies, so they are computed from the plain inertias.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -29,7 +29,12 @@ def regrouped_bodies(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
 
 def inertias_moved_towards_base(bodies: Sequence[Body]) -> tuple[Body, ...]:
     """The regrouped bodies; their inertial numbers may be arrays, with a number for each run."""
-    G = [pseudo_inertia(body) for body in bodies]
+    return with_numbers(bodies, moved_numbers(bodies, [pseudo_inertia(body) for body in bodies]))
+
+
+def moved_numbers(bodies: Sequence[Body], G: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """These pseudo-inertias of the bodies, with as much of each as possible moved towards the base."""
+    G = list(G)
     for i in reversed(range(len(bodies))):
         kept, turning_only = inertia_entries_that_move(bodies[i])
         share = np.where(kept, G[i], 0.0)
@@ -42,6 +47,11 @@ def inertias_moved_towards_base(bodies: Sequence[Body]) -> tuple[Body, ...]:
             if not turning_only:
                 T[:3, 3] = p
             G[parent] = G[parent] + T @ share @ T.T
+    return G
+
+
+def with_numbers(bodies: Sequence[Body], G: Iterable[np.ndarray]) -> tuple[Body, ...]:
+    """The bodies with these pseudo-inertias."""
     return tuple(_with_inertia(body, g) for body, g in zip(bodies, G))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -56,20 +57,33 @@ def tree_body_with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
 # ---- any structure of dataclasses and tuples
 
 
-def number_leaves_of_bodies(x: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def number_leaves_of_bodies(x: Any) -> list[tuple[Path, Any]]:
     """All floating-point numbers of a structure, and arrays in the places of numbers, each with its place."""
+    found = list[tuple[Path, Any]]()
+    _gather(x, (), found)
+    return found
+
+
+def _gather(x: Any, path: Path, found: list[tuple[Path, Any]]) -> None:
     if isinstance(x, float | np.ndarray):
-        yield path, x
+        found.append((path, x))
     else:
         for step, part in _parts(x):
-            yield from number_leaves_of_bodies(part, (*path, step))
+            _gather(part, (*path, step), found)
 
 
-def planted_bodies(x: Any, symbols: Mapping[Path, Any], path: Path = ()) -> Any:
+def planted_bodies(x: Any, symbols: Mapping[Path, Any]) -> Any:
     """The structure with these scalars in the places of its numbers."""
-    if isinstance(x, float | np.ndarray):
-        return symbols.get(path, x)
-    parts = [(step, part, planted_bodies(part, symbols, (*path, step))) for step, part in _parts(x)]
+    return _planted(x, symbols, {path[:k] for path in symbols for k in range(len(path))}, ())
+
+
+def _planted(x: Any, symbols: Mapping[Path, Any], ways: set[Path], path: Path) -> Any:
+    """A part of a structure, at this path, with the scalars to which these ways lead."""
+    if path in symbols:
+        return symbols[path] if isinstance(x, float | np.ndarray) else x
+    if path not in ways:
+        return x
+    parts = [(step, part, _planted(part, symbols, ways, (*path, step))) for step, part in _parts(x)]
     if all(new is old for _, old, new in parts):
         return x
     if is_dataclass(x):
@@ -88,14 +102,15 @@ def shape_of_bodies(x: Any) -> Any:
 # ---- numbers as inputs of code
 
 
-def dynamics_program_shared_by_shape(
-    name: str,
-    numbers: Numbers,
-    rest: Sequence[str],
-    record: Callable[[Recording, Numbers], Program],
-    within: frozenset[str] | None = None,
-) -> Shared:
-    """A program for all that have the structure of these numbers; `rest` is what else it depends on.
+class Own(NamedTuple):
+    """The numbers of a structure that differ from one to another, by their places, and all the rest of it as text."""
+
+    numbers: dict[Path, Any]
+    rest: str
+
+
+def own_numbers(numbers: Any, within: frozenset[str] | None = None) -> Own:
+    """What is a structure's own.
 
     Zeros, and the ones in turns and choices, belong to the structure: they save operations.  With `within`, so does
     all that isn't in one of these fields.
@@ -107,20 +122,38 @@ def dynamics_program_shared_by_shape(
     }
     if within is not None:
         own = {path: x for path, x in own.items() if within.intersection(path)}
+    return Own(own, repr(planted_bodies(numbers, dict.fromkeys(own, "a number"))))
+
+
+def dynamics_program_shared_by_shape(
+    name: str,
+    numbers: Numbers,
+    rest: Sequence[str],
+    record: Callable[[Recording, Numbers], Program],
+    own: Own | None = None,
+) -> Shared:
+    """A program for all that have the structure of these numbers; `rest` is what else it depends on."""
+    known = own or own_numbers(numbers)
 
     def program() -> Program:
         recording = Recording(name)
-        symbols = dict(zip(own, recording.numbers(len(own))))
+        symbols = dict(zip(known.numbers, recording.numbers(len(known.numbers))))
         return record(recording, planted_bodies(numbers, symbols))
 
-    return Shared(program, (*rest, repr(planted_bodies(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))
+    return Shared(program, (*rest, known.rest), tuple(known.numbers.values()))
 
 
 INERTIAL = frozenset(("E", "h", "m", "drives"))  # fields of what moves and is moved, but not of where it is
 CHOSEN = frozenset(("rotation", "N"))  # fields whose ones are those of right angles and of unit rows
 
 
-def _parts(x: Any) -> list[tuple[Any, Any]]:
+def _parts(x: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(x, tuple):
-        return list(enumerate(x))
-    return [(field.name, getattr(x, field.name)) for field in fields(x)] if is_dataclass(x) else []
+        return enumerate(x)
+    return [(name, getattr(x, name)) for name in _fields(x.__class__)]
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The names of the fields of dataclasses of a kind; none of what is no dataclass."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

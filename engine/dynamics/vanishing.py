@@ -19,10 +19,11 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar
 from ..robot.bodies import robot_number
 from ..robot.model import Body, Joint, Robot
-from . import sweeps, transfer
+from . import one_body, sweeps, transfer
+from .one_body import Motion
 from .spatial import add_matrices
 from .stripped import varied_bodies_without_passive_forces
-from .sweeps import Motion, Pivot
+from .sweeps import Pivot
 
 LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt
 NOTHING = 1e-25  # share that only squares of rounding errors leave, which may be the same at all positions by chance
@@ -108,7 +109,7 @@ def joint_inertia_pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_giv
     may be arrays.
     """
     result, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
-    A = [sweeps.mass_matrix(body) for body in bodies]
+    A = [one_body.mass_matrix(body) for body in bodies]
     for i, body in reversed(list(enumerate(bodies))):
         own: dict[int, Pivot] = {}
         try:

@@ -84,6 +84,8 @@ class Accelerated(PartitionText):
 class Forward(Accelerated):
     """The text of accelerations under the joints' forces."""
 
+    exchanges = True
+
     def results(self) -> int:
         """The number of accelerations of the spanning tree."""
         return self.loops.robot.nv

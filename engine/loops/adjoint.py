@@ -87,6 +87,7 @@ class AlongState(Forward):
     """
 
     inputs = ("q", "qd", "tau", "costate")
+    exchanges = False  # a single joint of the tree that moves opens the loops
 
     def results(self) -> int:
         """The number of directions of the coordinates, speeds and forces."""

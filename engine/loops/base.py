@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,19 +12,24 @@ from ..dynamics.grouping import inertial_changes_that_spare_numbers, inertial_ch
 from ..dynamics.inertial import INERTIAL, NAMES
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.regressor import parameters
-from ..errors import AssemblyError, InputError, did_you_mean
+from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
-from .assembly import assemble
+from .assembly import GOOD, assemble, close_loops_by_newton
 from .constraints import Closure, loop_closure
 from .rank import constraint_null_space
 
-SILENT = 1e-9  # share of the largest singular value, and of the largest entry, below which nothing is told
+SILENT = 1e-9  # share of the largest entry below which a change isn't told
+FAINT = 1e-6  # share of the largest singular value above which all are told
+LOST = 1e-15  # share below which there is nothing but rounding
 ROUNDED = 1e-10  # factors of groups below which they are 0
-FORCES = 3  # rows of the regressor for each of its columns
-FAR = 0.2  # length of a step from one position of a mechanism to the next, in radians or shares of its size
-WALK = 8  # steps before the next one starts from the first position again
-STATES = 8  # motions in each position of a mechanism
+FORCES = 3  # rows of the regressor of a tree for each of its columns
+FORCES_IN_LOOPS = 6  # and of a mechanism, whose positions follow each other
+STEP = 0.6  # from one position of a mechanism to the next, in radians or shares of its size
+ASTRAY = 0.5  # share of a step by which closing the loops may change it
+WALK = 30  # steps before the next one starts from the first position again
+HEADING = 0.3  # of the direction of a step, the part that is new
+NARROW = 0.05  # share of the first position's least singular value below which a singular position is near
 # of each link what is dropped first where numbers can't be told apart, as in Khalil's tables
 DROPPED = ("Iyy", "mz", "m", "Ixx", "Ixy", "Ixz", "Iyz", "mx", "my", "Izz")
 
@@ -123,14 +127,12 @@ def _shown(robot: Robot, places: Sequence[int]) -> np.ndarray:
         qd, qdd = rng.standard_normal((2, count, robot.nv))
         return quantities.regressor(robot, q, qd, qdd)[..., places].reshape(-1, len(places))
     loops, states, motions = loop_closure(robot), [], []
-    for q in _closed(robot, rows, rng):
-        N = _motions(loops, q)
-        for _ in range(STATES):
-            qd = N @ rng.standard_normal(N.shape[1])
-            J, drift = loops.jacobian(q, qd)
-            back = np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=SILENT)[0] * loops.column_scale
-            states.append((q, qd, N @ rng.standard_normal(N.shape[1]) - back))
-            motions.append(N)
+    for q, N in _closed(robot, FORCES_IN_LOOPS * len(places) + 8, rng):
+        qd = N @ rng.standard_normal(N.shape[1])
+        J, drift = loops.jacobian(q, qd)
+        back = np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=SILENT)[0] * loops.column_scale
+        states.append((q, qd, N @ rng.standard_normal(N.shape[1]) - back))
+        motions.append(N)
     q, qd, qdd = (np.array(rows) for rows in zip(*states))
     Y = quantities.regressor(robot, q, qd, qdd)[..., places]
     return np.concatenate([N.T @ forces for N, forces in zip(motions, Y)])
@@ -148,23 +150,59 @@ def _position(robot: Robot, rng: np.random.Generator) -> np.ndarray:
     return q
 
 
-def _motions(loops: Closure, q: np.ndarray) -> np.ndarray:
-    """Speeds that keep the loops closed, a column for each freedom."""
-    result: np.ndarray = loops.column_scale[:, None] * constraint_null_space(loops.scaled(loops.jacobian(q)[0]))
-    return result
+def _freedom(loops: Closure, q: np.ndarray) -> tuple[np.ndarray, float]:
+    """Scaled speeds that keep the loops closed, a column for each freedom, and the least singular value that counts."""
+    J = loops.scaled(loops.jacobian(q)[0])
+    N = constraint_null_space(J)
+    rank = J.shape[1] - N.shape[1]
+    return N, float(np.linalg.svd(J, compute_uv=False)[rank - 1]) if rank else 1.0
 
 
-def _closed(robot: Robot, rows: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Random positions in which the loops close, as many as give so many rows: a walk that returns to the first."""
+def _closed(robot: Robot, rows: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Positions in which the loops close, as many as give so many rows, each with the motions that keep them closed.
+
+    Walks from the first one keep to their direction and keep no coordinate, so that they pass where an actuator can't
+    move the loops, and turn back before singular positions, behind which other branches lie.
+    """
     loops, first = loop_closure(robot), assemble(robot, np.array(robot.q0))
-    result = [first]
-    freedoms = max(1, _motions(loops, first).shape[1])
-    for n in range(-(-rows // (STATES * freedoms))):
-        q = first if n % WALK == 0 else result[-1]
-        N = _motions(loops, q)
-        with suppress(AssemblyError):  # too far: the next step starts here again
-            result.append(assemble(robot, _moved(robot, q, FAR * N @ rng.uniform(-1.0, 1.0, N.shape[1]))))
+    motions, wide = _freedom(loops, first)
+    count = -(-rows // max(1, motions.shape[1]))
+    result = [(first, loops.column_scale[:, None] * motions)]
+    q, N, heading, left = first, motions, np.zeros(robot.nv), WALK
+    for _ in range(2 * count):
+        if len(result) >= count:
+            break
+        if not left:
+            q, N, heading, left = first, motions, np.zeros(robot.nv), WALK
+        found = _stepped(loops, q, N, heading, rng)
+        if found is None:
+            left = 0
+            continue
+        q, heading = found
+        N, narrow = _freedom(loops, q)
+        if N.shape != motions.shape or narrow < NARROW * wide:
+            left = 0
+            continue
+        result.append((q, loops.column_scale[:, None] * N))
+        left -= 1
     return result
+
+
+def _stepped(
+    loops: Closure, q: np.ndarray, N: np.ndarray, heading: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The next closed position and the direction of the step; None if there is none near where it leads."""
+    draw = rng.standard_normal(len(N))
+    way = N @ (N.T @ (heading + (HEADING if heading.any() else 1.0) * draw / np.linalg.norm(draw)))
+    size = float(np.linalg.norm(way))
+    if not size:
+        return None
+    way = way / size
+    there = _moved(loops.robot, q, STEP * way * loops.column_scale)
+    found, gap = close_loops_by_newton(loops, there, ())
+    if gap > GOOD or np.linalg.norm(found - there) > ASTRAY * np.linalg.norm(there - q):
+        return None
+    return found, way
 
 
 def _moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -186,11 +224,22 @@ def null_columns_of_projected_regressor(Y: np.ndarray) -> np.ndarray:
     size = np.linalg.norm(Y, axis=0)
     size[size <= 1e-12 * max(float(size.max(initial=0.0)), 1e-300)] = np.inf  # rounding
     _, s, Vt = np.linalg.svd(np.linalg.qr(Y / size, mode="r"))
-    rank = int((s > SILENT * max(float(s.max(initial=0.0)), 1e-300)).sum())
+    rank = _told(s)
     size[np.isinf(size)] = 1.0
     basis = Vt[rank:].T / size[:, None]
     result: np.ndarray = basis / np.maximum(abs(basis).max(axis=0, initial=0.0), 1e-300)
     return result
+
+
+def _told(s: np.ndarray) -> int:
+    """How many singular values stand above rounding: all before the widest gap of those that are small."""
+    if not s.size or not s[0]:
+        return 0
+    shares = np.maximum(s / s[0], LOST)
+    first = int((shares > FAINT).sum())
+    if first == len(shares):
+        return first
+    return first + int(np.argmax(shares[first - 1 : -1] / shares[first:]))
 
 
 # ---- groups

@@ -17,24 +17,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..dynamics.dense import Composite, JointInertia
+from ..dynamics.dense import Composite, JointInertia, inertia_vanishes_in_all_states
+from ..dynamics.one_body import Motion, inertia_wrench, joint_twist, mass_matrix
 from ..dynamics.spatial import Matrix, Vector, add, add_matrices, dot, scale, subtract, transported_wrench
 from ..dynamics.sweeps import (
     Load,
-    Motion,
     Pivot,
     Wrenches,
     base_vector_in_body,
-    inertia_wrench,
-    joint_twist,
-    mass_matrix,
     sweep_inward,
     sweep_outward,
     sweep_outward_again,
 )
 from ..dynamics.transfer import inertia_at_parent, motion_at_child, wrench_at_parent
 from ..machine.program.scalars import Scalar
+from ..machine.program.trace import folded
 from ..robot.model import Body
+from .blocks import Block
 from .division import Portion
 from .elimination import Elimination
 
@@ -123,7 +122,8 @@ def _embedded(group: Group, bodies: Sequence[Body], state: State, moved: bool) -
     needed, W = _needed(group, bodies, state)
     I = [[inertia.between.get((j, k), 0.0) for k in block.speeds] for j in block.speeds]
     force = [0.0 if state.motion_given[k] else state.given[k] - needed[k] for k in block.speeds]
-    MG = [[dot(row, column) for row in I] for column in group.T]
+    shares = _shares(I, _beyond(bodies, block))
+    MG = [_product(shares, column) for column in group.T]
     Phi = [[dot(group.T[max(c, d)], MG[min(c, d)]) for d in range(len(MG))] for c in range(len(MG))]
     phi = [dot(column, force) - dot(moving, group.start) for column, moving in zip(group.T, MG)]
     if not moved:
@@ -135,6 +135,64 @@ def _embedded(group: Group, bodies: Sequence[Body], state: State, moved: bool) -
     Psi = [_combined(outside, column) for column in group.T]
     group.freedoms, A, W = eliminate_loop_freedoms(Phi, Psi, phi, inertia.carried.matrix(), W)
     return A, W
+
+
+Share = tuple[list[int], Vector]  # the rows that one contains, and what is left of it then
+
+
+def _beyond(bodies: Sequence[Body], block: Block) -> list[list[int]]:
+    """For each speed of a group the places of the next ones on the way to the tips, which are behind it."""
+    place, last = {k: j for j, k in enumerate(block.speeds)}, dict[int, int]()
+    result: list[list[int]] = [[] for _ in block.speeds]
+    for i in block.bodies:
+        parent = bodies[i].parent
+        before = last.get(parent) if parent is not None else None
+        for j in (place[k] for k in bodies[i].speeds):
+            if before is not None:
+                result[before].append(j)
+            before = j
+        if before is not None:
+            last[i] = before
+    return result
+
+
+def _shares(I: Matrix, beyond: Sequence[Sequence[int]]) -> list[Share]:
+    """The rows of I less those of the speeds beyond where that saves numbers, as of turns about one direction."""
+    result: list[Share] = []
+    for row, others in zip(I, beyond):
+        rest = [folded(x) for x in row]
+        for j in others:
+            rest = [folded(x) for x in subtract(rest, I[j])]
+        saved = sum(map(inertia_vanishes_in_all_states, rest)) - sum(
+            inertia_vanishes_in_all_states(folded(x)) for x in row
+        )
+        result.append((list(others), rest) if saved >= len(others) > 0 else ([], row))
+    return result
+
+
+def _product(shares: Sequence[Share], x: Vector) -> Vector:
+    """The product I x, from the tips to the base."""
+    result: Vector = [0.0] * len(x)
+    for j, (others, rest) in reversed(list(enumerate(shares))):
+        result[j] = _gathered(rest, x)
+        for k in others:
+            result[j] = result[j] + result[k]
+    return result
+
+
+def _gathered(row: Vector, x: Vector) -> Scalar:
+    """The product of a row with a column; what has the same number for a factor is added first."""
+    total: Scalar = 0.0
+    sums: dict[float, Scalar] = {}
+    for factor, value in zip(map(folded, row), x):
+        if isinstance(factor, float):
+            sums[factor] = sums[factor] + value if factor in sums else value
+    for factor, value in zip(map(folded, row), x):
+        if not isinstance(factor, float):
+            total = total + factor * value
+        elif factor in sums:
+            total = total + factor * sums.pop(factor)
+    return total
 
 
 def _needed(group: Group, bodies: Sequence[Body], state: State) -> tuple[dict[int, Scalar], Vector]:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ..dynamics import programs as tree
-from ..dynamics.regroup import regrouped_bodies
 from ..errors import InputError
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
@@ -45,10 +44,10 @@ def recorded_mechanism_program(
     """The program of a text, with the name and the output of this row of the table."""
     robot, row, recording = text.loops.robot, tree.PROGRAMS[what], recording or Recording(what)
     given: Arguments = {name: list(recording.input(name, width)) for name, width in text.widths.items()}
-    result, _ = text.text(given, regrouped_bodies(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
+    result, _ = text.text(given, text.regrouped() if regroup and row.regroups else robot.tree.bodies)
     return recording.program(
         **{row.output: result[len(loop_actuator_efforts(robot)) :] if what == "reactions" else result}
-    )
+    ).gathered()
 
 
 def mechanism_text_around_position(robot: Robot, q0: np.ndarray, kind: type[Accelerated] = Forward) -> PartitionText:

@@ -11,8 +11,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..dynamics.one_body import Motion, rate_tensor
 from ..dynamics.spatial import add
-from ..dynamics.sweeps import Motion, rate_tensor
 from ..dynamics.symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.vanishing import joint_pivot_loss
 from ..machine.jit.phases import PhasedStep, settled_kernel_elements

@@ -10,6 +10,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from .closing import closing_margins_of_loops
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin_of_constraints
+from .exchange import exchanged
 from .methods import MethodParameters, Problem, reduced_by_closure_method
 from .partition import Partition
 from .ties import Side, Tied
@@ -62,6 +64,7 @@ class PartitionText(ABC):
     inputs: tuple[str, ...] = ()  # besides `w`
     shareable = True  # whether one program can serve all mechanisms of this structure
     divided = True  # whether subsystems are eliminated one after the other
+    exchanges = False  # whether all results stay the same if masses are moved across cuts
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
         self.loops, self.part, self.wrenched = loops, part, wrenched
@@ -146,12 +149,21 @@ class PartitionText(ABC):
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias."""
-        return self._recorded(Recording("closed"), regrouped_bodies(self.loops.bodies))
+        return self._recorded(Recording("closed"), self.regrouped())
+
+    @cached_property
+    def _bodies(self) -> tuple[Body, ...]:
+        """Those of the plain text, which is to do the same as the program where loops are closed but for rounding."""
+        return self.regrouped() if self.exchanges else self.loops.bodies
+
+    def regrouped(self) -> tuple[Body, ...]:
+        """The bodies with as few inertial numbers as the results allow."""
+        return exchanged(self.loops) if self.exchanges else regrouped_bodies(self.loops.bodies)
 
     def _recorded(self, recording: Recording, bodies: tuple[Body, ...]) -> Program:
         given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
         result, checks = self.text(given, bodies)
-        return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]])
+        return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]]).gathered()
 
     def shared(self) -> Shared:
         """The same for all mechanisms of this structure, in whatever position their coordinates were chosen."""
@@ -171,7 +183,7 @@ class PartitionText(ABC):
         sides = tuple((one.first, one.second) for one in loops.ties)
         trees = loops.bodies, robot.parts.bodies
         return MechanismNumbers(
-            regrouped_bodies(loops.bodies), *trees, robot.gravity, sides, loops.couplings, self.part, self.chosen()
+            self.regrouped(), *trees, robot.gravity, sides, loops.couplings, self.part, self.chosen()
         )
 
     def with_numbers(self, numbers: MechanismNumbers) -> Self:
@@ -252,7 +264,7 @@ class PartitionText(ABC):
         whole = np.full((count, width), np.nan)
         with np.errstate(all="ignore"):
             try:
-                result, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self.loops.bodies)
+                result, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self._bodies)
                 whole = np.empty((count, len(result) + len(checks)))
                 scalars_into_columns(whole, (*result, *checks))
             except (ZeroDivisionError, OverflowError):
@@ -282,6 +294,7 @@ class Reduced(PartitionText):
     """
 
     inputs = ("q", "qd")
+    exchanges = True
 
     def __init__(self, loops: Closure, part: Partition):
         self.moved = self.moved_by(loops, part.independent)

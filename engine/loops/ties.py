@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..dynamics.one_body import joint_twist, rate_tensor
 from ..dynamics.spatial import (
     Factor,
     Rotation,
@@ -28,7 +29,6 @@ from ..dynamics.spatial import (
     to_parent_axes,
     transpose,
 )
-from ..dynamics.sweeps import joint_twist, rate_tensor
 from ..dynamics.transfer import placement_of_body
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Tree

@@ -21,9 +21,9 @@ from ..loops.methods import distributed_closure_methods
 from ..machine.jit import choice
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.integrate import stepper_of_integrator
-from ..simulate.loop import Solver, Trace
 from ..simulate.runner import Runner
 from ..simulate.system import System
+from ..simulate.trace import Solver, Trace
 from .engines import Engine, Message
 from .legs import bodies_shared_by_legs
 from .rates import refuse_given_motions_of_legs

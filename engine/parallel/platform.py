@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..dynamics import calls as tree
+from ..dynamics.direct import direct_call, key_of_direct_call
+from ..dynamics.one_body import Motion, inertia_wrench
+from ..dynamics.quantities import tree_links_under_wrenches
 from ..dynamics.samples import Samples, dynamics_call_with_checked_results
-from ..dynamics.sweeps import Motion, inertia_wrench, sweep_outward
+from ..dynamics.sweeps import sweep_outward
 from ..dynamics.wrenches import wrenches_moved_to_points
 from ..errors import InputError, NumericalError, did_you_mean
 from ..loops import effort
 from ..loops.balance import Balance, enough_actuators_for_freedoms
 from ..loops.branches import loop_actuator_efforts, singular_loop_message
+from ..loops.constraints import loop_closure
+from ..loops.effort import loop_efforts_exceed_limits
+from ..loops.families import serve_mechanism_calls
 from ..robot.model import ZERO, Robot
 from .legs import Parallel, legs
-from .platform_geometry import LegHold, PlatformGeometry
+from .platform_geometry import LegHold, PlatformGeometry, unlike_actuators
+from .platform_text import platform_texts
 
 Wrenches = Mapping[str, Any]
+BY_PARTS = "inverse by parts"  # the name of the direct calls
 SHARINGS = ("least", "even", "conditioned")
 
 
-@dynamics_call_with_checked_results
 def platform_inverse(
     robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, platform: str | None = None
 ) -> np.ndarray:
@@ -32,8 +39,44 @@ def platform_inverse(
 
     Γ = J_pᵀ [F_p + Σ J_viᵀ J_i⁻ᵀ Γ_i] (Khalil 2010, eq. 66), for any number of freedoms.
     """
-    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
-    tau = _all_or_one_by_one(s, legs(robot, platform), wrenches, "least")
+    links = () if wrenches is None else tree_links_under_wrenches(wrenches)
+    try:
+        call = robot.derived[key_of_direct_call((BY_PARTS, platform), links)]
+    except (AttributeError, KeyError):
+        call = _call(robot, platform, links)
+    result: np.ndarray = call(q, qd, qdd, *wrenches.values()) if wrenches else call(q, qd, qdd)
+    return result
+
+
+def _call(robot: Robot, platform: str | None, links: tuple[str, ...]) -> Callable[..., Any]:
+    """The robot's direct call for this platform, and for wrenches on these links."""
+    legs(robot, platform)
+
+    def general(q: Any, qd: Any, qdd: Any, *sixes: Any) -> np.ndarray:
+        return _generally(robot, q, qd, qdd, dict(zip(links, sixes)), platform)
+
+    widths = robot.nq, robot.nv, robot.nv
+    return direct_call(robot, (BY_PARTS, platform), links, widths, general, platform_inverse.__doc__ or "")
+
+
+@dynamics_call_with_checked_results
+def _generally(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches, platform: str | None) -> np.ndarray:
+    """The same in the general way."""
+    s, parts, loops = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), legs(robot, platform), loop_closure(robot)
+    wrenched, w = s.acting(wrenches)
+    if s.count == 0:
+        return np.empty((0, len(robot.driven)))
+    family = platform_texts(loops, parts, wrenched)
+    try:
+        tau = family.rows({"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}})
+    except NumericalError:
+        enough_actuators_for_freedoms(Balance(robot, s.rows("q")))
+        raise
+    text = family.known[0]
+    if not text.final and loop_efforts_exceed_limits(tau, loop_actuator_efforts(robot)).any():
+        tau = _all_or_one_by_one(s, parts, wrenches, "least")
+    else:
+        serve_mechanism_calls(text, (BY_PARTS, platform))
     return tau if s.count is not None else tau[0]
 
 
@@ -99,10 +142,7 @@ def _actuator_forces(s: Samples, parts: Parallel, wrenches: Wrenches | None, sha
     right = np.einsum("nrf,nr->nf", T, F)
     if B.shape[1] < B.shape[2]:
         enough_actuators_for_freedoms(Balance(robot, s.rows("q")))
-        raise InputError(
-            f"{robot.name}: the platform has {B.shape[2]} freedoms for {B.shape[1]} actuators, idle spins among them",
-            hint="`denoc.inverse` takes such robots",
-        )
+        raise unlike_actuators(robot, *B.shape[1:])
     if B.shape[1] == B.shape[2]:  # Γ = J_pᵀ F
         return np.linalg.solve(B.transpose(0, 2, 1), right[..., None])[..., 0]
     enough_actuators_for_freedoms(Balance(robot, s.rows("q")[:1]))

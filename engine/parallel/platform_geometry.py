@@ -12,17 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dynamics.kinematics import body_placements
 from ..dynamics.samples import Samples
-from ..dynamics.spatial import Vector
-from ..dynamics.wrenches import wrenches_moved_to_points
+from ..dynamics.spatial import Matrix
 from ..errors import InputError
 from ..loops.constraints import loop_closure
 from ..loops.rank import independent_constraint_rows
-from ..loops.row_kinds import TiePlace
-from ..loops.ties import KINDS
 from ..machine.program.scalars import as_samples
-from ..robot.placement import Placement
+from ..robot.model import Robot
+from .hanging import Hanging
 from .legs import Leg, Parallel
 
 CONSISTENT = 1e-6  # of positions and speeds given, relative
@@ -48,16 +45,24 @@ class PlatformGeometry:
         self.loops = loop_closure(s.robot)
         self.length = self.loops.length
         self.unit = np.array([1.0] * 3 + [self.length] * 3)  # a twist's scale: turns, and slides by this length
-        placed = body_placements(s.robot.tree.bodies, s.scalars("q"))
-        self.R, self.O = np.empty((len(placed), self.count, 3, 3)), np.empty((len(placed), self.count, 3))
-        for i, (rotation, origin) in enumerate(placed):
-            for r in range(3):
-                self.O[i, :, r] = as_samples(origin[r])
-                for k in range(3):
-                    self.R[i, :, r, k] = as_samples(rotation[r][k])
+        q = s.scalars("q")
+        hanging, gaps = Hanging(self.loops, parts, s.robot.tree.bodies, q), self._array([self.loops.gaps(q)])[:, 0]
+        self.R = np.array([self._array(rotation) for rotation, _ in hanging.placed])
+        self.O = np.array([self._array([origin])[:, 0] for _, origin in hanging.placed])
         self.e = self.O[parts.body]
-        self.P = [self._columns(leg) for leg in parts.legs]
-        self.cuts = [self._cut(leg.loop) if leg.loop is not None else None for leg in parts.legs]  # gaps and C
+        self.P = [self._array(columns).transpose(0, 2, 1) for columns in hanging.columns]
+        self.cuts = [  # gaps and C
+            None if leg.loop is None else (gaps[:, self.loops.places[leg.loop]], self._array(rows))
+            for leg, rows in zip(parts.legs, hanging.rows)
+        ]
+
+    def _array(self, rows: Matrix) -> np.ndarray:
+        """A matrix of scalars as an array with samples first."""
+        result = np.empty((self.count, len(rows), len(rows[0]) if rows else 6))
+        for r, row in enumerate(rows):
+            for k, x in enumerate(row):
+                result[:, r, k] = as_samples(x)
+        return result
 
     def holds(self) -> list[LegHold]:
         """How the platform hangs on each leg."""
@@ -101,63 +106,14 @@ class PlatformGeometry:
         assert leg.loop is not None
         return self.loops.row_scale[self.loops.places[leg.loop]]
 
-    def _columns(self, leg: Leg) -> np.ndarray:
-        """P̃: unit speeds of the leg's joints → twists of the platform, as if it were fixed to the last of them."""
-        P = np.zeros((self.count, 6, len(leg.speeds)))
-        place = 0
-        for i in leg.bodies:
-            body, reach = self.robot.tree.bodies[i], self.e - self.O[i]
-            for d in body.directions:
-                axis = self.R[i][:, :, d % 3]
-                if d < 3:
-                    P[:, :3, place] = axis
-                    P[:, 3:, place] = np.cross(axis, reach) + body.pitch * axis
-                else:
-                    P[:, 3:, place] = axis
-                place += 1
-        return P
-
-    def _cut(self, loop: int) -> tuple[np.ndarray, np.ndarray]:
-        """The gaps and the constraint rows C of a cut."""
-        tie = self.loops.ties[loop]
-        (R1, p1), (R2, p2) = (self._frame(link, frame) for link, frame in zip(tie.links, tie.frames))
-        there = TiePlace(_components(p2 - p1, R1), [_components(R2[:, :, j], R1) for j in range(3)])
-        gap, C = np.empty((self.count, len(tie.rows))), np.zeros((self.count, len(tie.rows), 6))
-        for r, row in enumerate(tie.rows):
-            kind = KINDS[row.kind]
-            gap[:, r] = as_samples(kind.value(there, row))
-            n, f = (
-                sum(R1[:, :, k] * np.reshape(as_samples(x[k]), (-1, 1)) for k in range(3))
-                for x in kind.push(there, row)
-            )
-            C[:, r] = wrenches_moved_to_points(n, f, p2 - self.e)
-        return gap, C
-
-    def _frame(self, link: str, frame: Placement) -> tuple[np.ndarray, np.ndarray]:
-        """Axes and origin of a frame on a link, in the base frame."""
-        body, seat = self.robot.tree.seats[link]
-        placed = seat.then(frame)
-        R, p = placed.rotation(), np.array(placed.origin)
-        if body is None:
-            return R[None], p[None]
-        return self.R[body] @ R, self.R[body] @ p + self.O[body]
-
     def _hold(self, leg: Leg, P: np.ndarray, C: np.ndarray, scale: np.ndarray) -> LegHold:
         """How the platform hangs on this leg, with the best rows of its cut for the joints that it has."""
         J = C @ P
         n = len(leg.speeds)
         unit = self.loops.column_scale[list(leg.speeds)]
-        if C.shape[1] == n:
-            rows = list(range(n))
-        else:
-            rows = sorted(independent_constraint_rows(J[0] * scale[:, None] * unit, [range(C.shape[1])]))
+        rows = leg_rows(J[0] * scale[:, None] * unit)
         if len(rows) != n or C.shape[1] < n:
-            raise InputError(
-                f"{self.robot.name}: the platform doesn't decide how its leg by `{leg.hangs}` moves",
-                found=f"joints {', '.join(leg.joints)}",
-                allowed="legs whose joints can't move while the platform keeps still",
-                hint="`denoc.inverse` takes such legs, and the leg may be in a singular position",
-            )
+            raise undecided(self.robot, leg)
         X = np.linalg.solve(J[:, rows], C[:, rows]) if n else np.zeros((self.count, 0, 6))
         self._refuse_large(X * self.unit / unit[:, None])
         others = [r for r in range(C.shape[1]) if r not in rows]
@@ -185,6 +141,25 @@ class PlatformGeometry:
             raise np.linalg.LinAlgError
 
 
-def _components(v: np.ndarray, R: np.ndarray) -> Vector:
-    """The components of base-frame vectors along the axes of frames, as scalars over the samples."""
-    return [(R[:, :, k] * v).sum(axis=1) for k in range(3)]
+def leg_rows(scaled: np.ndarray) -> list[int]:
+    """The best rows of a cut for the joints of its leg, from their matrix without units: all if they are as many."""
+    rows, n = scaled.shape
+    return list(range(n)) if rows == n else sorted(independent_constraint_rows(scaled, [range(rows)]))
+
+
+def undecided(robot: Robot, leg: Leg) -> InputError:
+    """The error for a leg that can move by itself."""
+    return InputError(
+        f"{robot.name}: the platform doesn't decide how its leg by `{leg.hangs}` moves",
+        found=f"joints {', '.join(leg.joints)}",
+        allowed="legs whose joints can't move while the platform keeps still",
+        hint="`denoc.inverse` takes such legs, and the leg may be in a singular position",
+    )
+
+
+def unlike_actuators(robot: Robot, actuators: int, freedoms: int) -> InputError:
+    """The error for a platform with fewer actuators than freedoms."""
+    return InputError(
+        f"{robot.name}: the platform has {freedoms} freedoms for {actuators} actuators, idle spins among them",
+        hint="`denoc.inverse` takes such robots",
+    )

@@ -11,6 +11,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from .ticks import found_once
+
 GAP = 0.08  # inches between panels and around them
 
 
@@ -25,7 +27,8 @@ class Arranged(Figure):
     def draw(self, renderer: Any) -> None:
         """Draws the figure, as matplotlib does for every output."""
         self._arrange()
-        super().draw(renderer)
+        with found_once(self):
+            super().draw(renderer)
 
     def savefig(self, *given: Any, **how: Any) -> None:
         """Saves the figure; its panels are arranged in its own resolution, whatever that of the file is."""
@@ -35,7 +38,7 @@ class Arranged(Figure):
     def _arrange(self) -> None:
         if self._panels is not None:
             (down, across), self._panels = self._panels, None
-            with missing_letters_as_boxes():
+            with missing_letters_as_boxes(), found_once(self):
                 arrange_panels(self, down, across)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Column:
         return self.unit if self.family != "reaction" else "", self.family
 
     def as_dict(self) -> dict[str, str]:
-        return asdict(self)
+        return dict(vars(self))
 
 
 WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")  # suffixes of a wrench's components

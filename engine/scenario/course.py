@@ -17,9 +17,11 @@ from ..simulate import internal_forces, prescribed
 from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
 from ..simulate.discrete import Discrete
 from ..simulate.follow import follow_prescribed_motion
-from ..simulate.loop import Progress, Trace, integrate_run
-from ..simulate.runner import ROW, Runner
+from ..simulate.loop import integrate_run
+from ..simulate.row_parts import ROW
+from ..simulate.runner import Runner
 from ..simulate.singular import Singular
+from ..simulate.trace import Progress, Trace
 from .plan import Plan
 
 
@@ -54,10 +56,11 @@ def course_of_trace(run: Runner, trace: Trace) -> Course:
     """The rows of a trace with everything evaluated."""
     states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
     rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW}
-    places: dict[Discrete, list[int]] = {}
+    alike: dict[object, tuple[Discrete, list[int]]] = {}
     for k, one in enumerate(trace.discrete):
-        places.setdefault(one, []).append(k)
-    for discrete, these in places.items():  # rows of the same modes at once
+        # in a tree, all that the equations of one program read of modes is among the signals
+        alike.setdefault(one.name if one.partition is None else one, (one, []))[1].append(k)
+    for discrete, these in alike.values():
         for name, values in run.many(signals[these], states[these], discrete).items():
             rows[name][these] = values
     if trace.ended == "done":

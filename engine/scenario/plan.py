@@ -13,10 +13,10 @@ from ..record.drawings import Drawing
 from ..robot.model import Robot
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.loop import Solver
 from ..simulate.memory import laws_with_dead_time_memory
 from ..simulate.reference import Reference
 from ..simulate.system import System
+from ..simulate.trace import Solver
 from ..text.document import Document
 from .foreseen import foreseen_column_names
 from .formula_columns import FormulaColumn

@@ -17,8 +17,8 @@ from ..robot.build import build_robot
 from ..robot.model import Robot
 from ..simulate.called import Called
 from ..simulate.feedforward import runner_with_feedforward
-from ..simulate.loop import Progress, Trace
 from ..simulate.runner import Runner
+from ..simulate.trace import Progress, Trace
 from ..text.change import Change, changed_document, parted_changes
 from ..text.checking import yaml_value_in_words
 from ..text.document import Document

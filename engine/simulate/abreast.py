@@ -21,7 +21,7 @@ from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings
 from .discrete import Discrete
 from .integrate import INTEGRATORS
-from .loop import ATTEMPTS, Solver
+from .marching import ATTEMPTS
 from .reasons import CHATTER
 from .runge_kutta import first_step_length
 from .settling import Found, loosened, settled_modes_of_runs, states_after_blows_of_runs
@@ -29,6 +29,7 @@ from .shut import rested, shut_states
 from .signals import signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Starts
+from .trace import Solver
 
 FOLLOWED = 500  # pieces of a path that a mechanism is planned to follow, each of which takes some milliseconds
 
@@ -58,12 +59,12 @@ class Traces:
     log: Sequence[Log]  # in order of time for each run
     patterns: Patterns
 
-    def discrete(self, k: int) -> list[Discrete]:
+    def discrete(self, k: int, switched: tuple[int, ...]) -> list[Discrete]:
         """The discrete states of run k at all instants, as a single run has them; nothing where there are no modes."""
         if not self.patterns.modes:
             return []
         numbers, inverse = np.unique(self.modes[k], return_inverse=True)
-        each = [replace(self.patterns.mode(number, k), switched=()) for number in numbers.tolist()]
+        each = [replace(self.patterns.mode(number, k), switched=switched) for number in numbers.tolist()]
         return [each[place] for place in inverse.tolist()]
 
     def events(self, k: int) -> list[dict[str, Any]]:

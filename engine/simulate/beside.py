@@ -10,9 +10,9 @@ from ..dynamics.sweeps import sweep_tree
 from ..loops.reactions import multipliers_of_constraints, wrenches_exerted_by_ties
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
-from .compiled import closed_state_of_row, quantities_of_watches, run_equations_close_state
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation
+from .recorded import closed_state_of_row, quantities_of_watches, run_equations_close_state
 from .situation import situation_of_state
 from .system import Model, System
 

@@ -13,9 +13,9 @@ from ..loops.balance import Balance, loop_balance_texts
 from ..loops.constraints import loop_closure
 from ..machine.program.scalars import as_floats
 from .acting import actuator_forces_at_instants
-from .compiled import run_equations_close_state
 from .follow import Path
 from .inputs import Inputs
+from .recorded import run_equations_close_state
 from .runner import Runner
 from .signals import Planned, wrench_signals_at
 from .situation import planned_feedforward_forces

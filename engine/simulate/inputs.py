@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -163,6 +164,11 @@ class Inputs:
         return all(one.whole is None or one.whole.recordable for one in self.driven)
 
     @property
+    def stepwise(self) -> bool:
+        """Whether an input looks at the state step by step, as it begins or as it was."""
+        return bool(self.sampled) or self.memory is not None
+
+    @cached_property
     def timeless(self) -> bool:
         """Whether the equations don't depend on time."""
         timed = any(one.varies for one in self.driven)

@@ -3,86 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from time import thread_time
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..dynamics.vanishing import vanishing_inertia_message
-from ..machine.jit.curves import SignalPieces
-from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import coordinates, modes, reasons, saturation
 from .blows import state_after_blows, state_after_rate_jump
 from .discrete import Discrete
 from .events import Watch, first_event_crossing
 from .integrate import INTEGRATORS, stepper_of_integrator
+from .marching import TOO_MANY, TOO_OFTEN, compiled_loop_for_leg, marched_leg
 from .passage import step_across_singular_position
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .scipy_stepper import Scipy
 from .singular import Singular
-from .stepper import NOT_FINITE, Stepper
-from .stepper import TOO_SMALL as STEP_TOO_SMALL
+from .stepper import Stepper
 from .sticking import settle_sticking_modes
-
-Progress = Callable[[float], None]
-
-ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
-ROWS_CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
-FIRST_GROWTH, GROWTH = 30, 3  # of the steps to come beyond the first and beyond later ones, as far as can be foreseen
-TOO_MANY = "more than {} steps (`max_steps` of the solver)"
-TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
-
-
-@dataclass
-class Solver:
-    """The integrator and its limits; the defaults are those of scenarios."""
-
-    method: str = "rk45"
-    rtol: float = 1e-8
-    atol: float = 1e-10
-    max_step: float = math.inf
-    step: float | None = None
-    max_steps: int = 1_000_000
-    max_evaluations: float = math.inf
-    at_singularity: str = "stop"
-    paces: tuple[tuple[float, float, float], ...] = ()  # (from, to, longest step in between), for adaptive methods
-
-
-@dataclass
-class Trace:
-    """The rows of a run, one for each instant, with its events and how it ended."""
-
-    t: list[float] = field(default_factory=list)
-    states: list[np.ndarray] = field(default_factory=list)
-    signals: list[list[float]] = field(default_factory=list)
-    discrete: list[Discrete] = field(default_factory=list)
-    events: list[dict[str, Any]] = field(default_factory=list)
-    ended: str = "done"
-    reason: str = ""
-    steps: int = 0
-    rejected: int = 0
-    evaluations: int = 0
-    singular: Any = None  # the first singular position that the run met
-
-    def keep(self, run: Runner, t: float, y: np.ndarray) -> None:
-        """Keeps a row, which is evaluated together with all others at the end."""
-        signals = run.signals(t)  # first, so that an interrupt here leaves all lists of one length
-        self.t.append(t)
-        self.states.append(y)
-        self.signals.append(signals)
-        self.discrete.append(run.discrete)
-
-    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool = False) -> None:
-        """Keep many rows that compiled code has left, whose loops it may have closed already."""
-        settled = run.held_still(states) if closed else run.settled_rows(times, states)
-        signals = run.signal_rows(times).tolist()
-        self.t += times.tolist()
-        self.states += list(settled)
-        self.signals += signals
-        self.discrete += [run.discrete] * len(times)
+from .trace import Progress, Solver, Trace
 
 
 def integrate_run(
@@ -163,8 +102,8 @@ def _leg(
     stepper, again = _stepper(run, t, y, end, solver), t
     while stepper.t < end:
         stepper.t_end = bound()
-        if stepper.t >= again and (march := _loop_for(run, stepper, watched, end, solver)) is not None:
-            t, y = _march(march, run, stepper, end, grid, solver, tell, trace)
+        if stepper.t >= again and (march := compiled_loop_for_leg(run, stepper, watched, end, solver)) is not None:
+            t, y = marched_leg(march, run, stepper, end, grid, solver, tell, trace)
             if t >= end or trace.ended != "done":
                 break
             _count(trace, stepper)  # the next step may have an event, which is to be found in the same step
@@ -199,32 +138,6 @@ def _leg(
     return end, y
 
 
-@dataclass(frozen=True)
-class _Ready:
-    """The compiled loop for the rest of a leg, with the signals that vary in time and the rules of the watches."""
-
-    loop: March
-    pieces: SignalPieces
-    rules: list[tuple[float, ...]]
-
-
-def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: float, solver: Solver) -> _Ready | None:
-    """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
-    scheme = INTEGRATORS[solver.method].loop
-    rules = run.rules(watched) if scheme is not None and run.marches else None
-    run.alone = rules is None
-    if scheme is None or rules is None:
-        return None
-    assert isinstance(stepper, RungeKutta | Scipy)
-    # a leg that no event cuts short takes at least so many steps
-    growth = GROWTH if stepper.accepted else FIRST_GROWTH
-    steps = (end - stepper.t) / (growth * stepper.wanted()) if not watched else 0.0
-    loop = run.march(scheme, stepper.t, steps * scheme.evaluations)
-    pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
-    run.alone = loop is not None and pieces is None
-    return _Ready(loop, pieces, rules) if loop is not None and pieces is not None else None
-
-
 def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:
     """Takes a step; returns the reason if it fails or exceeds a limit of the solver, else an empty string."""
     failure = stepper.step()
@@ -251,69 +164,6 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
     if reasons.events_chatter(trace.events, duration):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {reasons.endless_events_message(trace.events[-1])}"
     return y
-
-
-def _march(
-    ready: _Ready,
-    run: Runner,
-    stepper: Any,
-    end: float,
-    grid: np.ndarray,
-    solver: Solver,
-    tell: Progress,
-    trace: Trace,
-) -> tuple[float, np.ndarray]:
-    """Integrate the rest of a leg by compiled code, from where the stepper is; return the last instant and state."""
-    march, first = ready.loop, len(trace.t)
-    ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
-    out = march.room(len(ahead))
-    within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
-    wanted, slope = stepper.wanted(), stepper.f
-    march.begin(
-        np.array(run.signals(within)),
-        stepper.y,
-        ready.pieces,
-        ready.rules,
-        run.quantities,
-        slope,
-        T=stepper.t,
-        H=wanted,
-        T_END=end,
-        RTOL=stepper.rtol,
-        ATOL=float(np.min(stepper.atol)),
-        MAX_STEP=stepper.max_step,
-    )
-    before, written, begun = trace.steps + stepper.accepted, 0, thread_time()
-    while True:
-        left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
-        status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
-        accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
-        closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
-        trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)
-        written = rows
-        if status == PAUSED and before + accepted > solver.max_steps:
-            trace.ended, trace.reason = (
-                "failed",
-                f"at t = {march.control[T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
-            )
-        elif status == PAUSED and march.evaluations > solver.max_evaluations - run.evaluations:
-            trace.ended, trace.reason = (
-                "failed",
-                f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
-            )
-        elif march.control[STATUS, 0] == TOO_SMALL:
-            why = reasons.reason_why_integration_failed(
-                run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE
-            )
-            trace.ended, trace.reason = "failed", f"at t = {march.control[T, 0]:.9g} s: {why}"
-        tell(float(march.control[T, 0]))
-        if status == REACHED or trace.ended != "done":
-            break
-    run.marched(thread_time() - begun)
-    trace.steps += accepted
-    trace.rejected += rejected
-    run.evaluations += march.evaluations + (slope is None)
-    return float(march.control[T, 0]), march.y[0].copy()
 
 
 def _guarded(

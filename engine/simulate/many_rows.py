@@ -12,8 +12,8 @@ from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
-from .compiled import run_equations_close_state
-from .runner import ROW as FIELDS
+from .recorded import run_equations_close_state
+from .row_parts import ROW as FIELDS
 from .shut import shut_states
 from .together import Starts
 

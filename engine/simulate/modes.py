@@ -74,7 +74,7 @@ class Supports:
     def __call__(self, t: float, y: np.ndarray, k: int) -> float:
         """The support of speed k."""
         if self._at[0] != t or self._at[1] is not y:
-            self._at, self._supports = (t, y), supports_of_held_speeds(self.run.evaluate(t, y))
+            self._at, self._supports = (t, y), self.run.supports(t, y, self.run.discrete)
         return self._supports[k]
 
 

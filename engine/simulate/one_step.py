@@ -21,10 +21,10 @@ from ..machine.program.scalars import Scalar, square_root
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
 from . import coordinates
-from .compiled import fixed_identity_of_run_equations
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation, evaluate_equations, state_rates
 from .inputs import Driven, Inputs
+from .recorded import fixed_identity_of_run_equations
 from .system import System
 
 MOST_BODIES = 60  # whose four evaluations are compiled in one line

@@ -10,6 +10,27 @@ from ..dynamics.dense import inertia_matrix
 from ..loops.rank import TINY, constraint_null_space
 from .system import System
 
+SOUND = 1e-6  # least diagonal element of Cholesky's factor, with a diagonal of ones before
+
+
+def _inverse(M: np.ndarray) -> np.ndarray:
+    """The inverse of a symmetric matrix without negative eigenvalues, or its pseudoinverse where it has none.
+
+    Most matrices are definite, which Cholesky's factors tell in a small part of the time that eigenvalues take.
+    """
+    size = np.sqrt(np.maximum(np.diag(M), 0.0))
+    if not size.size or not size.all():
+        return np.linalg.pinv(M, hermitian=True)
+    scale = np.outer(size, size)
+    try:
+        definite = np.linalg.cholesky(M / scale).diagonal().min() > SOUND
+    except np.linalg.LinAlgError:
+        definite = False
+    if not definite:
+        return np.linalg.pinv(M, hermitian=True)
+    inverse: np.ndarray = np.linalg.inv(M / scale) / scale
+    return inverse
+
 
 class Response:
     """The response of a system's speeds to forces and jumps at one position, with some speeds fixed."""
@@ -18,17 +39,18 @@ class Response:
         n, loops = system.robot.nv, system.loops
         self.fixed = list(fixed)
         self.M = np.array(inertia_matrix(system.model.bodies, q, n), dtype=float)
-        unit, scale = np.eye(n)[self.fixed].reshape(-1, n), np.ones(n)
-        J = np.zeros((0, n))
-        self.rows = unit
-        if loops is not None:
-            J, scale = loops.jacobian(np.array(q))[0], loops.column_scale
-            self.rows = np.concatenate([J, unit])
-            unit = np.concatenate([loops.scaled(J), unit * scale])
-        T = constraint_null_space(unit)
+        unit = np.eye(n)[self.fixed].reshape(-1, n)
+        if loops is None:
+            free = [k for k in range(n) if k not in self.fixed]
+            self.rows, self.T = unit, np.eye(n)[:, free]
+            self.inverse = _inverse(self.M[np.ix_(free, free)])
+            return
+        J, scale = loops.jacobian(np.array(q))[0], loops.column_scale
+        self.rows = np.concatenate([J, unit])
+        T = constraint_null_space(np.concatenate([loops.scaled(J), unit * scale]))
         T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
         self.T = T * scale[:, None]
-        self.inverse = np.linalg.pinv(self.T.T @ self.M @ self.T, hermitian=True)
+        self.inverse = _inverse(self.T.T @ self.M @ self.T)
 
     def compliance(self, speeds: list[int]) -> np.ndarray:
         """The accelerations of these speeds under unit forces along them, as a matrix."""

@@ -108,7 +108,7 @@ class RungeKutta:
         self.f = None
 
     def settle(self, y: np.ndarray) -> None:
-        if not np.array_equal(y, self.y):
+        if y is not self.y and not np.array_equal(y, self.y):
             self.y, self.f = np.array(y, dtype=float), None
 
     def _derivative(self, t: float, y: np.ndarray) -> np.ndarray:

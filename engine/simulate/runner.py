@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from functools import partial
 
 import numpy as np
 
@@ -15,17 +15,15 @@ from ..machine.jit.curves import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.jit.march import Collocation, March, Method
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
-from . import coordinates, equations, singular
-from .compiled import Compiled, held_speeds_with_supports, place_of_watched_quantity
+from . import coordinates, equations, row_parts, singular
+from .compiled import Compiled
 from .discrete import Discrete
 from .equations import Evaluation
 from .events import Event, Watch
-from .sharing import shared_supports_of_held_speeds
+from .recorded import held_speeds_with_supports, place_of_watched_quantity
 from .signals import Planned, prescribed_motion_at, signal_rows, signals_at
 from .stepper import Stepper
 from .system import System
-
-ROW = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made
 
 # another way to evaluate the equations from signals and state, at t or, if that is None, at many instants
 Solve = Callable[["Runner", Sequence[Scalar], Sequence[Scalar], float | None], Evaluation]
@@ -54,8 +52,12 @@ class Runner:
         self.planned: Planned = planned or (lambda t: [0.0] * system.robot.nv)
         self._solve, self._pause = solve, pause
         self._compiled = Compiled(system)
+        if solve is None:
+            self.discrete = self._compiled.in_one_program(self.discrete)
         self.alone = True  # whether its evaluations stand alone, because no compiled loop can carry the run
         self._width: int | None = None  # of the signals
+        self._constant = system.inputs.timeless and not system.inputs.stepwise  # the signals, in each mode
+        self._last: tuple[Discrete | None, list[float]] = None, []  # constant signals and what they are those of
         self._pieces: dict[float, SignalPieces | None] = {}  # the signals of legs, by the legs' ends
 
     @property
@@ -63,8 +65,7 @@ class Runner:
         """Whether a compiled time loop can carry the run in its present discrete state."""
         system = self.system
         planned = system.inputs.feedforward and system.loops is not None and not system.planning  # follows a path
-        stepwise = self.system.inputs.sampled or self.system.inputs.memory is not None
-        return self._solve is None and not self.discrete.passing and not planned and not stepwise
+        return self._solve is None and not (self.discrete.passing or planned or system.inputs.stepwise)
 
     # ---- the state
 
@@ -95,13 +96,16 @@ class Runner:
 
     def motion(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All coordinates, speeds and accelerations of the robot at t, where the state has the speeds of joints."""
-        system = self.system
-        q, qd, given = system.expanded(prescribed_motion_at(system, t), y.tolist())
-        qdd = np.zeros(self.robot.nv)
-        qdd[system.state_speeds] = self.derivative(t, y)[len(system.state_coordinates) : system.measured]
-        for k, x in given.items():
+        q, qd, _ = self.system.expanded(prescribed_motion_at(self.system, t), y.tolist())
+        return np.array(q, dtype=float), np.array(qd, dtype=float), self._from_rate(t, y, self.derivative(t, y))
+
+    def _from_rate(self, t: float, y: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """All accelerations, from the rate of the state."""
+        system, qdd = self.system, np.zeros(self.robot.nv)
+        qdd[system.state_speeds] = rate[len(system.state_coordinates) : system.measured]
+        for k, x in system.expanded(prescribed_motion_at(system, t), y.tolist())[2].items():
             qdd[k] = as_float(x)
-        return np.array(q, dtype=float), np.array(qd, dtype=float), qdd
+        return qdd
 
     def held_still(self, states: np.ndarray) -> np.ndarray:
         """These states with the speed 0 for all joints that are held."""
@@ -175,7 +179,12 @@ class Runner:
 
     def signals(self, t: float, discrete: Discrete | None = None) -> list[float]:
         """All signals at t, in the present discrete state or another one."""
-        return signals_at(self.system, t, discrete or self.discrete, self.planned)
+        discrete = discrete or self.discrete
+        if not self._constant:
+            return signals_at(self.system, t, discrete, self.planned)
+        if self._last[0] is not discrete:
+            self._last = discrete, signals_at(self.system, t, discrete, self.planned)
+        return [*self._last[1]]
 
     def signal_rows(self, times: np.ndarray) -> np.ndarray:
         """All signals at many instants in the present discrete state."""
@@ -227,29 +236,41 @@ class Runner:
         single = self._compiled.single(discrete, len(values))
         result = single.groups(values, y[: self.system.measured]) if single is not None else None
         if result is not None:
-            return self._unpacked(result[0], result[1], discrete)
+            return row_parts.evaluation_from_code(self.system, discrete, *result[:2])
         return self._plain(values, y, discrete)
+
+    def supports(self, t: float, y: np.ndarray, discrete: Discrete) -> dict[int, float]:
+        """The supports of the speeds that are held, or may be, by the time loop's code if it runs."""
+        found = self._compiled.supports(discrete, self.signals(t, discrete), y) if self._solve is None else None
+        if found is None:
+            return {k: as_float(x) for k, x in self.evaluate(t, y, discrete).support.items()}
+        self.evaluations += 1
+        return found
+
+    def accelerations(self, t: float, y: np.ndarray, discrete: Discrete) -> np.ndarray:
+        """All accelerations, by the time loop's code if it runs."""
+        values, tree = self.signals(t, discrete), self._solve is None and discrete.partition is None
+        rate = self._compiled.rate(discrete, values, y, alone=False) if tree else None
+        if rate is None:
+            return np.array(as_floats(self.evaluate(t, y, discrete).qdd))
+        self.evaluations += 1
+        return self._from_rate(t, y, rate)
 
     def many(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
         """The quantities that `ROW` names, with a row for each of many instants in the same discrete state."""
         if discrete.passing:
-            return self._each(
-                lambda row, y: singular.evaluate_near_singularity(self.system, discrete, row, y), values, states
-            )
+            near = partial(singular.evaluate_near_singularity, self.system, discrete)
+            return row_parts.rows_of_each_evaluation(near, values, states)
         if self.system.method.afresh and self.system.loops is not None:
-            return self._each(lambda row, y: self._plain(row, y, discrete), values, states)
+            return row_parts.rows_of_each_evaluation(lambda row, y: self._plain(row, y, discrete), values, states)
         rows = self._compiled_rows(values, states, discrete) or self._plain_rows(values, states, discrete)
-        self._share(rows, discrete)
+        row_parts.share_supports_in_rows(self.system, discrete, rows)
         return rows
 
     def _compiled_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
         """The same by compiled code; nothing where the plain text is to run."""
         row = self._compiled.rows(discrete, values, states) if self._solve is None else None
-        if row is None:
-            return {}
-        nq, nv = self.robot.nq, self.robot.nv
-        cuts = (0, nq, *(nq + k * nv for k in range(1, 5)))
-        return {name: row[:, a:b].copy() for name, (a, b) in zip(ROW, pairwise(cuts))}
+        return {} if row is None else row_parts.rows_from_code(self.system, row)
 
     def _plain_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
         """The same by the plain text, with a column of numbers for each scalar."""
@@ -259,13 +280,7 @@ class Runner:
                 now = self._solved(*columns, discrete)
             except (ZeroDivisionError, OverflowError):
                 now = equations.evaluation_of_lost_state(self.system, *columns, discrete)
-        rows = {}
-        for name in ROW:
-            parts = getattr(now, name)
-            rows[name] = np.empty((len(states), len(parts)))
-            for k, x in enumerate(parts):
-                rows[name][:, k] = x
-        return rows
+        return row_parts.rows_of_evaluation(now, len(states))
 
     def march(self, scheme: Method, t: float, ahead: float) -> March | None:
         """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay.
@@ -333,27 +348,3 @@ class Runner:
             )
         except (ZeroDivisionError, OverflowError):
             return equations.evaluation_of_lost_state(system, values, state, discrete)
-
-    def _unpacked(self, rate: np.ndarray, row: np.ndarray, discrete: Discrete) -> Evaluation:
-        """An evaluation from the arrays that compiled code has filled."""
-        nq, nv, values = self.robot.nq, self.robot.nv, row.tolist()
-        cuts = (0, nq, *(nq + k * nv for k in range(1, 5)))
-        q, qd, qdd, tau, resistance = (values[a:b] for a, b in pairwise(cuts))
-        support = dict(zip(held_speeds_with_supports(self.system, discrete), values[cuts[-1] :]))
-        return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
-
-    def _share(self, rows: dict[str, np.ndarray], discrete: Discrete) -> None:
-        """Writes the support of every held joint into the rows where the equations don't determine it."""
-        bearers = held_speeds_with_supports(self.system, discrete)
-        if len(bearers) < len(discrete.held):
-            for q, resistance in zip(rows["q"], rows["resistance"]):
-                for k, x in shared_supports_of_held_speeds(
-                    self.system, discrete, q, {k: resistance[k] for k in bearers}
-                ).items():
-                    resistance[k] = x
-
-    def _each(
-        self, evaluate: Callable[[list[float], np.ndarray], Evaluation], values: np.ndarray, states: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        rows = [evaluate(row.tolist(), y) for row, y in zip(values, states)]
-        return {name: np.array([getattr(row, name) for row in rows], dtype=float) for name in ROW}

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..loops.search import CLOSED
 from ..machine.jit.kernel import Kernel
-from .loop import ROWS_CLOSED
+from .marching import ROWS_CLOSED
 from .modes import DEAD, TINY
 from .signals import wanted_row_signals_over_time
 from .together import Starts

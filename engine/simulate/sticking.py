@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..machine.program.scalars import as_float, as_floats
+from ..machine.program.scalars import as_float
 from . import coordinates, saturation
 from .blows import joint_touches_stops
 from .complementarity import balance_contacts
@@ -80,6 +80,9 @@ def discrete_state_with_contacts(
 
 def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
     """Whether all joints that are held in this discrete state can be."""
+    if trial.partition is None:
+        supports = run.supports(t, y, trial)
+        return all(_excess(run.system, k, supports[k], bounds) <= SLACK for k, bounds in trial.held.items())
     now = run.evaluate(t, y, trial)
     if len(now.support) < len(trial.held):
         if _carried_off(run, trial, now):
@@ -133,7 +136,7 @@ def _released(
     """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
-    free = np.array(as_floats(run.evaluate(t, y, discrete_state_with_contacts(run, q, moving, {})).qdd))
+    free = run.accelerations(t, y, discrete_state_with_contacts(run, q, moving, {}))
     b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
     G = Response(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T

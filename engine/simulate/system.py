@@ -172,7 +172,7 @@ class System:
         """The speeds in the state, behind the coordinates."""
         return [k for joint in self.free for k in joint.speeds]
 
-    @property
+    @cached_property
     def measured(self) -> int:
         """The number of state components whose error controls the step: all but the quadratures."""
         return len(self.state_coordinates) + len(self.state_speeds)

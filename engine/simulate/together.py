@@ -19,14 +19,14 @@ from ..machine.jit.offer import Offer
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body
 from .beside import quantities_beside_state, widths_beside_state
-from .compiled import held_speeds_with_supports, run_equations_outputs
 from .contacts import Limits
 from .discrete import Discrete
 from .integrate import INTEGRATORS
-from .loop import Solver
+from .recorded import held_speeds_with_supports, run_equations_outputs
 from .runner import Runner
 from .signals import mode_columns, own_signal_columns, signals_at
 from .system import Model, System, bodies_without_dry_friction, constraints_of_system, dry_friction_of_system
+from .trace import Solver
 
 
 class Numbers(NamedTuple):

@@ -17,10 +17,10 @@ import numpy as np
 from ..dynamics.kinematics import coordinate_rates
 from ..errors import NumericalError
 from .integrate import stepper_of_integrator
-from .loop import Solver
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .tableau import Tableau
+from .trace import Solver
 
 # multiples of a step, and the weights of values there in a derivative of the fourth order: about a point, and beyond it
 AROUND = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..dynamics.programs import PROGRAMS, Given, Subject, link_named_in_tree
+from ..dynamics.programs import PROGRAMS, link_named_in_tree
 from ..dynamics.regroup import inertias_moved_towards_base
+from ..dynamics.subject import Given, Subject
 from ..errors import InputError
 from ..loops.constraints import ties_of_mechanism
 from ..loops.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program

@@ -25,9 +25,9 @@ from ..robot.model import Joint
 from ..scenario.run import Scenario, carry_out_plan
 from ..simulate import feedforward
 from ..simulate.inputs import Driven
-from ..simulate.loop import Solver
 from ..simulate.runner import Runner
 from ..simulate.system import System, constraints_of_system
+from ..simulate.trace import Solver
 from ..text.change import Change
 from .compare_settings import STAGES, Options, RunSetting, compared_method_parameter, settings_to_compare
 from .compared import Run

@@ -19,15 +19,15 @@ from ..scenario.many import Many
 from ..scenario.plan import Plan
 from ..scenario.run import Result, Scenario, carry_out_plan, result_of_trace
 from ..simulate.abreast import Traces, integrate_runs_abreast
-from ..simulate.compiled import run_equations_close_state
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.loop import Trace
 from ..simulate.many_rows import evaluate_many_run_rows
+from ..simulate.recorded import run_equations_close_state
 from ..simulate.runner import Runner
 from ..simulate.signals import own_signal_columns
 from ..simulate.together import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
+from ..simulate.trace import Trace
 from .variations import Variation, Variations
 from .varied import varied_numbers_of_runs
 
@@ -212,9 +212,9 @@ def ensemble_plans_with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
     for these in alike.values():
         if len(these) < 2:
             continue
-        differ = joined_system_numbers([numbers_of_system(plans[k].system) for k in these])
+        differ = tuple(joined_system_numbers([numbers_of_system(plans[k].system) for k in these]).arrays())
         for k in these:
-            result[k] = _with(plans[k], tuple(differ.arrays()))
+            result[k] = _with(plans[k], differ)
     return result
 
 
@@ -268,7 +268,7 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
 def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
     """The result of run k, made as that of a single run is."""
     run = runner_with_feedforward(plan.system, plan.q0)
-    trace, states, modes = Trace(), traces.states[k], traces.discrete(k)
+    trace, states, modes = Trace(), traces.states[k], traces.discrete(k, run.discrete.switched)
     if modes:
         for t, y, run.discrete in zip(traces.t.tolist(), states, modes):
             trace.keep(run, t, run.settled(t, y))

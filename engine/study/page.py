@@ -20,12 +20,12 @@ from ..record.pages import html
 from ..record.scene import Say, Scene, silence_sketch_warning
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..simulate.compiled import run_equations_outputs
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import integrate_run
+from ..simulate.recorded import run_equations_outputs
 from ..simulate.runge_kutta import integrator_scheme
 from ..simulate.runner import Runner
 from ..simulate.signals import signals_at
@@ -36,6 +36,7 @@ from ..simulate.tableau import RUNGE_KUTTA
 from ..text.change import Change
 from ..text.writing import yaml_flow_text
 from .animate import say_undrawn_animation
+from .file_units import unit_at
 from .sliders import Slider, fit_slider_polynomials
 from .staging import stage_scene
 
@@ -210,7 +211,7 @@ def _slider(plan: Plan, key: str, low: float | None, high: float | None) -> Slid
             found=f"{low:g}..{high:g}",
             allowed=f"{value:g} within",
         )
-    return Slider(key, low, high, value)
+    return Slider(key, low, high, value, "m/s²" if key == FALL else unit_at(plan.robot, key))
 
 
 def page_slider_number(robot: Robot, key: str) -> float:

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..dynamics.one_body import passive_force
 from ..dynamics.quantities import frames
-from ..dynamics.sweeps import passive_force
 from ..dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
 from ..errors import InputError
 from ..loops.constraints import loop_closure

@@ -14,7 +14,8 @@ import denoc
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
-from denoc.simulate.loop import Solver, Trace, integrate_run
+from denoc.simulate.loop import integrate_run
+from denoc.simulate.trace import Solver, Trace
 from peers import Exudyn, Pinocchio, installed
 
 LOOP, RUN = "free fall 10 s, loop", "free fall 10 s, 401 rows and energy"

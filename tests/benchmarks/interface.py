@@ -94,5 +94,7 @@ CALLS: dict[str, Callable[[Robot, Given, int | None], Callable[[], object]]] = {
     "adjoint": lambda r, x, n: lambda: denoc.adjoint(r, *x, x[2]),
     "linearize": lambda r, x, n: lambda: denoc.linearize(r, x[0], None if n is None else x[1]),
     "matrices": lambda r, x, n: lambda: denoc.matrices(r, x[0], x[1]),
+    "platform_inverse": lambda r, x, n: lambda: denoc.platform_inverse(r, *x),
+    "platform_inverse, wrench": lambda r, x, n: (lambda w: lambda: denoc.platform_inverse(r, *x, w))(pushed(r, n)),
     "parallel_matrices": lambda r, x, n: lambda: denoc.parallel_matrices(r, x[0], x[1]),
 }

@@ -18,7 +18,8 @@ from denoc.machine.jit.choice import using_backend
 from denoc.robot.model import Link, Robot
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
-from denoc.simulate.loop import Solver, integrate_run
+from denoc.simulate.loop import integrate_run
+from denoc.simulate.trace import Solver
 from peers import installed
 
 COUNT = 10_000

@@ -29,6 +29,7 @@ LIMITED = "to a place by pd, with effort limits that are reached 13 times"
 LINKAGE = "four-bar linkage: fall 0.5 s with other masses and lengths, a run"
 STUDY = "denoc's study of the PUMA's falls"
 COUNT, MANY, FEW, LINK = 2000, 10_000, 10, 1
+MASSES = (14.0, 17.0)
 REACH = 15
 DEARER = 20  # times the PUMA's, that falls with loops and with dry friction may cost
 PEER = "scipy RK45 + Pinocchio"
@@ -50,7 +51,10 @@ def rows(arm: Arm) -> list[Row]:
     from scipy.integrate import solve_ivp
 
     n = len(arm.links)
-    masses = np.random.default_rng(0).uniform(14, 17, MANY).tolist()
+    low, high = MASSES
+    masses = (
+        low + (high - low) * np.random.default_rng([0, 0]).random(MANY)
+    ).tolist()  # as a study with the seed 0 has
     scenario = {
         "robot": "puma",
         "task": "simulate",
@@ -77,7 +81,8 @@ def rows(arm: Arm) -> list[Row]:
         return found
 
     study = {
-        "vary": {"load": {"key": "robot.links.link2.mass", "list": masses}},
+        "vary": {"load": {"key": "robot.links.link2.mass", "random": list(MASSES)}},
+        "samples": MANY,
         "keep": {f"end{k}": {"column": f"{name}.q", "take": "final"} for k, name in enumerate(arm.robot.joints)},
         "expect": {"failed": 0},
     }

@@ -17,7 +17,7 @@ from denoc.machine.jit.choice import using_backend
 from peers import Pinocchio
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 2.0, "step": 0.4}}
-METHODS = {"dop853": "DOP853", "radau": "Radau", "lsoda": "LSODA"}  # scipy's names
+METHODS = {"dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}  # scipy's names
 SINGULAR, PASSED = "n-four-bar-fall", 0.3  # seconds of a run that was done before in the process
 COLD, FIRST = "gough-stewart-fall", 0.6  # seconds of the first run in a process, with an empty cache
 TIMED = "import denoc, time; begun = time.process_time(); denoc.run({!r}); print(time.process_time() - begun)"

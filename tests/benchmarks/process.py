@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -14,14 +15,21 @@ from measure import Row, within
 DENOC = Path(sys.executable).with_name("denoc")
 RUNS = 25
 MOST = 0.5  # seconds of a whole run
+MOST_WORK, MOST_WORK_WITH_PLOTS = 0.3, 0.9  # s of CPU
+PLOTS = "`denoc idyn puma.yaml` with its four plots"
 IDYN, HELP, EMPTY = "`denoc idyn puma.yaml --no-plot`", "`denoc --help`", "`python -c pass`"
 
 
 def rows() -> list[Row]:
-    """On a machine that is busy the clock shows up to twice the CPU time."""
+    """On a machine that is busy the clock shows up to twice the CPU time.
+
+    Byte code is kept, as it is for users, even if this process doesn't keep its own.
+    """
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:
         commands: dict[str, list[str | Path]] = {
             IDYN: [DENOC, "idyn", "puma.yaml", "--no-plot", "--out", folder],
+            PLOTS: [DENOC, "idyn", "puma.yaml", "--out", folder],
             HELP: [DENOC, "--help"],
             EMPTY: [sys.executable, "-c", "pass"],
         }
@@ -29,12 +37,13 @@ def rows() -> list[Row]:
         for _ in range(RUNS):
             for name, command in commands.items():
                 begun, before = time.perf_counter(), _worked()
-                subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+                subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=kept)
                 waited[name] = min(waited[name], time.perf_counter() - begun)
                 worked[name] = min(worked[name], _worked() - before)
     return [
         within(IDYN, waited[IDYN], MOST),
-        Row(f"{IDYN}, CPU time", worked[IDYN]),
+        within(f"{IDYN}, CPU time", worked[IDYN], MOST_WORK),
+        within(f"{PLOTS}, CPU time", worked[PLOTS], MOST_WORK_WITH_PLOTS),
         Row(HELP, waited[HELP], EMPTY, waited[EMPTY]),
         Row(f"{HELP}, CPU time", worked[HELP], EMPTY, worked[EMPTY]),
     ]

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import denoc
 from denoc.loops import branches, embedding, ties
-from denoc.machine.program.trace import Count, Node, count_operations
+from denoc.machine.program.trace import Count, Node, Program, count_operations
 from denoc.robot.model import Robot
 from denoc.study.complexity import program_for_complexity
 
@@ -87,6 +87,7 @@ def noted(spots: list[Any], made: Made, robot: Robot, what: str) -> list[Node]:
     patches = [
         patch.object(where, name, watched(made, step, getattr(where, name), ends)) for where, name, step, ends in spots
     ]
+    patches.append(patch.object(Program, "gathered", lambda program: program))  # the results are those of the steps
     for one in patches:
         one.start()
     try:

@@ -74,6 +74,7 @@ def test_mistake(file, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", OF_SUBPROCESSES)
+@pytest.mark.sampled(2)
 def test_mistake_as_a_user_meets_it(name, tmp_path):
     file = HOSTILE / f"{name}.yaml"
     words = [sys.executable, "-c", "from denoc.cli.main import main; main()", COMMANDS[file.parent.name], str(file)]

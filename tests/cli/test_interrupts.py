@@ -155,6 +155,7 @@ def shell(line, folder):
     ],
 )
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.sampled(2)
 def test_output_that_cannot_be_written_is_told_in_one_line(tmp_path, line, code, why):
     if code == 141:  # the reader has gone before anything is written
         line = line.replace("| true", "| (exec <&-; sleep 1)")

@@ -17,7 +17,7 @@ from denoc.cli.schema import FILES, kinds_with_schema, schema_of_kind
 from denoc.cli.shapes import OUTPUTS
 from denoc.formats import load
 from denoc.robot import build
-from denoc.simulate import loop
+from denoc.simulate.trace import Trace
 from denoc.text.json_schema import json_schema_text
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs" / "schema" / "output"
@@ -179,14 +179,14 @@ def test_a_run_that_fails_says_so_in_its_own_document(denoc):
 
 
 def test_a_run_that_is_interrupted_has_one_document(denoc, monkeypatch):
-    keep = loop.Trace.keep
+    keep = Trace.keep
 
     def interrupted(trace, *rest):
         keep(trace, *rest)
         if len(trace.t) == 3:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(loop.Trace, "keep", interrupted)
+    monkeypatch.setattr(Trace, "keep", interrupted)
     code, (run,), err = denoc("run", "four-bar-fall", "--backend", "plain", *BRIEF)
     assert (code, err, run["ended"], run["rows"]) == (130, "", "interrupted", 3)
 

@@ -136,6 +136,7 @@ def test_wrong_use(denoc, tmp_path, words, says):
 
 
 @pytest.mark.parametrize("scenario", ["puma-idyn", "four-bar-fall", "own.yaml"])
+@pytest.mark.sampled(3)
 def test_a_study_is_carried_out(denoc, scenario):
     Path("own.yaml").write_text("{robot: planar3r, task: simulate, time: {end: 0.1, step: 0.05}}")
     code, out, err = denoc("new", "study", "what-if", "--scenario", scenario)

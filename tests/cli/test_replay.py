@@ -48,8 +48,12 @@ def test_to_the_last_bit_whatever_is_in_the_cache(name, tmp_path):
     same(warm / name, cold / name, name)
 
 
-def test_the_backend_is_the_one_of_the_run(tmp_path):
-    command(tmp_path, "puma-pd", "--backend", "compiled", "--set", "time.end=0.2")
+def test_the_backend_is_the_one_of_the_run(tmp_path, command_line, monkeypatch):
+    def command(*words):
+        assert command_line("run", *words, "--no-plot", "-q")[0] == 0
+
+    monkeypatch.chdir(tmp_path)
+    command("puma-pd", "--backend", "compiled", "--set", "time.end=0.2")
     folder = tmp_path / "outputs" / "puma-pd"
     notes = read_yaml_document(folder / "puma-pd.scenario.yaml").data["replay"]
     code = json.loads((folder / "puma-pd.json").read_text())["code"]
@@ -57,9 +61,9 @@ def test_the_backend_is_the_one_of_the_run(tmp_path):
     assert code["lanes"] == notes["lanes"]
     assert code["cpu"] == notes["cpu"]
     assert code["features"]
-    command(tmp_path, folder / "puma-pd.scenario.yaml", "--out", "again")
+    command(folder / "puma-pd.scenario.yaml", "--out", "again")
     same(folder, tmp_path / "again" / "puma-pd", "puma-pd")
-    command(tmp_path, folder / "puma-pd.scenario.yaml", "--backend", "plain", "--out", "plain")  # the user's word
+    command(folder / "puma-pd.scenario.yaml", "--backend", "plain", "--out", "plain")  # the user's word
     assert json.loads((tmp_path / "plain/puma-pd/puma-pd.json").read_text())["code"]["backend"] == "plain"
 
 

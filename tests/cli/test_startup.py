@@ -40,6 +40,7 @@ def modules(*words):
         ["distribute", "--help"],
     ],
 )
+@pytest.mark.sampled(2)
 def test_quick_commands_import_nothing_heavy(words):
     found = modules(*words)
     assert "denoc.cli.main" in found

@@ -29,7 +29,7 @@ def compare(robot, q, qd, tau, costate, bound):
 
 
 @pytest.mark.parametrize("seed", range(24))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_of_random_trees(seed):
     case = drawn(seed)
     q, qd, x = case.state
@@ -60,6 +60,7 @@ def test_of_random_mechanisms_that_move(seed):
 
 
 @pytest.mark.parametrize("name", ["puma", "tree", "space-arm"])
+@pytest.mark.sampled(3)
 def test_inertial_numbers_against_differences_over_files(name):
     """A file's mass, mass centre and inertia about it lead to the ten numbers by Steiner's theorem."""
     robot = denoc.load(name)

@@ -14,7 +14,7 @@ from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from references import called, read
 
-pytestmark = pytest.mark.sampled(6)
+pytestmark = pytest.mark.sampled(12)
 
 FIXED_BASE = references.names(has=["cqd"])
 TREES = references.names(has=["frames"])

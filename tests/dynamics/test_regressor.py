@@ -26,13 +26,14 @@ def agrees(robot, q, qd, qdd, bound=1e-13):
 
 
 @pytest.mark.parametrize("type_", MOVING)
+@pytest.mark.sampled(2)
 def test_of_every_type_of_joint(type_):
     case = drawn(3, types=(type_,), links=(3, 3), wrenches=False)
     agrees(case.robot, *case.state)
 
 
 @pytest.mark.parametrize("seed", range(24))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_of_random_trees(seed):
     """With fixed joints, springs, friction and rotors; then for many samples."""
     case = drawn(seed, wrenches=False)

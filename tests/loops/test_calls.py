@@ -40,7 +40,7 @@ def arrays(found):
 
 @pytest.mark.parametrize("what", CALLS)
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(36)
 def test_compiled_calls_are_the_plain_ones(seed, what):
     case = mechanism(seed)
     robot, rng = case.robot, np.random.default_rng(seed)

@@ -106,6 +106,7 @@ def test_derivatives_along_the_closed_motions_are_those_of_the_linearised_equati
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "slider-crank", "rssr"])
+@pytest.mark.sampled(2)
 def test_compiled_derivatives_are_the_plain_ones(name):
     robot, _, q, qd, tau = moving(name, 10)
     rows = np.linspace(-1, 1, 9)[:, None]

@@ -79,6 +79,7 @@ def test_one_sample_by_compiled_code(name):
 
 
 @pytest.mark.parametrize("name", [*CLOSED, "suspension", "gough-stewart", "hoeken", "rssr", "slider-crank"])
+@pytest.mark.sampled(2)
 def test_inverse_dynamics_by_compiled_code(name):
     """By the speeds of the actuated joints in place of the multipliers."""
     robot = denoc.load(name)

@@ -14,6 +14,8 @@ from comparing import off, slope
 from denoc.dynamics.samples import Samples
 from denoc.loops.constraints import loop_closure
 from denoc.loops.partition import independent_speeds
+from denoc.machine.jit.account import noted_backend_runs
+from denoc.machine.jit.choice import using_backend
 from denoc.parallel.platform import inverse_by_platform_shares
 from denoc.parallel.platform_geometry import PlatformGeometry
 
@@ -118,7 +120,7 @@ def test_open_loops_are_refused():
     robot = denoc.load("three-rrr")
     q, qd, qdd = (x[0] for x in states(robot, 1))
     for wrong in ((q + 0.01, qd, qdd), (q, qd + 0.1, qdd)):
-        with pytest.raises(denoc.InputError, match="isn't closed"):
+        with pytest.raises(denoc.InputError, match=r"aren't closed|would open the loops"):
             denoc.platform_inverse(robot, *wrong)
         with pytest.raises(denoc.InputError, match="isn't closed"):
             denoc.parallel_matrices(robot, *wrong[:2])
@@ -256,6 +258,52 @@ def test_wrenches_drives_and_gravity_are_in_the_forces(name):
         assert off(denoc.inverse(robot, q, qd, qdd, wrenches, sharing), right) <= EXACT
     one_by_one = [denoc.platform_inverse(robot, *one, wrenches) for one in zip(q, qd, qdd)]
     assert off(one_by_one, right) <= EXACT
+
+
+@pytest.mark.parametrize("name", [*LIBRARY, "three-rrr-platform"])
+def test_the_text_by_parts_is_the_same_compiled(name):
+    robot = denoc.load(name)
+    state, wrenches = states(robot, 9), pushed(robot, np.random.default_rng(4))
+    for more in ((), (wrenches,)):
+        with using_backend("plain"):
+            right = denoc.platform_inverse(robot, *state, *more)
+        for lanes in (2, 4, 8):
+            with using_backend("compiled", lanes=lanes):
+                assert off(denoc.platform_inverse(robot, *state, *more), right) <= 1e-13
+        with using_backend("compiled"):
+            alone = [denoc.platform_inverse(robot, *one, *more) for one in zip(*state)]
+        assert off(alone, right) <= 1e-13
+        with noted_backend_runs() as notes:
+            denoc.platform_inverse(robot, *(x[0] for x in state), *more)
+        assert not notes  # straight into compiled code
+
+
+def test_an_open_sample_among_many_is_refused_by_compiled_code():
+    robot = denoc.load("five-bar")
+    state = states(robot, 40, seed=5)
+    with using_backend("plain"):
+        right = denoc.inverse(robot, *state)
+    with using_backend("compiled"):
+        assert off(denoc.platform_inverse(robot, *state), right) <= EXACT
+        wide = [np.tile(x, (3, 1)) for x in state]
+        wide[0][50] += 0.01
+        with pytest.raises(denoc.InputError, match="aren't closed"):
+            denoc.platform_inverse(robot, *wide)
+
+
+def test_limits_of_effort_are_kept_by_parts():
+    _, text, samples = planar("three_rrr", "inverse_dynamics_gravity_minus_Y")
+    file = edited(text, J4={"actuated": True}, J5={"actuated": True, "effort": {"weight": 3.0}})
+    robot = loaded(file)
+    for backend in ("plain", "compiled"):
+        with using_backend(backend):
+            tau = denoc.platform_inverse(robot, *samples)
+        assert off(tau, denoc.inverse(robot, *samples)) <= EXACT
+    most = 0.95 * float(abs(tau[:, 2]).max())
+    robot = loaded(edited(yamls.dump(file), J3={"effort": {"limits": [-most, most]}}))
+    limited = denoc.platform_inverse(robot, *samples)
+    assert abs(limited[:, 2]).max() <= most * (1 + 1e-9)
+    assert off(limited, denoc.inverse(robot, *samples)) <= EXACT
 
 
 def test_one_choice_of_equations_need_not_do_for_all_samples():

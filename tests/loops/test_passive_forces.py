@@ -47,6 +47,7 @@ def run(forces, task="inverse", step=0.01, **more):
 
 @pytest.mark.parametrize("task", ["inverse", "simulate"])
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.sampled(2)
 def test_the_crank_feels_the_forces_of_passive_joints(law, task):
     result = run(LAWS[law], task)
     table = result.table
@@ -65,6 +66,7 @@ def test_the_numbers_of_a_quarter_second():
 
 
 @pytest.mark.parametrize("law", ["spring", "set point", "two"])
+@pytest.mark.sampled(2)
 def test_their_power_is_in_the_energy_balance(law):
     assert run(LAWS[law], step=0.002).audit["energy"] <= 1e-14
 

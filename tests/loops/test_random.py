@@ -37,6 +37,7 @@ def every(cut):
 
 @pytest.mark.parametrize("seed", [0, 1])
 @of_each_type
+@pytest.mark.sampled(2)
 def test_jacobian_and_drift_are_the_rates_of_the_gap(cut, seed):
     """Along any motion, closed or not."""
     case, rng = of_type(cut, seed), np.random.default_rng(5)
@@ -85,6 +86,7 @@ def test_branch_by_branch_is_all_at_once(seed):
 
 @seeds
 @pytest.mark.smoke
+@pytest.mark.sampled(2)
 def test_inverse_of_forward_is_the_identity(seed):
     case = mechanism(seed)
     size = len(case.robot.driven) + len(case.robot.actuators)
@@ -257,6 +259,7 @@ def _fall(case, end, **more):
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sampled(2)
 def test_energy_is_kept_where_nothing_takes_it(seed):
     case = mechanism(seed, drives=False, wrenches=False)
     result = denoc.run(_fall(case, 0.1), robot=case.robot)
@@ -267,6 +270,7 @@ def test_energy_is_kept_where_nothing_takes_it(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled(3)
 def test_momentum_is_kept_where_nothing_holds_the_base(seed):
     for trial in range(100 * seed, 100 * seed + 100):
         case = mechanism(

@@ -48,7 +48,7 @@ def motions(case, count):
 
 @pytest.mark.parametrize("how", [{}, PLANAR], ids=["spatial", "planar"])
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_reactions_by_dense_linear_algebra(seed, how):
     case = mechanism(seed, **how)
     robot, rng = case.robot, np.random.default_rng(seed)
@@ -67,6 +67,7 @@ def test_reactions_by_dense_linear_algebra(seed, how):
 
 @pytest.mark.parametrize("how", [{}, PLANAR], ids=["spatial", "planar"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.sampled(2)
 def test_many_samples_are_as_one_by_one(seed, how):
     case = mechanism(seed, **how)
     many = [np.array(x) for x in zip(*motions(case, 9))]

@@ -19,7 +19,7 @@ from denoc.loops.subsystems import branch_links_of_subsystems
 from denoc.machine.jit.choice import using_backend
 from references import called
 
-pytestmark = pytest.mark.sampled(6)
+pytestmark = pytest.mark.sampled(10)
 
 EXACT = 1e-9
 PLANAR = closed.names("inverse_dynamics")

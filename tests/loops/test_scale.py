@@ -52,7 +52,7 @@ def resized(robot, mass, length):
     )
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("mass, length", SCALES)
 @pytest.mark.parametrize("name", NAMES)
 def test_accelerations_scale(name, mass, length):

@@ -80,6 +80,7 @@ def compare(robot, keys, given, accelerations):
 
 
 @pytest.mark.parametrize("name", TREES)
+@pytest.mark.sampled(2)
 def test_of_trees(name):
     robot = denoc.load(name)
     given = state(robot)
@@ -87,6 +88,7 @@ def test_of_trees(name):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.sampled(2)
 def test_of_mechanisms(name):
     """The independent coordinates and speeds stay, and the loops stay closed."""
     robot, _, q, qd, tau = moving(name, 8)

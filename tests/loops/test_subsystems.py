@@ -64,6 +64,7 @@ def test_loops_over_random_subsystems_are_the_text(seed):
 
 
 @pytest.mark.parametrize("ups", [tuple(range(6)), TREE, (0, 0, 1, 2, 0, 3)])
+@pytest.mark.sampled(2)
 def test_four_bars_in_series_and_in_a_tree(ups):
     robot = denoc.loads(series.written_out(ups))
     q, qd, tau = series.states(robot, 9)

@@ -33,7 +33,7 @@ def samples(robot, count=19):
 
 @pytest.mark.parametrize("way", [("straight", 2), ("straight", 4), ("straight", 8), ("rolled", 8), ("rolled", 2)])
 @pytest.mark.parametrize("name", OPEN)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_compiled_and_plain(name, way, monkeypatch):
     form, lanes = way
     monkeypatch.setattr(native, "native_lanes", lambda: lanes)
@@ -64,6 +64,7 @@ def test_the_variable_says_how_many_lanes(words, lanes, monkeypatch):
 
 
 @pytest.mark.parametrize("name", OPEN)
+@pytest.mark.sampled(2)
 def test_one_sample_and_many(name):
     robot = denoc.load(name)
     q, qd, x = samples(robot, 3)
@@ -93,6 +94,7 @@ def test_a_thousand_links_fit():
 
 @pytest.mark.parametrize("regroup", [False, True])
 @pytest.mark.parametrize("name", ["puma", "stanford_s001", "tree_khalil", "rx90_friction", "chain10", "spherical_arm"])
+@pytest.mark.sampled(2)
 def test_exported_code_meets_the_references(name, regroup):
     case = references.case(name)
     robot = denoc.loads(references.robot_text(case))

@@ -97,6 +97,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("name", PARTS)
+@pytest.mark.sampled(2)
 def test_a_result_in_parts(name, single):
     parts = PARTS[name]
     builtin = Builtin([3, 2], left)

@@ -5,11 +5,13 @@ import pytest
 
 import denoc
 from comparing import off
+from denoc.dynamics import programs, subject
 from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.machine.jit import kernel, pieces
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
-from denoc.machine.program.trace import Recording
+from denoc.machine.program.trace import Recording, live_nodes
+from denoc.robot.nearby import robot_file_number
 from denoc.study.complexity import chain_robot_for_times
 
 pytestmark = pytest.mark.sound
@@ -45,6 +47,7 @@ def codes(name, lanes=0):
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.sampled(3)
 def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
     a, b = np.ascontiguousarray(ROWS[:, :5]), np.ascontiguousarray(ROWS[:, 5:])
     many, one = codes(in_pieces, lanes)
@@ -95,3 +98,49 @@ def test_long_robots_are_cut():
     assert (
         pieces.cut_long_program(offered_dynamics_quantity(denoc.load("puma"), "fdyn-derivatives").program(), 1) is None
     )
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("name", ["puma", "space-arm", "tree", "spherical-arm"])
+def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
+    # the last block of a matrix overlaps the one before wherever the lanes don't divide its size
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
+    monkeypatch.setattr(subject, "MANY", 2)
+    robot, rng = denoc.load(name), np.random.default_rng(3)
+    q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
+    with using_backend("plain"):
+        right = denoc.derivatives(robot, q, qd, tau)
+    with using_backend("compiled", lanes=lanes):
+        found, alone = denoc.derivatives(robot, q, qd, tau), denoc.derivatives(robot, q[4], qd[4], tau[4])
+    for key, x in right.items():
+        assert off(found[key], x) < 1e-11
+        assert off(alone[key], x[4]) < 1e-11
+
+
+def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
+    monkeypatch.setattr(subject, "MANY", 2)
+    rng = np.random.default_rng(5)
+    q, qd, tau = rng.random((3, 6))
+    number = robot_file_number(denoc.load("puma"), "links.link6.mass")
+    for mass in (1.0, 2.0, 3.0):
+        robot = number.robot(mass)
+        with using_backend("plain"):
+            right = denoc.derivatives(robot, q, qd, tau)
+        with using_backend("compiled"):
+            found = denoc.derivatives(robot, q, qd, tau)
+        for key, x in right.items():
+            assert off(found[key], x) < 1e-11
+
+
+def test_what_is_exported_and_counted_leaves_no_columns(monkeypatch):
+    monkeypatch.setattr(subject, "MANY", 6)
+    robot = denoc.load("puma")
+    short, whole = (
+        offered_dynamics_quantity(robot, "fdyn-derivatives").program(),
+        programs.program_of_tree_quantity(robot, "fdyn-derivatives"),
+    )
+    assert short.columns is not None
+    assert whole.columns is None
+    assert len(live_nodes(short.results())) < len(live_nodes(whole.results()))

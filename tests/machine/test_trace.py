@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import shutil
 import subprocess
 
@@ -14,7 +15,7 @@ from denoc.machine.jit.kernel import Kernel, Single
 from denoc.machine.program.c import c_function
 from denoc.machine.program.dual import Dual, dual_derivative, dual_value
 from denoc.machine.program.lines import python_function
-from denoc.machine.program.scalars import cosine_sine, sign, square_root
+from denoc.machine.program.scalars import cosine_sine, sign, smaller, square_root
 from denoc.machine.program.trace import Count, Recording, count_operations
 
 pytestmark = pytest.mark.smoke
@@ -42,6 +43,25 @@ def samples(n=37):
 
 def plain(x, p):
     return np.array([pendulum_and_more(list(a), list(b)) for a, b in zip(x, p)], dtype=float)
+
+
+def test_constant_factors_of_one_product_are_gathered():
+    """2 (x (3 y)) is 6 (x y), unless 3 y or x (3 y) is needed anyway; floors and all else stay as they are."""
+    recording = Recording("product")
+    x, y, z = recording.input("x", 3)
+    made = recording.program([2.0 * (z * (5.0 * y))], out=[2.0 * (x * (3.0 * y)) + (z * (4.0 * x)).floor(), z / y])
+    found = made.gathered()
+    assert str(count_operations([*made.results(), *made.watched])) == "8M 1A 1D"
+    assert str(count_operations([*found.results(), *found.watched])) == "6M 1A 1D"
+    results = []
+    for program in (made, found):
+        scope = {"floor": math.floor}
+        exec(python_function(program, "product", ""), scope)
+        results.append(np.ravel(scope["product"]([0.3, -0.7, 1.9])))
+    assert results[1] == pytest.approx(results[0], rel=1e-15)
+    shared = 3.0 * y
+    kept = recording.program(out=[2.0 * (x * shared), shared])
+    assert kept.gathered().results() == kept.results()
 
 
 def test_constants_fold_and_equal_operations_are_one():
@@ -187,6 +207,18 @@ def test_what_is_recorded_is_what_was_written(seed):
     exec(python_function(program, "f", ""), {"cos": np.cos, "sin": np.sin, "sqrt": np.sqrt}, space)
     x = np.random.default_rng(seed + 1000).uniform(-2, 2, 3).tolist()
     np.testing.assert_allclose(space["f"](x), random_text(seed, x), rtol=1e-9, atol=1e-9)
+
+
+def test_the_smaller_of_two_numbers_survives_beside_a_huge_one():
+    pairs = np.array([(-1.0, 1e39), (1e300, 0.25), (-1e30, -3.0), (2.0, 2.0), (0.1, 0.3), (0.0, -1e-300)])
+    recording = Recording("smaller")
+    a, b = recording.input("x", 2)
+    program = recording.program(found=[smaller(a, b)])
+    kernel = Kernel(native.Loaded(native.compile_ir(llvm.kernel_ir(program, 2, "kernel"))), "kernel", [2], [1], 2)
+    right = pairs.min(axis=1)
+    assert (smaller(pairs[:, 0], pairs[:, 1]) == right).all()
+    assert [smaller(float(x), float(y)) for x, y in pairs] == right.tolist()
+    assert (kernel(pairs)[0][0][:, 0] == right).all()
 
 
 def test_each_kind_of_operation_is_counted_once():

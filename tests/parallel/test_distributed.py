@@ -15,10 +15,13 @@ from denoc.parallel import cluster
 from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Counting, Process, Threads
+from denoc.parallel.full import Full
 from denoc.parallel.part import euler_parameters_of_platform
+from denoc.parallel.rates import ByLegs
 from denoc.parallel.steps import message_plan
-from denoc.scenario.run import prepare_scenario
-from denoc.study import distribute as study
+from denoc.scenario.run import carry_out_plan, prepare_scenario, result_of_trace
+from denoc.study.distribution.settings import EngineSetting
+from denoc.study.distribution.study import distribution_explained, distribution_study
 from denoc.text.library import find_library_file
 from limits import HANGS
 
@@ -73,7 +76,7 @@ def redundant():
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     state = legged.states(robot, 7)
@@ -87,7 +90,7 @@ def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     q, qd, _ = legged.states(robot, 5)
@@ -99,6 +102,7 @@ def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
 
 @dask
 @pytest.mark.parametrize("batch", [1, 3, 1000])
+@pytest.mark.sampled(3)
 def test_batches_and_wrenches_change_nothing(batch, engine):
     robot = denoc.load("three-rrr")
     q, qd, qdd = state = legged.states(robot, 7)
@@ -116,6 +120,7 @@ def test_redundant_actuators_share_as_they_do_undivided():
 
 
 @pytest.mark.parametrize("legs, stages", [(6, 1), (6, 4), (8, 2)])
+@pytest.mark.sampled(3)
 def test_many_long_legs(legs, stages):
     robot = legged.robot(legs, stages)
     q, qd, _ = state = legged.states(robot, 3)
@@ -174,12 +179,12 @@ def test_runs_by_legs_are_those_of_the_whole(closure, engine):
         right = denoc.run(scenario)
         found = prepare_scenario(scenario)
         if closure == "denoc":
-            by_legs = study.ByLegs(found.system, engine, 2)
-            result = study.carry_out_plan(found, start=lambda: by_legs.begun(found.system, found.q0))
+            by_legs = ByLegs(found.system, engine, 2)
+            result = carry_out_plan(found, start=lambda: by_legs.begun(found.system, found.q0))
         else:
-            full = study.Full(lambda: prepare_scenario(scenario).system, found.solver, engine, 2)
+            full = Full(lambda: prepare_scenario(scenario).system, found.solver, engine, 2)
             trace = full.carried_out(found.q0, found.qd0, found.grid)
-            result = study.result_of_trace(found, full.run, trace)
+            result = result_of_trace(found, full.run, trace)
     assert result.ended == right.ended == "done"
     for name, values in right.table.items():
         kind = [c.name for c in right.columns if c.unit == next(c.unit for c in right.columns if c.name == name)]
@@ -197,7 +202,7 @@ def test_wrenches_over_time_and_friction_act_in_distributed_runs():
             {"link": "link5", "force": [0, harmonic, 0]},
         ],
     }
-    right, outcome = denoc.run(scenario), study.distribution_study(lambda: prepare_scenario(scenario), measured=False)
+    right, outcome = denoc.run(scenario), distribution_study(lambda: prepare_scenario(scenario), measured=False)
     for joint in ("J1", "J6", "B1"):
         assert off(outcome.result.table[f"{joint}.qdd"], right.table[f"{joint}.qdd"]) <= SAME
     assert max(outcome.off.values()) <= SAME
@@ -224,7 +229,7 @@ def test_only_the_messages_of_the_plan_are_sent(task, nodes):
 def test_fully_distributed_runs_have_one_exchange_a_step():
     scenario = {**FALL, "closure": {"method": "penalty"}}
     counted, found = Counting(Process()), prepare_scenario(scenario)
-    full = study.Full(lambda: prepare_scenario(scenario).system, found.solver, counted, 3)
+    full = Full(lambda: prepare_scenario(scenario).system, found.solver, counted, 3)
     trace = full.carried_out(found.q0, found.qd0, found.grid)
     rows = list(full.plan())
     assert trace.steps == 20
@@ -244,21 +249,21 @@ CARRIED = {
 def test_two_mobile_manipulators_with_a_payload_are_the_parts_of_two_nodes():
     """They have no legs: wheels branch off, and rolling ties them to the floor (Khan 2002, Fig. 1.2)."""
     steps = {"closure": {"method": "projection-qr"}, "solver": {"method": "rk4", "step": 0.005}}
-    outcome = study.distribution_study(lambda: prepare_scenario({**CARRIED, **steps}), measured=False)
+    outcome = distribution_study(lambda: prepare_scenario({**CARRIED, **steps}), measured=False)
     assert (outcome.form, outcome.legs, outcome.part, outcome.nodes) == ("fully distributed", 2, "part", 2)
     assert (outcome.units, outcome.messages) == (4, 16)
     assert set(outcome.off) == {"position", "acceleration", "force"}
     assert max(outcome.off.values()) < 1e-12
     with pytest.raises(denoc.InputError, match=r"left-floor1(.|\n)*projection-qr(.|\n)*part by part"):
-        study.distribution_study(lambda: prepare_scenario(CARRIED))
+        distribution_study(lambda: prepare_scenario(CARRIED))
 
 
 def test_what_is_explained_is_what_passes():
     def make():
         return prepare_scenario("three-rrr-idyn")
 
-    unit, legs, nodes, rows = study.distribution_explained(make, study.EngineSetting(nodes=2, batch=100))
-    outcome = study.distribution_study(make, study.EngineSetting(nodes=2, batch=200), measured=False)
+    unit, legs, nodes, rows = distribution_explained(make, EngineSetting(nodes=2, batch=100))
+    outcome = distribution_study(make, EngineSetting(nodes=2, batch=200), measured=False)
     assert (unit, legs, nodes) == ("a batch of 100 samples", 3, 2)
     assert outcome.messages == sum(row.messages for row in rows) == 16
     assert outcome.bytes * 100 == sum(row.bytes for row in rows) * 151
@@ -293,13 +298,11 @@ def test_legs_that_are_open_are_refused():
 )
 def test_what_cant_be_distributed_is_refused_before_anything_runs(entries, words):
     with pytest.raises(denoc.InputError, match=words):
-        study.distribution_explained(lambda: prepare_scenario({**FALL, **entries}))
+        distribution_explained(lambda: prepare_scenario({**FALL, **entries}))
 
 
 def test_more_nodes_than_legs_are_told():
-    outcome = study.distribution_study(
-        lambda: prepare_scenario("three-rrr-idyn"), study.EngineSetting(nodes=9), measured=False
-    )
+    outcome = distribution_study(lambda: prepare_scenario("three-rrr-idyn"), EngineSetting(nodes=9), measured=False)
     assert outcome.nodes == 3
     assert outcome.notes == ["9 nodes for 3 legs: 3 are used"]
 
@@ -334,8 +337,8 @@ def test_errors_of_nodes_come_back_as_they_are(workers):
 @dask
 def test_a_given_scheduler_is_used_and_left_running(workers):
     address = workers._client.scheduler.address
-    setting = study.EngineSetting("dask", nodes=3, scheduler=address)
-    outcome = study.distribution_study(lambda: prepare_scenario("three-rrr-idyn"), setting)
+    setting = EngineSetting("dask", nodes=3, scheduler=address)
+    outcome = distribution_study(lambda: prepare_scenario("three-rrr-idyn"), setting)
     assert max(outcome.off.values()) <= SAME
     assert outcome.notes == ["3 nodes on 2 workers"]
     assert outcome.cost.latency > 0.0

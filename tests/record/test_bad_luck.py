@@ -31,7 +31,7 @@ def swept(place, writer, fault, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 def test_a_result_is_the_old_one_or_the_new_one(tmp_path, fault, way):
     old = tmp_path / "old"
     writers.result(old, 1.0, ("a.yaml", "b.yaml"))
@@ -73,6 +73,7 @@ def judged(rows, fault, least=20):
 
 
 @pytest.mark.parametrize("most", [0, 1, 20, 60, 200])
+@pytest.mark.sampled(2)
 def test_a_disk_that_is_full_within_a_file(tmp_path, most):
     """No file may have more bytes than `most`: the first that is longer can't be written to its end."""
     writers.result(tmp_path / "run", 1.0)

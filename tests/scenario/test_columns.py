@@ -97,6 +97,7 @@ LIFT = {"robot": "four-bar", "task": "simulate", "drives": [{"name": "lift", "li
 
 
 @pytest.mark.parametrize("scenario", ["four-bar-idyn", "suspension-idyn", "three-rrr-fall", LIFT], ids=str)
+@pytest.mark.sampled(2)
 def test_the_ground_holds_mechanisms(scenario):
     """Differences of the momenta of all links, from positions and Jacobians, beside reactions, cuts and drives."""
     changed = {"time": {"end": 0.1 + 4 * H, "step": H}, "record.resultants": True, "solver.rtol": 1e-12}

@@ -32,6 +32,7 @@ PLANAR = [
 
 
 @pytest.mark.parametrize("scenario, name, case", PLANAR)
+@pytest.mark.sampled(2)
 def test_inverse_dynamics_of_the_planar_mechanisms(scenario, name, case):
     _, one = closed.one_case(name, case)
     result = denoc.run(scenario)

@@ -39,6 +39,7 @@ def compiled(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.sampled(3)
 def test_a_third_mass_compiles_nothing(name, compiled, tmp_path, monkeypatch):
     scenario = {"name": "fall", "robot": name, **CASES[name][1]}
     counts = []

@@ -159,7 +159,7 @@ def test_every_method_swings_a_pendulum_to_its_tolerance(name):
 @pytest.mark.parametrize("rtol", [1e-4, 1e-8, 1e-11, 1e-15])
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])
 @pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore:At least one element of `rtol` is too small")
 def test_steps_are_scipys_to_the_last_bit(problem, method, rtol):
     fun, y0, duration, options = PROBLEMS[problem]
@@ -503,3 +503,30 @@ def test_a_stage_that_no_error_asks_for_can_not_spoil_it(method):
     stepper = stepper_of_integrator(method, lambda t, y: -y, 0.0, np.ones(3), 1.0)
     assert not stepper.trial.any()
     assert not stepper.K.any()
+
+
+@pytest.mark.parametrize("kind", ["BDF", "Radau"])
+def test_implicit_steps_are_scipys_to_the_last_bit(kind):
+    y0 = np.array([2.0, 0.0])
+    theirs = getattr(integrate, kind)(van_der_pol, 0.0, y0, 20.0, rtol=1e-6, atol=1e-9)
+    ours = Scipy(kind, van_der_pol, 0.0, y0, 20.0, rtol=1e-6, atol=1e-9)
+    while theirs.status == "running":
+        theirs.step()
+        assert ours.step() == ""
+        assert ours.t == theirs.t
+        np.testing.assert_array_equal(ours.y, theirs.y)
+    assert ours.accepted > 100
+    assert ours.solver.nlu == theirs.nlu
+
+
+def test_matrices_that_are_not_finite_are_refused():
+    """At the first one, without a search for a step that is short enough."""
+    asked = []
+
+    def slopes(t, y):
+        asked.append(t)
+        return np.array([[np.nan]])
+
+    one = Scipy("BDF", lambda t, y: -y, 0.0, np.ones(1), 1.0, slopes=slopes)
+    assert one.step() == NOT_FINITE
+    assert len(asked) == 1

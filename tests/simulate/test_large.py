@@ -17,6 +17,7 @@ from random_robots import random_robot
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(2)
 def test_an_evaluation_is_that_of_the_text(seed):
     """With a joint held, so that its support is sought, and with friction, springs and wrenches of the robot's file."""
     robot = loaded(random_robot(seed, conventions=("frames",), links=(2, 6)))

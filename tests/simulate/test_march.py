@@ -144,7 +144,7 @@ def test_four_components_have_norm_1_after_every_step(lanes):
 
 @pytest.mark.parametrize("method", ["rk45", "rk56", "dop853"])
 @pytest.mark.parametrize("name", ["puma-fall", "chain-fall", "spherical-arm-fall", "stanford-fall"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 def test_a_free_fall_is_the_same_either_way(name, method):
     found = {}
     for backend in ("plain", "compiled"):

@@ -92,6 +92,7 @@ LAWS = {
 
 
 @pytest.mark.parametrize("what", LAWS)
+@pytest.mark.sampled(2)
 def test_laws_of_time_are_in_the_loop(taken, what):
     robot, more = LAWS[what]
     _, steps = both(taken, scenario(robot, **more), within=1e-7, smooth="kinks" not in what)

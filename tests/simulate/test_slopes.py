@@ -40,6 +40,7 @@ def differences(f, y, n):
 
 
 @pytest.mark.parametrize("name", FALLS)
+@pytest.mark.sampled(2)
 def test_slopes_are_those_of_the_rate(name):
     with using_backend("plain"):
         run, y = at_start(name)

@@ -36,6 +36,7 @@ ALIKE = [
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("robot, joint", [("planar3r", "joint2"), ("four-bar", "A0")])
+@pytest.mark.sampled(2)
 def test_a_formula_is_as_good_as_the_law_of_its_own(robot, joint, backend):
     for law, formula in ALIKE:
         with using_backend(backend):

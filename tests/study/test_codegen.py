@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -59,46 +61,79 @@ def agrees(robot, what, found, q, qd, x):
     assert abs(np.array(found) - expected).max() <= worth * abs(expected).max()
 
 
-@pytest.mark.parametrize("regroup", [False, True])
-@pytest.mark.parametrize("what", PROGRAMS)
-@pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(6)
-def test_python(name, what, regroup, tmp_path):
-    robot = denoc.load(name)
-    file, text = generate_code(robot, what, "python", regroup=regroup)
+def lists(what, q, qd, x):
+    """The arguments of an exported program in Python."""
+    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
+    return [arguments[group].tolist() for group in PROGRAMS[what].inputs]
+
+
+def with_nothing_but_math(text):
+    """The names that a program defines where it can import nothing but `math`."""
+
+    def imported(name, *rest):
+        assert name == "math", f"exported code imports {name}"
+        return math
+
+    space = {"__builtins__": {**vars(builtins), "__import__": imported}}
+    exec(text, space)
+    return space
+
+
+def test_python_in_a_process_of_its_own(tmp_path):
+    """What is written into a file is a module, which an interpreter that finds nothing else can import."""
+    robot = denoc.load("puma")
+    file, text = generate_code(robot, "idyn", "python")
     (tmp_path / file).write_text(text)
     q, qd, x = state(robot)
-    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
-    listed = [arguments[group].tolist() for group in PROGRAMS[what].inputs]
-    program = f"import json, {file[:-3]} as m\nprint(json.dumps(m.{file[:-3]}(*{listed!r})))"
+    program = f"import json, {file[:-3]} as m\nprint(json.dumps(m.{file[:-3]}(*{lists('idyn', q, qd, x)!r})))"
     run = subprocess.run(
-        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{program}"],
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{program}"],
         capture_output=True,
         text=True,
         check=True,
     )
-    agrees(robot, what, __import__("json").loads(run.stdout), q, qd, x)
+    agrees(robot, "idyn", json.loads(run.stdout), q, qd, x)
+
+
+def test_what_code_imports_is_seen():
+    with pytest.raises(AssertionError, match="imports numpy"):
+        with_nothing_but_math("import numpy")
+
+
+@pytest.mark.parametrize("regroup", [False, True])
+@pytest.mark.parametrize("what", PROGRAMS)
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.sampled(6)
+def test_python(name, what, regroup):
+    robot = denoc.load(name)
+    file, text = generate_code(robot, what, "python", regroup=regroup)
+    q, qd, x = state(robot)
+    agrees(robot, what, with_nothing_but_math(text)[file[:-3]](*lists(what, q, qd, x)), q, qd, x)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 @pytest.mark.parametrize("regroup", [False, True])
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 def test_c(name, regroup, tmp_path):
     robot = denoc.load(name)
     q, qd, x = state(robot)
     arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
-    for what, row in PROGRAMS.items():
+    files = {}
+    for what in PROGRAMS:
         file, text = generate_code(robot, what, "c", regroup=regroup)
         (tmp_path / file).write_text(text)
-        library = tmp_path / f"{file}.so"
-        level = "-O1" if len(text) < LONG else "-O0"
+        files.setdefault("-O1" if len(text) < LONG else "-O0", {})[what] = file
+    for level, group in files.items():
+        library = tmp_path / f"all{level}.so"
         flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", level, "-fPIC", "-shared"]
-        subprocess.run(["cc", *flags, "-o", library, tmp_path / file, "-lm"], check=True)
-        out = np.zeros(len(CALLS[what](robot, q, qd, x)))
-        pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*(arguments[g] for g in row.inputs), out)]
-        getattr(ctypes.CDLL(str(library)), file[:-2])(*pointers)
-        agrees(robot, what, out, q, qd, x)
+        subprocess.run(["cc", *flags, "-o", library, *group.values(), "-lm"], cwd=tmp_path, check=True)
+        for what, file in group.items():
+            out = np.zeros(len(CALLS[what](robot, q, qd, x)))
+            given = (*(arguments[name] for name in PROGRAMS[what].inputs), out)
+            pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in given]
+            getattr(ctypes.CDLL(str(library)), file[:-2])(*pointers)
+            agrees(robot, what, out, q, qd, x)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js here")

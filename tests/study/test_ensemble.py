@@ -58,6 +58,7 @@ def same(found, expected, tolerance):
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 @pytest.mark.parametrize("count", [2, 9])
+@pytest.mark.sampled(2)
 def test_states_and_masses_vary(count, lanes, monkeypatch):
     monkeypatch.setattr(native, "native_lanes", lambda: lanes)
     variations = varied(count)

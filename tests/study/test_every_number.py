@@ -58,6 +58,7 @@ def outcome(call):
 
 
 @pytest.mark.parametrize("k", CHOSEN)
+@pytest.mark.sampled(2)
 def test_lanes_are_runs_alone(k):
     name, key, own, value = ALL[k]
     short = {"time.end": END, "time.step": END / ROWS}

@@ -5,6 +5,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
+from denoc.study.identification.determinant import Search
 from denoc.study.identification.excite import excite
 
 LIMITED = """
@@ -29,6 +30,18 @@ def test_motions_stay_within_limits_and_are_better_than_at_random():
     assert abs(qd).max() <= 1.2
     assert 18.0 < abs(tau[:, 0]).max() <= 18.5  # what limits this motion
     assert motion.log_det > motion.best_random
+
+
+@pytest.mark.parametrize("efforts", ["[-18.5, 18.5]", "[-1000, 1000]", None])
+def test_the_gradient_is_that_of_the_determinant(efforts):
+    limits = "" if efforts is None else f", effort: {{limits: {efforts}}}"
+    search = Search(denoc.loads(LIMITED.replace(", effort: {limits: [-18.5, 18.5]}", limits)), 5.0, 1.2, 3)
+    for x in np.random.default_rng(2).standard_normal((4, 2, 6)):
+        value, along = search.gradient(x)
+        steps = 1e-4 * np.eye(x.size).reshape(-1, 2, 6)
+        there = (search.log_dets(x + steps) - search.log_dets(x - steps)) / 2e-4
+        assert value == pytest.approx(search.log_dets(x[None])[0])
+        assert abs(along.ravel() - there).max() < 1e-4 * abs(there).max()
 
 
 def test_derivatives_are_those_of_the_positions():

@@ -4,14 +4,16 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import denoc
 from denoc.dynamics.inertial import NAMES
 from denoc.errors import InputError
-from denoc.loops.base import _closed, _motions
+from denoc.loops.base import _closed
 from denoc.loops.constraints import loop_closure
 from denoc.study.identification import written
 from denoc.study.identification.filters import derivative_of_measured_columns, smooth_measured_columns
+from denoc.study.identification.friction import sliding
 from denoc.study.identification.least_squares import solve_identification_fit
 from denoc.study.identification.nearest import least_change_of_identified_numbers, pseudo_inertia_of_identified_link
 from denoc.study.identification.recorded import measured_effort_columns, measured_joints
@@ -31,8 +33,7 @@ def states(robot, count, rng):
     if not robot.tied:
         return rng.uniform(-2, 2, (count, robot.nq)), *rng.normal(size=(2, count, robot.nv)) * 2
     loops, rows = loop_closure(robot), []
-    for q in _closed(robot, 8 * count * robot.nv, rng)[:count]:
-        N = _motions(loops, q)
+    for q, N in _closed(robot, count * robot.nv, rng)[:count]:
         qd = N @ rng.normal(size=N.shape[1])
         J, drift = loops.jacobian(q, qd)
         qdd = N @ rng.normal(size=N.shape[1]) - np.linalg.lstsq(J, drift, rcond=1e-9)[0]
@@ -313,6 +314,66 @@ def test_smooth_friction_is_the_law_that_is_asked_for():
     assert max(result.train["data"].values()) < 1e-8
 
 
+def reluctant(t, v, distance):
+    """Dahl's friction as a share of its force, by an integrator of scipy's on a speed that is linear between rows."""
+
+    def rate(x, z):
+        speed = np.interp(x, t, v)
+        return [(speed - abs(speed) * z[0]) / distance]
+
+    found = solve_ivp(rate, (t[0], t[-1]), [np.sign(v[0])], t_eval=t, rtol=1e-9, atol=1e-11, max_step=t[1] - t[0])
+    return found.y[0]
+
+
+def rocking():
+    """A motion with reversals between rows, and speeds that are linear there."""
+    t = np.linspace(0, 20, 1001)
+    qd = np.interp(t, np.arange(21), 1.5 * np.cos(2.1 * np.arange(21)) + 0.4 * np.cos(np.arange(21)))
+    q = np.append(0.0, np.cumsum((qd[1:] + qd[:-1]) / 2 * np.diff(t)))
+    return t, q[:, None], qd[:, None], np.gradient(qd, t)[:, None]
+
+
+@pytest.mark.parametrize("distance", [0.002, 0.05])
+def test_friction_after_a_reversal_is_that_of_its_differential_equation(distance):
+    t, _, qd, _ = rocking()
+    assert (np.diff(np.sign(qd[:, 0])) != 0).sum() > 10
+    assert abs(sliding(t, qd[:, 0], distance) - reluctant(t, qd[:, 0], distance)).max() < 1e-6
+    assert (sliding(t, np.zeros(len(t)), distance) == 0.0).all()
+
+
+def test_the_path_on_which_friction_builds_up_is_found():
+    robot, (t, q, qd, qdd) = denoc.loads(ONE), rocking()
+    still = denoc.loads(ONE.replace("coulomb: 2", "coulomb: 0"))
+    tau = denoc.inverse(still, q, qd, qdd) + 3.0 * reluctant(t, qd[:, 0], 0.02)[:, None]
+    data = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}
+    result = denoc.identify(robot, data, {"friction": {"law": "dahl"}})
+    assert result.distances["J"] == pytest.approx(0.02, rel=0.02)
+    assert result.numbers["J.coulomb"] == pytest.approx(3.0, rel=1e-3)
+    given = denoc.identify(robot, data, {"friction": {"law": "dahl", "distance": "20 mrad"}})
+    assert given.distances == {"J": 0.02}
+    assert result.train["data"]["J.tau"] < 0.2 < 2.0 < denoc.identify(robot, data).train["data"]["J.tau"]
+    assert "J: 0.02" in given.robot_text()
+
+
+def test_the_models_efforts_go_through_the_filter_of_the_measured_ones(tmp_path):
+    robot, t = denoc.loads(ONE), np.linspace(0, 6, 600)
+    q, qd, qdd = swing(robot, t)
+    tau = denoc.inverse(robot, q, qd, qdd)
+    write(tmp_path / "a.csv", [t, q, qd, qdd, tau], ["t", "J.q", "J.qd", "J.qdd", "J.tau"])
+    # the filter takes away much of what friction does at reversals, and nothing of what the numbers say
+    study = {
+        "train": [str(tmp_path / "a.csv")],
+        "filter": {"cutoff": "1 Hz", "of": ["efforts"]},
+        "drop": 20,
+        "every": 3,
+    }
+    result = denoc.identify(wrong(robot), study=study)
+    own = denoc.parameters(robot)
+    assert result.numbers["J.coulomb"] == pytest.approx(own["J.coulomb"], rel=1e-8)
+    assert result.numbers["J.viscous"] == pytest.approx(own["J.viscous"], rel=1e-8)
+    assert max(result.train[study["train"][0]].values()) < 1e-8
+
+
 def test_filters_delay_nothing():
     t = np.linspace(0, 10, 1001)
     x = np.sin(2 * np.pi * t)
@@ -323,6 +384,12 @@ def test_filters_delay_nothing():
     rate = derivative_of_measured_columns(uneven, np.column_stack([uneven**2, np.sin(uneven)]))
     assert abs(rate[:, 0] - 2 * uneven).max() < 1e-10  # of second order
     assert abs(rate[1:-1, 1] - np.cos(uneven[1:-1])).max() < 1e-4
+
+
+def test_friction_with_a_past_needs_instants():
+    robot = denoc.loads(ONE)
+    with pytest.raises(InputError, match="needs instants"):
+        denoc.identify(robot, data_of(robot), {"friction": {"law": "dahl"}})
 
 
 @pytest.mark.parametrize(
@@ -340,6 +407,7 @@ def test_filters_delay_nothing():
         ({"train": ["a.csv"], "filter": {"cutoff": 1000}}, "the filter lets everything pass"),
         ({"train": ["a.csv"], "columns": {"currents": ["J.tau"]}}, "gains and currents"),
         ({"train": ["a.csv"], "estimate": ["mass"]}, "unknown value"),
+        ({"train": ["a.csv"], "friction": {"law": "dahl", "distance": 0}}, "must be more than 0"),
     ],
 )
 def test_mistakes_are_said(study, message, tmp_path, monkeypatch):

@@ -45,6 +45,7 @@ def test_the_independent_model_begins_at_the_thesis_configuration():
 
 
 @pytest.mark.parametrize("name", khan_model.TABLEAUS)
+@pytest.mark.sampled(2)
 def test_the_independent_model_fails_at_long_steps_where_the_thesis_did(name, torques):
     """Whichever of Simulink's integrators with fixed steps the thesis used, ode1 to ode5."""
     with np.errstate(all="ignore"):

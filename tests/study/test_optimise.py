@@ -4,6 +4,9 @@ import functools
 import json
 import math
 import sys
+import threading
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,7 @@ import denoc
 from denoc.cli.main import main
 from denoc.loops.numbers import AROUND
 from denoc.scenario.run import opened_scenario as scenario_of
+from denoc.study.optimise import run as searching
 from denoc.study.optimise.methods import METHODS
 from denoc.study.optimise.nearby import Derivatives
 from denoc.study.optimise.verdict import projected_search_slope
@@ -190,6 +194,7 @@ def test_all_methods_end_at_the_same_minimum(method):
 
 
 @pytest.mark.parametrize("method", [None, *(name for name, row in METHODS.items() if row.limits)])
+@pytest.mark.sampled(2)
 def test_limits_hold_and_the_minimum_lies_on_them(method):
     """The energy of a pendulum says how fast it is at the angle where the search ends."""
     chosen = {} if method is None else {"method": method}
@@ -224,6 +229,44 @@ def test_more_starts_see_more_minima():
     lowest = min((math.sin(15 * x) + x, x) for x in valleys if -math.radians(60) < x < math.radians(80))
     assert (many.value, many.best["lean"]) == pytest.approx(lowest, abs=1e-5)
     assert one.value > many.value + 0.3
+
+
+@pytest.mark.parametrize("method", ["nelder-mead", "l-bfgs-b"])
+def test_starts_go_on_together_and_each_takes_its_own_way(method, monkeypatch):
+    """The points of all searches are those of each one for itself, in far fewer batches."""
+    keep = {"end": {"column": "t", "take": "final"}, "bumpy": {"expression": "sin(15 * lean) + lean / 1 rad"}}
+    asked = study(keep=keep, minimise="bumpy", starts=6, seed=1, method=method)
+    batches, complete, before = [], Runs.complete, threading.active_count()
+    monkeypatch.setattr(Runs, "complete", lambda *given: batches.append(1) or complete(*given))
+    filters = list(warnings.filters)
+    many = denoc.optimise(asked)
+    assert warnings.filters == filters
+    together = len(batches)
+    monkeypatch.setattr(searching, "go_together", lambda land, searches: [one(land) for one in searches])
+    alone = denoc.optimise(asked)
+    assert set(many.table["lean"][: many.searched]) == set(alone.table["lean"][: alone.searched])
+    assert (many.value, many["lean"]) == pytest.approx((alone.value, alone["lean"]), abs=1e-9)
+    assert together < 0.5 * (len(batches) - together)
+    assert threading.active_count() == before
+
+
+def test_what_ends_one_of_many_searches_ends_all(monkeypatch):
+    begun, went_on = [], []
+
+    def broken(land, start, tolerance):
+        begun.append(start)
+        land.value(start)
+        if start is not begun[0]:
+            raise ZeroDivisionError("one of them")
+        for k in range(20):
+            went_on.append(land.value(np.array([k / 20])))
+
+    monkeypatch.setitem(METHODS, "l-bfgs-b", replace(METHODS["l-bfgs-b"], search=broken))
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError, match="one of them"):
+        denoc.optimise(study(starts=3, method="l-bfgs-b"))
+    assert threading.active_count() == before
+    assert len(went_on) <= 1
 
 
 def test_a_search_without_enough_runs_says_so(command):

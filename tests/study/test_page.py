@@ -15,6 +15,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.record.pages import html
 from denoc.scenario.run import prepare_scenario
 from denoc.study import page as pages
+from denoc.study.file_units import unit_at
 from denoc.study.page_plan import page_slider_ranges, plan_of_page
 from denoc.study.sliders import Slider, fit_slider_polynomials
 from denoc.text.change import Change
@@ -80,6 +81,7 @@ def coordinates(result, data, count):
 
 @needs_node
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.full) for one in OTHERS)])
+@pytest.mark.sampled(3)
 def test_the_page_computes_what_simulate_computes(name, tmp_path):
     """To 1e-9, or to ten times the distance between denoc's own plain and compiled runs."""
     plan = prepare_scenario(name)
@@ -188,6 +190,50 @@ def test_numbers_that_follow_sliders():
 def test_what_a_page_cannot_run_is_refused_with_the_reason(scenario, message):
     with pytest.raises(denoc.InputError, match=message):
         pages.page_of_plan(prepare_scenario(scenario))
+
+
+UNITS = """
+name: units
+convention: frames
+links:
+  - name: crank
+    joint: {type: revolute, name: J, axis: [0, 1, 0], friction: {viscous: 0.5}, limits: [-1, 2], rotor_inertia: 0.1}
+    mass: 3
+    com: [0.4, 0, 0.1]
+    inertia: {xx: 0.1, yy: 0.2, zz: 0.2}
+  - name: slide
+    joint: {type: prismatic, xyz: [1, 0, 0], friction: {viscous: 5}, spring: {stiffness: 40, rest: 0.1}, initial: 0.2}
+    mass: 1
+    first_moments: [0.1, 0, 0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "unit"),
+    [
+        ("links.crank.mass", "kg"),
+        ("links.crank.com.0", "m"),
+        ("links.crank.inertia.yy", "kg m²"),
+        ("links.crank.joint.axis.1", ""),
+        ("links.crank.joint.friction.viscous", "N m s/rad"),
+        ("links.crank.joint.limits.1", "rad"),
+        ("links.crank.joint.rotor_inertia", "kg m²"),
+        ("links.slide.first_moments.0", "kg m"),
+        ("links.slide.joint.friction.viscous", "N s/m"),
+        ("links.slide.joint.spring.stiffness", "N/m"),
+        ("links.slide.joint.spring.rest", "m"),
+        ("links.1.joint.xyz.0", "m"),
+    ],
+)
+def test_numbers_of_a_file_have_units(key, unit):
+    assert unit_at(denoc.loads(UNITS), f"robot.{key}") == unit
+
+
+def test_sliders_that_are_asked_for_show_units():
+    wanted = page_slider_ranges(["robot.links.coupler.mass=1..3", "robot.links.crank.com.0", "robot.gravity"])
+    text = pages.page_of_plan(prepare_scenario("four-bar-fall"), wanted)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+    assert [one["unit"] for one in data["sliders"]] == ["kg", "m", "m/s²"]
 
 
 def test_wrong_sliders():

@@ -54,7 +54,7 @@ def test_symbols_sit_where_links_meet(name):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_sketch_can_be_read(name, monkeypatch):
     """No label covers another one, and all of them are within the picture."""
     seen = []

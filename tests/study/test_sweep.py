@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import io
 import itertools
 import json
 import math
@@ -11,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import types
 import warnings
 from functools import partial
 from pathlib import Path
@@ -20,12 +22,13 @@ import pytest
 from scipy.integrate import trapezoid
 
 import denoc
+from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
 from denoc.study.blocks import blocks_of_variations
 from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
 from denoc.study.sweep.keep import Reduction, sweep_settling_times, take_sweep_outputs
-from denoc.study.sweep.table import unbeaten_sweep_runs
+from denoc.study.sweep.table import Table, unbeaten_sweep_runs
 from limits import HANGS
 
 pytestmark = pytest.mark.usefixtures("unseen_pictures")
@@ -166,6 +169,24 @@ def test_what_has_no_value_is_empty():
     assert table.csv_text().splitlines()[1].split(",")[3] == ""
 
 
+def test_the_csv_file_is_what_pythons_own_writer_makes():
+    columns = {
+        "run": [0, 1, 2],
+        "a, b": np.array([0.1, np.nan, -np.inf]),
+        "whole": np.array([1, 2, 3]),
+        "tiny": np.array([5e-324, -0.0, 1e22 / 3]),
+        "unbeaten": [True, False, True],
+        "reason": ['says "no"', "one, two", "lines\nand\rmore 100 %s"],
+    }
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*(x.tolist() if isinstance(x, np.ndarray) else x for x in columns.values())):
+        words = [{True: "true", False: "false"}[x] if isinstance(x, bool) else x for x in row]
+        writer.writerow(["" if x != x else f"{x:.17g}" if isinstance(x, float) else x for x in words])
+    assert Table(columns, {}, [], []).csv_text() == file.getvalue()
+
+
 @pytest.mark.parametrize(("going", "phase"), [("up", 0.3), ("down", np.pi - 0.3), ("either", 0.3)])
 def test_a_value_at_the_instant_at_which_a_column_passes_a_level(going, phase):
     """Cubics between rows: the error falls with the fourth power of the step."""
@@ -263,6 +284,51 @@ def test_a_cluster_gives_the_same_table(monkeypatch):
     assert denoc.sweep("study.yaml", on="dask", workers=2).table.csv_text() == whole
 
 
+class Simulated:
+    """Two workers by a clock of their own: messages take the starting process 2.1 ms, and each batch has a plan."""
+
+    workers, room = 2, 4
+    MESSAGE, OWN, PLAN = 2.1e-3, 14e-6, 11.5e-3
+
+    def __init__(self, cost):
+        self.now, self.cost, self.free, self.under_way = 0.0, cost, [0.0, 0.0], []
+
+    def monotonic(self):
+        return self.now
+
+    def submit(self, task):
+        self.now += self.MESSAGE
+        worker = int(np.argmin(self.free))
+        seconds = self.PLAN + self.cost * len(task.places)
+        self.free[worker] = max(self.now, self.free[worker]) + seconds
+        self.under_way.append(
+            (self.free[worker], len(self.under_way), tasks.Done(task, [None] * len(task.places), seconds))
+        )
+
+    def next(self):
+        first = min(self.under_way, key=lambda one: one[:2])
+        self.under_way.remove(first)
+        self.now = max(self.now, first[0]) + self.OWN * len(first[2].task.places)
+        return first[2]
+
+
+@pytest.mark.parametrize(("cost", "count"), [(2e-3, 10_000), (0.05, 1000), (3.0, 50)])
+def test_workers_have_batches_of_which_scheduling_is_a_small_part(cost, count, monkeypatch):
+    """By a simulated clock: at most one and a half times what computing takes on two workers, and no run twice."""
+    engine, told = Simulated(cost), []
+    monkeypatch.setattr(sweeping, "time", engine)
+    words = types.SimpleNamespace(words=lambda k: ())
+    runs = types.SimpleNamespace(count=count, study=words, task=lambda places: types.SimpleNamespace(places=places))
+    done = [k for one in sweeping.Runs._carried_out(runs, engine, range(count), lambda it: told.append((it, engine.now)))
+            for k in one.task.places]  # fmt: skip
+    assert sorted(done) == list(range(count))
+    assert engine.now <= 1.5 * count * cost / 2
+    half = next((it, now) for it, now in told if 2 * it.done >= count)
+    assert half[0].left == pytest.approx(engine.now - half[1], rel=0.35)
+    assert (told[-1][0].done, told[-1][0].left) == (count, 0.0)
+    assert _progress(half[0]) == f"{half[0].done} of {count} runs, {duration_to_print(half[0].left)} left"
+
+
 def test_a_worker_that_differs_is_refused(monkeypatch):
     monkeypatch.setattr(sweeping, "machine_of_study_runs", lambda: "another one")
     with pytest.raises(denoc.DenocError, match="another version of denoc, or another kind of processor"):
@@ -271,6 +337,7 @@ def test_a_worker_that_differs_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.full if k >= 20 else ()) for k in range(200)])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.sampled(5)
 def test_a_kill_at_any_moment_loses_no_row(seed, monkeypatch, warm):
     whole, seconds = warm
     small_batches(monkeypatch)

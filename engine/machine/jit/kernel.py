@@ -147,7 +147,6 @@ def build_single_kernel(
     numbers: Sequence[float] = (),
 ) -> Single | None:
     """The code of a program with this `identity` for one sample; with `cached`, None if the cache doesn't have it."""
-    code = objects.loaded_machine_code(
-        "single", identity, lambda: llvm.single_sample_ir(program(), "single"), cached, level, numbers
-    )
+    text = lambda: llvm.single_sample_ir(program(), "single", native.native_lanes())  # noqa: E731
+    code = objects.loaded_machine_code("single", identity, text, cached, level, numbers)
     return Single(code, "single", inputs, outputs) if code is not None else None

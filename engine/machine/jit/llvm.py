@@ -27,8 +27,10 @@ class Computed:
     room: str = ""
 
 
-def _computed(block: Block, program: Program, bases: dict[str, str], finite: str, largest: str) -> Computed:
-    """Write loads, operations and stores of one block of samples."""
+def _computed(
+    block: Block, program: Program, bases: dict[str, str], finite: str, largest: str, abreast: int = 1
+) -> Computed:
+    """Write loads, operations and stores of one block of samples, or of one with so many columns `abreast`."""
     values: dict[int, str] = {}
     for group, nodes in program.inputs.items():
         if nodes:
@@ -41,7 +43,7 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
         finite = block.watched(block.blank(value) if number in program.blank else value, finite)
     own = {node.id: k for k, node in enumerate(program.numbers)}
     if (parts := pieces.cut_long_program(program, block.lanes)) is not None:
-        long = Pieces(block, parts, bases, own)
+        long = Pieces(block, parts, bases, own, abreast)
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
     registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])
     for value in registers:
@@ -110,8 +112,8 @@ def _widths(program: Program) -> dict[str, int]:
     return {group: len(nodes) for group, nodes in (*program.inputs.items(), *program.outputs.items())}
 
 
-def single_sample_ir(program: Program, name: str) -> str:
-    """IR of `void name(ptr groups, ptr results, ptr environment)` for one sample.
+def single_sample_ir(program: Program, name: str, abreast: int = 2) -> str:
+    """IR of `void name(ptr groups, ptr results, ptr environment)` for one sample, with columns so many `abreast`.
 
     `groups` points to the inputs' groups; outputs go to `results`, one behind the other, the two watches last.
     """
@@ -123,7 +125,7 @@ def single_sample_ir(program: Program, name: str) -> str:
     for group, nodes in program.outputs.items():
         bases[group] = block.offset("%results", at)
         at += len(nodes)
-    computed = _computed(block, program, bases, hexadecimal_of_double(0.0), hexadecimal_of_double(0.0))
+    computed = _computed(block, program, bases, hexadecimal_of_double(0.0), hexadecimal_of_double(0.0), abreast)
     for k, watch in enumerate((computed.finite, computed.largest)):
         block.do(f"store double {watch}, ptr {block.offset('%results', at + k)}, align 8")
     body = "\n".join(block.lines)

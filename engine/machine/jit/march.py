@@ -94,6 +94,7 @@ class March:
         kinds += [pointer] * len(self._further)
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
         self._first = ctypes.CFUNCTYPE(None, *[pointer] * 5)(loaded.address("first"))
+        self._look = ctypes.CFUNCTYPE(None, *[pointer] * 3)(loaded.address("look"))
 
     @property
     def y(self) -> np.ndarray:
@@ -137,6 +138,12 @@ class March:
         arrays = (control, np.array([*signals, 0.0]), np.array(y, dtype=float), rate, EMPTY.table())
         self._first(*(x.ctypes.data for x in arrays))
         return rate
+
+    def watched(self, signals: Sequence[float], y: np.ndarray, quantities: int) -> np.ndarray:
+        """The program's quantities for watches, so many of them, in one state under these signals, likewise."""
+        found = np.empty(quantities)
+        self._look(*(x.ctypes.data for x in (np.array([*signals, 0.0]), np.array(y, dtype=float), found)))
+        return found
 
     @property
     def wanted(self) -> float:

@@ -84,8 +84,9 @@ def compiled_loop_parts_ir(program: Program, scheme: Dense, m: int, lanes: int) 
 
 
 def first_stage_ir(lanes: int) -> str:
-    """The IR of the function that evaluates the first stage."""
+    """The IR of the functions for callers: `first` evaluates the first stage, `look` the quantities of one state."""
     return (
+        "define void @look(ptr %u, ptr %y, ptr %w) {\n  call void @quantities(ptr %u, ptr %y, ptr %w)\n  ret void\n}\n"
         "define void @first(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %table) {\n"
         f"  %clock = getelementptr double, ptr %control, i64 {T * lanes}\n"
         "  call void @signals(ptr %table, ptr %u, ptr %clock)\n"

@@ -50,11 +50,8 @@ def llvmlite_version() -> str:
     return str(llvmlite.__version__)
 
 
-def _machine(level: int) -> Any:
-    binding = _binding()
-    cpu, features = native_processor()
-    target = binding.Target.from_default_triple()
-    return target.create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
+def _target() -> Any:
+    return _binding().Target.from_default_triple()
 
 
 # levels of LLVM's code generator: the quick one takes a fifth of the time, and its code runs half as fast
@@ -65,19 +62,26 @@ def compile_ir(text: str, level: int = SOUND) -> bytes:
     """Object code of the IR, without IR passes: these would take most of the time, and the recording did their work."""
     binding = _binding()
     module = binding.parse_assembly(text)
-    return bytes(_machine(level).emit_object(module))
+    cpu, features = native_processor()
+    machine = _target().create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
+    return bytes(machine.emit_object(module))
 
 
 class Loaded:
     """Object code in memory; addresses of its functions are valid while this object lives.
 
     `numbers` are written into its table of numbers, which no other object code in memory shares.
+
+    LLVM's engine wants a machine and a module to begin with.  Object code is linked in the same way for all processors,
+    so the machine is a general one, whose features needn't be read; and an engine that had kept its empty module would
+    compile it, which takes longer than all the rest.
     """
 
     def __init__(self, code: bytes, numbers: Sequence[float] = ()):
         binding = _binding()
-        self._machine = _machine(1)
-        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), self._machine)
+        self._machine, nothing = _target().create_target_machine(jit=True), binding.parse_assembly("")
+        self._engine = binding.create_mcjit_compiler(nothing, self._machine)
+        self._engine.remove_module(nothing)
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         if len(numbers):

@@ -1,7 +1,9 @@
 """Long programs as several functions, one for each piece of their operations, with what passes between them in memory.
 
 The time to compile a straight line of code grows faster than its length; in pieces it grows with the length.  What one
-piece computes and another needs has a place in a table of vectors, which is on the stack of the call.
+piece computes and another needs has a place in a table of vectors, which is on the stack of the call.  Behind these
+places are those of what the loop over a program's columns reads: numbers that all columns share and, for samples side
+by side, the columns.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import dataclass
 from ..program import trace
 from ..program.trace import Node, Program, live_nodes
 from .block import OVERFLOW, Block, hexadecimal_of_double
+from .columns import loop_of_one, loop_of_rows
 
 LONG = 8000  # operations from which on a program is cut into pieces
 PIECE = 500  # operations of a piece
@@ -29,11 +32,17 @@ class Cut:
 
 
 def cut_long_program(program: Program, lanes: int) -> Cut | None:
-    """The pieces of a program that is long, else None; the results of one sample don't pass between pieces."""
-    results = program.results()
-    nodes = [node for node in live_nodes([*results, *program.watched]) if node.op not in (trace.CONSTANT, trace.INPUT)]
-    if len(nodes) < LONG:
+    """The pieces of a program that is long or has columns, else None.
+
+    The results of one sample don't pass between pieces, nor do columns.
+    """
+    results, columns = program.results(), program.columns
+    needed = [*results, *program.watched, *(columns.shared if columns is not None else ())]
+    nodes = [node for node in live_nodes(needed) if node.op not in (trace.CONSTANT, trace.INPUT)]
+    if len(nodes) < LONG and columns is None:
         return None
+    if columns is not None:
+        results = results[: columns.first] + results[columns.first + columns.matrices * columns.size**2 :]
     piece, own = {node.id: k // PIECE for k, node in enumerate(nodes)}, {node.id for node in program.numbers}
     passing = {node.id for node in results if node.op != trace.CONSTANT} if lanes > 1 else set[int]()
     for node in nodes:
@@ -52,15 +61,34 @@ class Pieces:
     `bases` are the registers with the addresses of the groups' rows; one sample's outputs lie one behind the other.
     """
 
-    def __init__(self, block: Block, parts: Cut, bases: dict[str, str], numbers: dict[int, int]):
-        """`numbers` are the places of the code's own numbers, by their nodes."""
+    def __init__(self, block: Block, parts: Cut, bases: dict[str, str], numbers: dict[int, int], abreast: int):
+        """`numbers` are the places of the code's own numbers, by their nodes; `abreast` are one sample's columns."""
         self._block, self._parts, self._bases, self._numbers = block, parts, bases, numbers
-        self._watched = {node.id for node in parts.program.watched}
+        self._watched, self._abreast = {node.id for node in parts.program.watched}, abreast
+        self._targets: dict[int, list[tuple[str, int]]] = {}  # of each node, where its number has to go besides
+        self._shared = self._room = WATCH + 1 + len(parts.places)
+        self._columns = range(0)  # of the results, those that are in the room
         self.functions: list[str] = []
+        self._aim()
+
+    def _aim(self) -> None:
+        """Say where the numbers go that the columns need, and one sample's results."""
+        program, columns = self._parts.program, self._parts.program.columns
+        results = program.results()
+        if columns is not None:
+            for k, node in enumerate(columns.shared):
+                self._targets.setdefault(node.id, []).append(("room", self._shared + k))
+            self._room += len(columns.shared)
+            if self._block.lanes > 1:
+                self._columns = range(columns.first, columns.first + columns.matrices * columns.size**2)
+        for k in range(len(results)) if self._block.lanes == 1 else ():
+            self._targets.setdefault(results[k].id, []).append(("base", k))
+        for k in self._columns:
+            self._targets.setdefault(results[k].id, []).append(("room", self._room + k - self._columns.start))
 
     def room(self) -> str:
         """IR for the table, at the beginning of the function that calls the pieces."""
-        return f"  %room = alloca {self._block.double}, i64 {len(self._parts.places) + 1}, align 64"
+        return f"  %room = alloca {self._block.double}, i64 {self._room + len(self._columns)}, align 64"
 
     def run(self, values: dict[int, str], finite: str) -> str:
         """Write the calls, with the inputs in these registers; return the register of the watch."""
@@ -78,7 +106,7 @@ class Pieces:
         if block.lanes == 1:
             self._one(values)
         else:
-            self._rows()
+            self._rows(values)
         return self._load(block, WATCH)
 
     def _given(self, node: Node, values: dict[int, str]) -> str:
@@ -89,31 +117,58 @@ class Pieces:
 
     def _one(self, values: dict[int, str]) -> None:
         """The operations for one sample, whose results are stored at once and watched in a loop."""
-        block, results = self._block, self._parts.program.results()
-        base = next(self._bases[group] for group, columns in self._parts.program.outputs.items() if columns)
-        places: dict[int, list[int]] = {}
-        for k, node in enumerate(results):
-            places.setdefault(node.id, []).append(k)
-            if node.op in (trace.CONSTANT, trace.INPUT):
-                block.do(f"store double {self._given(node, values)}, ptr {block.offset(base, k)}")
+        block, program = self._block, self._parts.program
+        base = next(self._bases[group] for group, columns in program.outputs.items() if columns)
+        self._begin(values, base)
         for nodes in self._parts.pieces:
-            self._compute(nodes, base, places)
+            self._compute(nodes, base)
+        if program.columns is not None:
+            self.functions.append(loop_of_one(program.columns, self._abreast, self._shared))
+            block.do(f"call void @columns(ptr {base}, ptr %room)")
         self.functions.append(_WATCH_ROW)
-        seen = block.let(f"call double @watched(ptr {base}, i64 {len(results)})")
+        seen = block.let(f"call double @watched(ptr {base}, i64 {len(program.results())})")
         self._store(block, WATCH, block.operation("fadd", seen, self._load(block, WATCH)))
 
-    def _rows(self) -> None:
+    def _rows(self, values: dict[int, str]) -> None:
         """The operations for samples side by side, whose results are stored at the end, column by column."""
-        lanes = self._block.lanes
+        lanes, program, before = self._block.lanes, self._parts.program, 0
+        self._begin(values, "null")
         for nodes in self._parts.pieces:
-            self._compute(nodes, "null", {})
-        for group, columns in self._parts.program.outputs.items():
+            self._compute(nodes, "null")
+        if program.columns is not None:
+            self.functions.append(loop_of_rows(program.columns, lanes, self._shared, self._room))
+            self._block.do("call void @columns(ptr null, ptr %room)")
+        for group, columns in program.outputs.items():
             firsts = list(range(0, max(len(columns) - lanes, 1), STORED))  # no function has fewer columns than lanes
             for first, end in zip(firsts, [*firsts[1:], len(columns)]):
                 if columns:
-                    self._keep(group, columns, first, end)
+                    self._keep(group, columns, first, end, before)
+            before += len(columns)
 
-    def _compute(self, nodes: tuple[Node, ...], base: str, results: dict[int, list[int]]) -> None:
+    def _begin(self, values: dict[int, str], base: str) -> None:
+        """What is known before the first operation goes where it has to be."""
+        program, constants = self._parts.program, list[Node]()
+        shared = program.columns.shared if program.columns is not None else ()
+        for node in {node.id: node for node in (*program.results(), *shared)}.values():
+            if node.op == trace.CONSTANT:
+                constants.append(node)
+            elif node.op == trace.INPUT:
+                self._deliver(self._block, base, node, self._given(node, values))
+        inner = Block(self._block.lanes)
+        for node in constants:
+            self._deliver(inner, "%base", node, inner.constant(node.value))
+        if inner.lines:
+            self._call(inner, base)
+
+    def _deliver(self, block: Block, base: str, node: Node, register: str) -> None:
+        """Store a number everywhere where it has to go besides."""
+        for where, k in self._targets.get(node.id, ()):
+            if where == "room":
+                self._store(block, k, register)
+            else:
+                block.do(f"store double {register}, ptr {block.offset(base, k)}")
+
+    def _compute(self, nodes: tuple[Node, ...], base: str) -> None:
         """A function for these operations, which loads as late and stores as early as it can: registers are few."""
         inner, places = Block(self._block.lanes), self._parts.places
 
@@ -127,16 +182,19 @@ class Pieces:
             if node.id in self._watched:
                 finite = inner.watched(inner.overflowing(register), self._load(inner, WATCH))
                 self._store(inner, WATCH, finite)
-            for k in results.get(node.id, ()):
-                inner.do(f"store double {register}, ptr {inner.offset('%base', k)}")
+            self._deliver(inner, "%base", node, register)
         self._call(inner, base)
 
-    def _keep(self, group: str, columns: list[Node], first: int, end: int) -> None:
-        """A function that stores these columns of results, which it watches."""
+    def _keep(self, group: str, columns: list[Node], first: int, end: int, before: int) -> None:
+        """A function that stores these columns of results, which it watches; so many results are `before` the group."""
         inner, own = Block(self._block.lanes), list[str]()
-        for node in columns[first:end]:
-            constant = node.op == trace.CONSTANT
-            own.append(inner.constant(node.value) if constant else self._load(inner, self._parts.places[node.id]))
+        for k, node in enumerate(columns[first:end], start=before + first):
+            if k in self._columns:
+                own.append(self._load(inner, self._room + k - self._columns.start))
+            elif node.op == trace.CONSTANT:
+                own.append(inner.constant(node.value))
+            else:
+                own.append(self._load(inner, self._parts.places[node.id]))
         chains = [inner.constant(0.0)] * CHAINS
         for k, value in enumerate(own):
             chains[k % CHAINS] = inner.watched(inner.overflowing(value), chains[k % CHAINS])

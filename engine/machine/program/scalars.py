@@ -79,8 +79,9 @@ def square_root(x: Scalar) -> Scalar:
 
 
 def smaller(a: Scalar, b: Scalar) -> Scalar:
-    """The smaller of two numbers."""
-    return 0.5 * (a + b - (a - b) * sign(a - b))
+    """The smaller of two numbers, however large the other one is: a sum of both would lose it."""
+    half = 0.5 * sign(a - b)
+    return (0.5 - half) * a + (0.5 + half) * b
 
 
 # ---- back from scalars, where the text ran on numbers

@@ -6,8 +6,9 @@ disappear, signs move outwards.  Operations that no result needs are left out, s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 CONSTANT, INPUT = "const", "input"
@@ -215,10 +216,30 @@ class Graph:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """What follows for each column of square matrices among the results, which it replaces by its own results.
+
+    `program` takes the numbers that all columns `shared`, and one `column`.  The matrices are given row by row, one
+    behind the other, from the result number `first` on.
+    """
+
+    program: Program
+    shared: list[Node]
+    first: int
+    matrices: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows and of columns of a matrix."""
+        return len(self.program.inputs["column"])
+
+
+@dataclass(frozen=True)
 class Program:
     """A recorded program with named groups of inputs and outputs; a group is an array with a column for each node.
 
     Inputs whose numbers are in `blank` have to be NaN.  `numbers` belong to whoever runs the code, not to a sample.
+    Of a program with `columns`, these results have yet to go through another program; only compiled code does that.
     """
 
     name: str
@@ -228,9 +249,16 @@ class Program:
     watched: list[Node] = field(default_factory=list)  # no results, but they have to be as moderate as these
     blank: frozenset[int] = frozenset()
     numbers: list[Node] = field(default_factory=list)
+    columns: Columns | None = None
 
     def results(self) -> list[Node]:
         return [node for group in self.outputs.values() for node in group]
+
+    def gathered(self) -> Program:
+        """The program with the constants of products of products in one."""
+        made = iter(_gathered([*self.results(), *self.watched]))
+        outputs = {name: [next(made) for _ in group] for name, group in self.outputs.items()}
+        return replace(self, outputs=outputs, watched=list(made))
 
 
 class Recording:
@@ -283,7 +311,38 @@ def _again(node: Node, a: Node | None, b: Node | None) -> Node:
         return two[node.op](a, b)
     if node.op in (COSINE, SINE):
         return graph.cosine_sine(a)[node.op == SINE]
-    return {NEGATE: graph.negate, SQUARE_ROOT: graph.square_root, SIGN: graph.sign}[node.op](a)
+    one = {NEGATE: graph.negate, SQUARE_ROOT: graph.square_root, SIGN: graph.sign, FLOOR: graph.floor}
+    return one[node.op](a)
+
+
+def _gathered(results: Sequence[Node]) -> list[Node]:
+    """The results with c (x (k y)) as (c k) (x y) where no other node needs k y or x (k y)."""
+    made, uses = dict[int, Node](), Counter(node.id for node in results)
+    alive = live_nodes(results)
+    for node in alive:
+        uses.update(x.id for x in (node.a, node.b) if x is not None)
+    for node in alive:
+        a, b = (made[x.id] if x is not None else None for x in (node.a, node.b))
+        found = _chain(node, uses)
+        if found is not None:
+            factor, x, y = found
+            made[node.id] = node.graph.multiply(node.graph.node(factor), node.graph.multiply(made[x.id], made[y.id]))
+        else:
+            made[node.id] = node if a is node.a and b is node.b else _again(node, a, b)
+    return [made[node.id] for node in results]
+
+
+def _chain(node: Node, uses: Mapping[int, int]) -> tuple[float, Node, Node] | None:
+    """The factors c k, x and y of a product c (x (k y)) whose inner products nothing else uses."""
+    outer, inner = node.a, node.b
+    if node.op != MULTIPLY or outer is None or inner is None or outer.op != CONSTANT or inner.op != MULTIPLY:
+        return None
+    for x, own in ((inner.a, inner.b), (inner.b, inner.a)):
+        if x is None or own is None or own.op != MULTIPLY or own.a is None or own.b is None or own.a.op != CONSTANT:
+            continue
+        if uses[inner.id] == uses[own.id] == 1:
+            return outer.value * own.a.value, x, own.b
+    return None
 
 
 def live_nodes(results: Iterable[Node]) -> list[Node]:
@@ -330,6 +389,11 @@ _COUNTED = {
     SQUARE_ROOT: "square_roots",
     SIGN: "signs",
 }
+
+
+def folded(x: Any) -> Any:
+    """A constant of a recording as a plain number, anything else as it is."""
+    return x.value if isinstance(x, Node) and x.op == CONSTANT else x
 
 
 def count_operations(results: Iterable[Node], known: Iterable[Node] = ()) -> Count:

@@ -11,7 +11,7 @@ from ...laws.forces import ForceLaw
 from ...laws.law import Pace
 from ...laws.motions import MotionLaw
 from ...simulate.integrate import INTEGRATORS
-from ...simulate.loop import Solver
+from ...simulate.trace import Solver
 from ...text.checking import yaml_value_in_words
 from ...text.document import Keys
 from . import wrenches

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from ...dynamics.regressor import names_of_regressor_numbers, parameters, regres
 from ...loops.base import BaseParameters, base_parameters
 from ...loops.regressor import regressor
 from ...robot.model import Robot
+from .filters import smooth_measured_columns
+from .friction import sliding
 from .recorded import Recorded, measured_joints
 from .settings import INERTIA, DryFriction
 
@@ -31,6 +34,7 @@ class Sought:
     values: np.ndarray  # of all columns of the regressor, from the robot's file
     places: tuple[int, ...]  # of the fitted numbers among all columns
     friction: DryFriction
+    distances: dict[int, float] = field(default_factory=dict)  # of the law `dahl`, by speed
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -53,19 +57,53 @@ def sought_identification_numbers(robot: Robot, kinds: list[str], friction: DryF
 
 
 def identification_regressor_rows(wanted: Sought, motion: Recorded) -> np.ndarray:
-    """The regressor of a motion, (instants, efforts, columns), with the chosen law of dry friction."""
-    robot = wanted.robot
+    """The regressor of a motion, (instants, efforts, columns), with the chosen law of dry friction.
+
+    Where the measured efforts went through a filter, these columns do, too: what the filter takes away it takes from
+    both sides of the equation.
+    """
+    whole = motion.whole or motion
+    Y = plain_rows(wanted.robot, whole)
+    for k, dry, constant in friction_columns(wanted.robot):
+        Y[..., dry] = Y[..., constant] * _dry(wanted, whole, k)[:, None]
+    return seen(Y, motion)
+
+
+def plain_rows(robot: Robot, motion: Recorded) -> np.ndarray:
+    """The regressor of a motion without a law of dry friction."""
     Y = np.array(regressor(robot, motion.q, motion.qd, motion.qdd))
-    if not robot.closed:
-        Y = Y[:, list(robot.driven)]
+    return Y if robot.closed else Y[:, list(robot.driven)]
+
+
+def friction_columns(robot: Robot) -> Iterator[tuple[int, int, int]]:
+    """Of each speed its place, and the columns of its dry friction and its constant force."""
     start = INERTIAL * len(robot.links)
     for _, k, drive in regressor_speeds(robot):
         own = names_of_regressor_numbers(drive)
-        v = motion.qd[:, k]
-        law = np.tanh(v / wanted.friction.width) if wanted.friction.law == "tanh" else np.sign(v)
-        Y[..., start + own.index("coulomb")] = Y[..., start + own.index("offset")] * law[:, None]
+        yield k, start + own.index("coulomb"), start + own.index("offset")
         start += len(own)
-    return Y
+
+
+def _dry(wanted: Sought, motion: Recorded, k: int) -> np.ndarray:
+    """The dry friction of a speed as a share of its full force."""
+    v, friction = motion.qd[:, k], wanted.friction
+    if friction.law == "dahl":
+        return sliding(motion.t, v, wanted.distances[k])
+    result: np.ndarray = np.tanh(v / friction.width) if friction.law == "tanh" else np.sign(v)
+    return result
+
+
+def seen(Y: np.ndarray, motion: Recorded) -> np.ndarray:
+    """The rows of a motion's columns, which are over all instants, through the filter of the measured efforts."""
+    if motion.filter is not None:
+        assert motion.whole is not None
+        flat = Y.reshape(len(Y), -1)
+        there = np.flatnonzero(flat.any(axis=0))
+        Y = np.zeros(Y.shape)
+        Y.reshape(flat.shape)[:, there] = smooth_measured_columns(
+            motion.whole.t, flat[:, there], motion.filter.order, motion.filter.cutoff
+        )
+    return Y[motion.kept]
 
 
 def remaining_measured_efforts(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:

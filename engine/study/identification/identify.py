@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.regressor import parameters
+from ...dynamics.regressor import parameters, regressor_speeds
 from ...errors import InputError
 from ...formats.load import loads
 from ...robot.model import Robot
@@ -25,6 +25,7 @@ from .columns import (
 )
 from .least_squares import Fit, solve_identification_fit
 from .recorded import Recorded, measured_effort_columns, recorded_measurement
+from .reversals import with_distances
 from .settings import DataFile, IdentificationFile, identification_settings
 
 
@@ -51,6 +52,7 @@ class Identified:
     lags: int
     physical: bool
     numbers: dict[str, float]
+    distances: dict[str, float]  # on which dry friction builds up after reversals (63 %), with the law `dahl`
     train: dict[str, dict[str, float]]  # error in % of RMS effort, by file and effort
     test: dict[str, dict[str, float]]
     unwritable: tuple[str, ...]  # why no file of a robot has these numbers
@@ -80,6 +82,9 @@ class Identified:
         head.append("What the data don't tell has the values nearest to the robot's file; unknown from the data:")
         head.append(f"  {', '.join((*self.silent, *self.unknown)) or 'none'}")
         constant = written.identified_force_offsets(self.robot, self.numbers)
+        if self.distances:
+            head.append("Paths on which dry friction builds up (63 %), which a robot's file doesn't have:")
+            head += [f"  {name}: {x:.17g}" for name, x in self.distances.items()]
         if constant:
             head.append("Constant forces, which a robot's file doesn't have:")
             head += [f"  {name}: {x:.17g}" for name, x in constant.items()]
@@ -112,6 +117,10 @@ def identify(
     physical = settings.physical if physical is None else physical
     if physical:
         nearest.identification_solver_available()
+    if settings.friction.law == "dahl" and isinstance(data, Mapping) and "t" not in data:
+        raise InputError(
+            "friction that builds up along a path needs instants", key="friction.law", allowed="data with `t`"
+        )
     training, others = _motions(robot, data, test, settings, folder)
     if not training:
         raise document.error((), "there are no data to fit to", allowed="`train: [file.csv]`, or files as arguments")
@@ -158,6 +167,7 @@ def _identified(
     """The fit to some motions, compared with others."""
     robot, base = wanted.robot, wanted.base
     columns, places = list(base.columns), list(wanted.places)
+    wanted = with_distances(wanted, training)
     regressors = [identification_regressor_rows(wanted, one) for one in training]
     Y = np.concatenate(regressors)
     y = np.concatenate(
@@ -205,6 +215,7 @@ def _identified(
         lags=fit.lags,
         physical=constrained,
         numbers=own,
+        distances={name: wanted.distances[k] for name, k, _ in regressor_speeds(wanted.robot) if k in wanted.distances},
         train=compared(training),
         test=compared(others),
         unwritable=tuple(written.unwritable_identified_numbers(robot, own, source)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...laws.table import read_law_table_columns
 from ...robot.model import Joint, Robot
 from .closed import follow_measured_loops
 from .filters import derivative_of_measured_columns, smooth_measured_columns
-from .settings import Column, Columns, DataFile, IdentificationFile
+from .settings import Column, Columns, DataFile, Filter, IdentificationFile
 
 FEWEST = 5  # rows of a range
 
@@ -28,11 +28,14 @@ class Recorded:
     qd: np.ndarray
     qdd: np.ndarray
     efforts: np.ndarray
+    whole: Recorded | None = None  # the motion without rows left out, where its past or a filter counts
+    kept: slice = field(default_factory=lambda: slice(None))  # the rows of the whole that are these
+    filter: Filter | None = None  # of the efforts, and so of those of the model
 
-    def rows(self, first: int, end: int, every: int) -> Recorded:
-        """One of so many rows between two of them."""
-        parts = (part[first:end:every] for part in (self.t, self.q, self.qd, self.qdd, self.efforts))
-        return Recorded(self.name, *parts)
+    def cut(self, kept: slice, efforts: Filter | None) -> Recorded:
+        """Some of the rows, which know the whole."""
+        t, q, qd, qdd, own = (part[kept] for part in (self.t, self.q, self.qd, self.qdd, self.efforts))
+        return Recorded(self.name, t, q, qd, qdd, own, self, kept, efforts)
 
 
 def measured_joints(robot: Robot) -> list[Joint]:
@@ -63,10 +66,14 @@ def recorded_measurement(robot: Robot, entry: DataFile, settings: Identification
         )
     kept = slice(settings.drop, len(t) - settings.drop, settings.every)
     q, qd, qdd, efforts = _prepared(robot, joints, settings, t, q, qd, qdd, efforts)
-    t, q, qd, qdd, efforts = (x[kept] for x in (t, q, qd, qdd, efforts))
+    filtered = settings.filter if settings.filter is not None and "efforts" in settings.filter.of else None
+    whole = filtered is not None or settings.friction.law == "dahl"
+    if not whole:
+        t, q, qd, qdd, efforts = (x[kept] for x in (t, q, qd, qdd, efforts))
     if robot.tied:
         q, qd, qdd = follow_measured_loops(robot, joints, q, qd, qdd)
-    return Recorded(str(entry.file), t, q, qd, qdd, efforts)
+    motion = Recorded(str(entry.file), t, q, qd, qdd, efforts)
+    return motion.cut(kept, filtered) if whole else motion
 
 
 def _prepared(

@@ -66,14 +66,21 @@ class Filter(Strict):
 
     cutoff: Annotated[float, quantity_field("frequency", above=0.0)] = Field(description="of one direction")
     order: Annotated[StrictInt, Field(ge=1, le=12)] = Field(default=5, description="of one direction")
-    of: list[Annotated[str, Choice(MEASURED)]] = Field(default=list(MEASURED), description="what is filtered")
+    of: list[Annotated[str, Choice(MEASURED)]] = Field(
+        default=list(MEASURED), description="what is filtered; with efforts also those of the model"
+    )
 
 
 class DryFriction(Strict):
     """Coulomb friction over the speed."""
 
-    law: Literal["sign", "tanh"] = Field(default="sign", description="`tanh`: tanh(speed / width)")
+    law: Literal["sign", "tanh", "dahl"] = Field(
+        default="sign", description="`tanh`: tanh(speed / width); `dahl`: builds up along a path after every reversal"
+    )
     width: Annotated[float, quantity_field("velocity", above=0.0)] = Field(default=0.01, description="of tanh")
+    distance: Annotated[float, quantity_field("position", above=0.0)] | None = Field(
+        default=None, description="of dahl: of the path, to 63 %; default: found for each joint"
+    )
 
 
 class IdentificationFile(Strict):

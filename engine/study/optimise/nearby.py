@@ -23,9 +23,10 @@ from ...scenario.plan import Plan
 from ...scenario.run import carry_out_plan
 from ...simulate.blows import state_after_blows
 from ...simulate.feedforward import runner_with_feedforward
-from ...simulate.loop import Trace, integrate_run
+from ...simulate.loop import integrate_run
 from ...simulate.runner import Runner
 from ...simulate.sticking import settle_sticking_modes
+from ...simulate.trace import Trace
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
 from ...text.expression import Quantity
 from ...text.formula import parsed_formula
@@ -177,6 +178,7 @@ def study_slopes_of_integrated_run(
     rows, own = np.array(trace.states), _alike(plan)
     compiled = all(_alike(other) == own for one in along for other in one.plans)
     with choice.using_backend("compiled" if compiled else "plain"):
+        run.alone = True  # the steps are taken once more, one by one
         S = state_tangents_over_grid(run, rows, plan.grid, plan.solver, plan.kinks, beside)
         table = _tabled(plan, names)
         values = table(plan, run, rows)

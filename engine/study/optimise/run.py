@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from .goal import Goal
 from .landscape import Landscape, LostError, Report, SpentError
 from .methods import METHODS, Method
 from .nearby import Derivatives
+from .together import View, go_together
 from .verdict import Verdict, search_verdict
 
 MOST, TOLERANCE = 1000, 1e-8  # by default: evaluations, and of what is minimised
@@ -160,21 +162,22 @@ class Search:
             starts = self.starts(land)
             if len(starts) > 1:
                 land.look(starts)
-            for start in starts:
-                self._descend(land, method, start)
+                go_together(land, [partial(self._descend, land, method, start) for start in starts])
+            else:
+                self._descend(land, method, starts[0], land)
         except SpentError:
             return True
         return False
 
-    def _descend(self, land: Landscape, method: Method, start: np.ndarray) -> None:
-        """One search from its start; where derivatives end on its way, it goes on without."""
+    def _descend(self, land: Landscape, method: Method, start: np.ndarray, seen: Landscape | View) -> None:
+        """One search from its start, by what it sees; where derivatives end on its way, it goes on without."""
         tolerance = self.file.tolerance or TOLERANCE
         try:
-            method.search(land, start, tolerance)
+            method.search(seen, start, tolerance)
         except LostError as error:
             self.lost = self.lost or f"from run {len(land.points)} on {JUMPING}, for there are no derivatives: {error}"
             best = land.best
-            METHODS[JUMPING].search(land, start if best is None else best, tolerance)
+            METHODS[JUMPING].search(seen, start if best is None else best, tolerance)
 
     def starts(self, land: Landscape) -> np.ndarray:
         """The points at which the search begins."""

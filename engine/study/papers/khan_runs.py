@@ -20,7 +20,7 @@ from ...scenario.run import carry_out_plan
 from ..compare import Comparison
 from ..compare_settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting
 from ..compared import Run
-from ..distribute import distribution_explained
+from ..distribution.study import distribution_explained
 from ..stiffness import evaluation_time_for_comparison
 from .exhibit import Reproduction, Row, Table
 

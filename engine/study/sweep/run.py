@@ -25,13 +25,14 @@ from .design import Value
 from .keep import Reduction
 from .probe import Probed, probe_study
 from .reading import Study, open_study
-from .store import Store
+from .store import Memory, Store
 from .table import STANDING, Table, sweep_reductions, sweep_table, sweep_whole_rows
 from .tasks import Done, Task, machine_of_study_runs, study_task_carried_out
 
 FIRST = 8  # runs of the first batch: a few, which may take long
 MOST = 5000  # runs of any
 BATCH = 1.0  # seconds that a batch should take: far more than to plan and to hand it over
+GROWTH = 50  # times the runs of the batch before, at most: each batch costs a plan
 TRIED = 3  # runs of which one should be planned to see which tables they read
 
 Source = str | Path | Mapping[str, Any]
@@ -97,7 +98,7 @@ class Runs:
 
     def __init__(self, ready: Probed, path: Path | None, fresh: bool = False):
         self._hashes = _Keys(ready.study, machine_of_study_runs(), sweep_reductions(ready))
-        self.store = Store(path)
+        self.store: Store | Memory = Memory() if path is None else Store(path)
         if fresh:
             self.store.clear()
         self._take(ready)
@@ -247,7 +248,7 @@ class _Batches:
         """Learns from a batch how large the next one should be; the last ones are smaller, so that all end together."""
         fitting = int(BATCH * len(done.outcomes) / max(done.seconds, 1e-9))
         share = -(-left // (2 * workers)) if workers > 1 else MOST
-        self._size = max(1, min(fitting, 4 * max(self._size, len(done.outcomes)), MOST, max(share, FIRST)))
+        self._size = max(1, min(fitting, GROWTH * max(self._size, len(done.outcomes)), MOST, max(share, FIRST)))
 
 
 class _Keys:

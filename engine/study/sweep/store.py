@@ -6,8 +6,8 @@ import sqlite3
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import InputError, Place
 
@@ -22,8 +22,7 @@ NO_STORE, OTHER = "this is not a store of runs", "another --out, or remove the f
 SOME = 500  # keys that are asked for at once
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What is kept of a run: how it ended, and its numbers, the energy balance's residual and its measure last.
 
     `rows` are those of the columns that are kept whole, as bytes.
@@ -35,13 +34,35 @@ class Outcome:
     rows: bytes = b""
 
 
-class Store:
-    """The runs in a file by the hashes of their inputs; without a file, in memory."""
+class Memory:
+    """The runs by the hashes of their inputs, as long as this object."""
 
-    def __init__(self, path: Path | None):
+    def __init__(self) -> None:
+        self._outcomes: dict[bytes, Outcome] = {}
+
+    def clear(self) -> None:
+        """Forgets all runs."""
+        self._outcomes.clear()
+
+    def known(self, keys: Iterable[bytes]) -> dict[bytes, Outcome]:
+        """The outcomes of those runs that are kept."""
+        return {key: self._outcomes[key] for key in keys if key in self._outcomes}
+
+    def keep(self, outcomes: Iterable[tuple[bytes, Outcome]]) -> None:
+        """Takes outcomes."""
+        self._outcomes.update(outcomes)
+
+    def close(self) -> None:
+        pass
+
+
+class Store:
+    """The runs in a file by the hashes of their inputs."""
+
+    def __init__(self, path: Path):
         self.path = path
         with self._guarded():
-            self._base = sqlite3.connect(":memory:" if path is None else path, timeout=1.0, isolation_level=None)
+            self._base = sqlite3.connect(path, timeout=1.0, isolation_level=None)
             try:
                 self._open()
             except BaseException:
@@ -119,4 +140,4 @@ class Store:
             ) from None
 
     def _error(self, message: str, hint: str) -> InputError:
-        return InputError(message, place=Place(str(self.path)) if self.path else None, hint=hint)
+        return InputError(message, place=Place(str(self.path)), hint=hint)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,11 +40,9 @@ class Table:
 
     def csv_text(self) -> str:
         """The CSV text, numbers with 17 significant digits; what isn't known is empty."""
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(zip(*(_cells(one) for one in self.columns.values())))
-        return file.getvalue()
+        forms, cells = zip(*(_cells(one) for one in self.columns.values()))
+        line = ",".join(forms) + "\n"
+        return ",".join(map(str, map(_cell, self.columns))) + "\n" + "".join([line % row for row in zip(*cells)])
 
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
@@ -164,8 +160,21 @@ def _number(value: Any) -> float:
     return float(value) if isinstance(value, float | int) else math.nan
 
 
-def _cells(values: Iterable[Any]) -> Iterator[Any]:
-    """The cells of a column as text."""
-    if isinstance(values, np.ndarray):
-        return ("" if x != x else f"{x:.17g}" for x in values.tolist())
-    return (("true" if x else "false") if isinstance(x, bool) else x for x in values)
+def _cells(values: np.ndarray | Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """The cells of a column, and the form in which a line takes them; what isn't known is empty."""
+    if not isinstance(values, np.ndarray):
+        return "%s", [_cell(x) for x in values]
+    numbers = values.tolist()
+    if not np.isnan(values).any():
+        return "%.17g", numbers
+    return "%s", ["" if x != x else f"{x:.17g}" for x in numbers]
+
+
+def _cell(value: Any) -> Any:
+    """A cell that is no number; texts have quotes where they need them (RFC 4180)."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and not value.isalnum() and any(mark in value for mark in ',"\n\r'):
+        doubled = value.replace('"', '""')
+        return f'"{doubled}"'
+    return value

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
 from ..blocks import blocks_of_variations
@@ -81,7 +83,6 @@ def _together(task: Task) -> list[Outcome]:
     for block in blocks_of_variations(task.scenario, task.variations, task.robot, most=max(len(task.variations), 1)):
         numbers = take_sweep_outputs(block.t, block.columns, task.wanted, len(block.places))
         rows = whole_sweep_rows(block.t, block.columns, task.rows, len(block.places))
-        for k, place in enumerate(block.places):
-            kept = (*numbers[k].tolist(), *block.energy[k].tolist())
-            made[place] = Outcome(block.ended[k], block.reasons[k], kept, rows[k])
+        kept = map(tuple, np.column_stack([numbers, block.energy]).tolist())
+        made.update(zip(block.places, map(Outcome, block.ended, block.reasons, kept, rows)))
     return [made[k] for k in range(len(task.variations))]

@@ -4,6 +4,8 @@ from .bug import Bug
 
 MARCH = "engine/machine/jit/march_code.py"
 CLOSED_ROWS = ("loops/test_many.py::test_the_compiled_loop_leaves_rows_that_are_closed",)
+COLUMNS = "engine/machine/jit/columns.py"
+SOLVED = ("machine/test_pieces.py::test_columns_are_solved_for_in_a_loop",)
 CACHE = "engine/machine/jit/cache.py"
 SOURCES = "engine/machine/jit/sources.py"
 NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
@@ -48,6 +50,20 @@ COMPILED = (
         "DEMAND = -1",
         "DEMAND = 0",
         ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",),
+    ),
+    Bug(
+        "columns at the end of a matrix are solved for twice",
+        COLUMNS,
+        "block.select(fresh, solved, before)",
+        "solved",
+        SOLVED,
+    ),
+    Bug(
+        "the second matrix of columns is the first one",
+        COLUMNS,
+        "%matrix = mul i64 %number, {size}",
+        "%matrix = mul i64 0, {size}",
+        SOLVED,
     ),
     Bug(
         "the second error estimate of an integrator is forgotten in the time loop",
@@ -104,6 +120,34 @@ COMPILED = (
         "pivot.support = pivot.support + dot(pivot.A_d, extra)",
         "pivot.support = pivot.support + 0.0",
         ABREAST_TESTS,
+    ),
+    Bug(
+        "a joint that is held has to have inertia",
+        "engine/dynamics/sweeps.py",
+        "one_over = loose / (size + hold)",
+        "one_over = loose / size",
+        ("simulate/test_one_program.py::test_what_is_held_needs_no_inertia",),
+    ),
+    Bug(
+        "each mode of a tree has a program of its own",
+        "engine/simulate/compiled.py",
+        "return replace(discrete, switched=modal) if len(modal) >= FEWEST else discrete",
+        "return discrete",
+        ("simulate/test_one_program.py::test_all_modes_have_one_loop",),
+    ),
+    Bug(
+        "supports by the loop's code are those of other joints",
+        "engine/simulate/compiled.py",
+        "found = loop.watched(signals, y, len(bearers) + len(self._system.bounded))[: len(bearers)]",
+        "found = loop.watched(signals, y, len(bearers) + len(self._system.bounded))[: len(bearers)][::-1]",
+        ("simulate/test_one_program.py::test_the_loop_says_what_holds_joints_and_how_others_accelerate",),
+    ),
+    Bug(
+        "accelerations by the loop's code are speeds",
+        "engine/simulate/runner.py",
+        "qdd[system.state_speeds] = rate[len(system.state_coordinates) : system.measured]",
+        "qdd[system.state_speeds] = rate[: len(system.state_speeds)]",
+        ("simulate/test_one_program.py::test_the_loop_says_what_holds_joints_and_how_others_accelerate",),
     ),
     Bug(
         "the first stage of a step with an event is the next one's",
@@ -247,7 +291,7 @@ COMPILED = (
     ),
     Bug(
         "a constant signal is that of the leg's first instant",
-        "engine/simulate/loop.py",
+        "engine/simulate/marching.py",
         "within = stepper.t + (end - stepper.t) / 2",
         "within = stepper.t",
         ("simulate/test_march_modes.py::test_laws_of_time_are_in_the_loop",),
@@ -269,8 +313,8 @@ COMPILED = (
     Bug(
         "compiled code of another form",
         "engine/machine/jit/kernel.py",
-        '"single", identity, lambda: llvm.single_sample_ir',
-        'f"lanes {native.native_lanes()}", identity, lambda: llvm.single_sample_ir',
+        'objects.loaded_machine_code("single", identity',
+        'objects.loaded_machine_code(f"lanes {native.native_lanes()}", identity',
         ("machine/test_agreement.py::test_one_sample_and_many",),
     ),
     Bug(
@@ -631,8 +675,8 @@ COMPILED = (
     Bug(
         "zeros of one robot are zeros of all",
         "engine/dynamics/symbols.py",
-        'return Shared(program, (*rest, repr(planted_bodies(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))',
-        "return Shared(program, (*rest, repr(sorted(map(repr, own))[:3])), tuple(own.values()))",
+        'return Own(own, repr(planted_bodies(numbers, dict.fromkeys(own, "a number"))))',
+        "return Own(own, repr(sorted(map(repr, own))[:3]))",
         ("machine/test_shared.py::test_a_number_that_was_zero_is_another_structure",),
     ),
 )

@@ -6,8 +6,10 @@ HOME = "engine/study/identification/"
 SQUARES = f"{HOME}least_squares.py"
 NEAREST = f"{HOME}nearest.py"
 COLUMNS = f"{HOME}columns.py"
+FRICTION = f"{HOME}friction.py"
 CLOSED = f"{HOME}closed.py"
 EXCITE = f"{HOME}excite.py"
+DETERMINANT = f"{HOME}determinant.py"
 RECORDED = f"{HOME}recorded.py"
 TESTS = "study/test_identification.py::"
 EXACT = (f"{TESTS}test_exact_data_give_exact_numbers",)
@@ -59,9 +61,37 @@ IDENTIFICATION = (
     Bug(
         "dry friction over the speed without its width",
         COLUMNS,
-        "np.tanh(v / wanted.friction.width)",
+        "np.tanh(v / friction.width)",
         "np.tanh(v)",
         (f"{TESTS}test_smooth_friction_is_the_law_that_is_asked_for",),
+    ),
+    Bug(
+        "friction builds up along twice the path",
+        FRICTION,
+        "np.exp(-gone / distance)",
+        "np.exp(-gone / 2 / distance)",
+        (f"{TESTS}test_friction_after_a_reversal_is_that_of_its_differential_equation",),
+    ),
+    Bug(
+        "reversals count from the next row on",
+        FRICTION,
+        "v = np.insert(v, turning, 0.0)",
+        "v = np.insert(v, turning, v[turning])",
+        (f"{TESTS}test_friction_after_a_reversal_is_that_of_its_differential_equation",),
+    ),
+    Bug(
+        "the path of friction that explains least",
+        FRICTION,
+        "near[np.argmax([",
+        "near[np.argmin([",
+        (f"{TESTS}test_the_path_on_which_friction_builds_up_is_found",),
+    ),
+    Bug(
+        "the model's efforts go through no filter",
+        COLUMNS,
+        "if motion.filter is not None:",
+        "if False:",
+        (f"{TESTS}test_the_models_efforts_go_through_the_filter_of_the_measured_ones",),
     ),
     Bug(
         "accelerations of mechanisms without the drift of their speeds",
@@ -100,7 +130,7 @@ IDENTIFICATION = (
     ),
     Bug(
         "speeds between the instants of a search aren't limited",
-        EXCITE,
+        DETERMINANT,
         "max(axis=-2) * beyond for",
         "max(axis=-2) * 0.999 for",
         ("study/test_excite.py::test_a_robot_can_be_identified_from_its_motion",),
@@ -108,8 +138,22 @@ IDENTIFICATION = (
     Bug(
         "a search that makes the determinant small",
         EXCITE,
-        "return -float(found[0]), -(found",
-        "return float(found[0]), (found",
+        "return -value, -along.ravel()",
+        "return value, along.ravel()",
         ("study/test_excite.py::test_motions_stay_within_limits_and_are_better_than_at_random",),
+    ),
+    Bug(
+        "the gradient of a determinant leaves out that efforts limit the motion",
+        DETERMINANT,
+        "- float((along * y).sum()) /",
+        "- 0.0 * float((along * y).sum()) /",
+        ("study/test_excite.py::test_the_gradient_is_that_of_the_determinant",),
+    ),
+    Bug(
+        "the gradient of a determinant leaves out that positions and speeds limit the motion",
+        DETERMINANT,
+        "- float(along[k] @ own) /",
+        "- 0.0 * float(along[k] @ own) /",
+        ("study/test_excite.py::test_the_gradient_is_that_of_the_determinant",),
     ),
 )

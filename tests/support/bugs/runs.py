@@ -15,8 +15,29 @@ STEPS = ("simulate/test_integrate.py::test_steps_are_scipys_to_the_last_bit",)
 
 RUNS = (
     Bug(
+        "implicit methods solve equations with the transposed matrix",
+        "engine/simulate/scipy_stepper.py",
+        "lapack.dgetrs)(*of, b, overwrite_b=True)",
+        "lapack.dgetrs)(*of, b, trans=1, overwrite_b=True)",
+        ("simulate/test_integrate.py::test_implicit_steps_are_scipys_to_the_last_bit",),
+    ),
+    Bug(
+        "LSODA's failures are taken for steps",
+        "engine/simulate/scipy_stepper.py",
+        "            if state < 0:\n",
+        "            if state > 9:\n",
+        ("simulate/test_integrate.py::test_what_lsoda_says_comes_out_as_a_sentence",),
+    ),
+    Bug(
+        "constant signals are those of the modes before",
+        "engine/simulate/runner.py",
+        "if self._last[0] is not discrete:",
+        "if self._last[0] is None:",
+        ("simulate/test_one_program.py::test_the_loop_says_what_holds_joints_and_how_others_accelerate",),
+    ),
+    Bug(
         "derivatives of a rate are those of its neighbour",
-        "engine/simulate/compiled.py",
+        "engine/simulate/recorded.py",
         "moved = [Dual(x, {k: 1.0}) for k, x in enumerate(y)]",
         "moved = [Dual(x, {k ^ 1: 1.0}) for k, x in enumerate(y)]",
         ("simulate/test_slopes.py::test_slopes_are_those_of_the_rate",),
@@ -201,7 +222,7 @@ RUNS = (
     ),
     Bug(
         "compiled runs take any number of steps",
-        "engine/simulate/loop.py",
+        "engine/simulate/marching.py",
         "if status == PAUSED and before + accepted > solver.max_steps:",
         "if status == PAUSED and accepted < 0:",
         ("simulate/test_runs.py::test_as_many_steps_as_are_allowed",),

@@ -76,4 +76,25 @@ STUDIES = (
         '"auto"',
         ("machine/test_offer.py::test_what_is_compiled_only_where_it_pays",),
     ),
+    Bug(
+        "numbers of joints that slide have the units of those that turn",
+        "engine/study/file_units.py",
+        "OF_JOINT[kind][not turning]",
+        "OF_JOINT[kind][0]",
+        ("study/test_page.py::test_numbers_of_a_file_have_units",),
+    ),
+    Bug(
+        "cells with quotes stand in the table as they are",
+        "engine/study/sweep/table.py",
+        """return f'"{doubled}"'""",
+        "return doubled",
+        ("study/test_sweep.py::test_the_csv_file_is_what_pythons_own_writer_makes",),
+    ),
+    Bug(
+        "the first batches are large, whatever a run takes",
+        RUN,
+        "FIRST = 8  #",
+        "FIRST = 50  #",
+        ("study/test_sweep.py::test_workers_have_batches_of_which_scheduling_is_a_small_part",),
+    ),
 )

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..parallel.cluster import Cluster
-from ..parallel.engines import Engine, echo_message_of_node
-from ..parallel.steps import Exchange
+from ...parallel.cluster import Cluster
+from ...parallel.engines import Engine, echo_message_of_node
+from ...parallel.steps import Exchange
 
 PINGS = 20
 LARGE = 500_000  # numbers of the message that measures bytes a second

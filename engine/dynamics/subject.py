@@ -1,0 +1,127 @@
+"""What a row of the table of programs is, and what its text is about: a robot with the inertias and choices to use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ..machine.program.scalars import Scalar
+from ..machine.program.trace import Columns, Program, Recording
+from ..robot.model import Body, Robot, Three, Tree
+from .derivatives import Unsolved, derivative_matrices_by_rows
+from .sweeps import Load, Wrenches
+from .wrenches import constant_wrenches, wrenches_on_bodies
+
+Given = Mapping[str, list[Scalar]]
+
+
+class SubjectNumbers(NamedTuple):
+    """The numbers of a program's subject: of the bodies to use, of those of both trees, and the least usual pivots."""
+
+    bodies: tuple[Body, ...]
+    tree: tuple[Body, ...]
+    parts: tuple[Body, ...]
+    gravity: Three
+    least: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of a program: a robot, its bodies with the inertias to use, and further choices."""
+
+    robot: Robot
+    bodies: tuple[Body, ...]
+    wrenched: tuple[str, ...] = ()  # links on which the caller's wrenches act, [n; f] at their origins in their axes
+    link: str = ""  # the link whose Jacobian is computed
+    at: str = "link"  # `link` for frames of links, `end` for those at their far ends
+    square: bool = False  # whether frames have the last row 0 0 0 1
+    least: tuple[float, ...] | None = None  # for each speed the least usual pivot; None: to be computed
+
+    @property
+    def numbers(self) -> SubjectNumbers:
+        """The numbers of the subject that may be symbols."""
+        robot = self.robot
+        return SubjectNumbers(self.bodies, robot.tree.bodies, robot.parts.bodies, robot.gravity, self.least or ())
+
+    def with_numbers(self, numbers: SubjectNumbers) -> Subject:
+        """The subject with other numbers."""
+        tree, parts = replace(self.robot.tree, bodies=numbers.tree), replace(self.robot.parts, bodies=numbers.parts)
+        robot = replace(self.robot, tree=tree, parts=parts, gravity=numbers.gravity)
+        return replace(self, robot=robot, bodies=numbers.bodies, least=numbers.least)
+
+    def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:
+        """All wrenches on the bodies of a tree, the robot's own and the caller's."""
+        w = given.get("w", [])
+        own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
+        return wrenches_on_bodies(tree, [*constant_wrenches(self.robot), *own])
+
+
+@dataclass(frozen=True)
+class ProgramRow:
+    """A quantity of the table: its inputs, the name and shape of its output, and the text that computes it.
+
+    `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
+    give the same numbers.  Where an inertia is divided by, `watched` are numbers that are enormous if next to nothing
+    is left of it.  Robots of more than `most` bodies have it as plain text only, because straight code for so
+    many takes seconds to compile.  `parts` are names and shapes of the arrays into which calls divide the numbers;
+    without them, a call's result is one array of the shape.  `unsolved` is the text up to the solving of a linear
+    system for many columns, which compiled code of large robots does in a loop.
+    """
+
+    about: str
+    inputs: tuple[str, ...]
+    output: str
+    shape: Callable[[Subject], tuple[int, ...]]
+    text: Callable[[Subject, Given], list[Scalar]]
+    regroups: bool = True
+    most: int = 200
+    watched: Callable[[Subject, Given], list[Scalar]] | None = None
+    parts: Callable[[Subject], Sequence[tuple[str, tuple[int, ...]]]] | None = None
+    unsolved: Callable[[Subject, Given], Unsolved] | None = None
+
+    def widths(self, subject: Subject) -> dict[str, int]:
+        """The number of columns of each group of inputs."""
+        names = (*self.inputs, "w") if subject.wrenched else self.inputs
+        return {name: WIDTHS[name](subject) for name in names}
+
+    def program(self, subject: Subject, name: str) -> Program:
+        """The recorded program of the text."""
+        return self.recorded(Recording(name), subject)
+
+    def recorded(self, recording: Recording, subject: Subject) -> Program:
+        """The same in a recording that was begun."""
+        given, watched = self._begun(recording, subject)
+        return recording.program(watched, **{self.output: self.text(subject, given)})
+
+    def compilable(self, recording: Recording, subject: Subject) -> Program:
+        """The same for compiled code, to which a large robot's program leaves the columns to be solved for."""
+        if self.unsolved is None or subject.robot.nv < MANY:
+            return self.recorded(recording, subject)
+        given, watched = self._begun(recording, subject)
+        of = self.unsolved(subject, given)
+        inner, numbers, n = Recording("columns"), of.factors.numbers(), len(of.qdd)
+        factors = of.factors.with_numbers(inner.input("shared", len(numbers)))
+        solving = inner.program(solved=factors.solve(inner.input("column", n)))
+        made = recording.program(watched, **{self.output: [*of.qdd, *derivative_matrices_by_rows(of.columns)]})
+        shared = [recording.graph.node(x) for x in numbers]
+        return replace(made, columns=Columns(solving, shared, n, len(of.columns) // n))
+
+    def _begun(self, recording: Recording, subject: Subject) -> tuple[Given, Sequence[Scalar]]:
+        """The inputs, and what is watched."""
+        given: Given = {group: list(recording.input(group, width)) for group, width in self.widths(subject).items()}
+        return given, self.watched(subject, given) if self.watched is not None else ()
+
+
+MANY = 24  # speeds from which on columns are solved for in a loop; below, batches are quicker without
+
+
+WIDTHS: dict[str, Callable[[Subject], int]] = {
+    "q": lambda subject: subject.robot.nq,
+    "qd": lambda subject: subject.robot.nv,
+    "qdd": lambda subject: subject.robot.nv,
+    "tau": lambda subject: subject.robot.nv,
+    "costate": lambda subject: subject.robot.nv,
+    "at": lambda subject: 3,
+    "w": lambda subject: 6 * len(subject.wrenched),
+}

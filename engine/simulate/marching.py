@@ -1,0 +1,121 @@
+"""The part of a leg that compiled code takes, from where a stepper is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import thread_time
+from typing import Any
+
+import numpy as np
+
+from ..machine.jit.curves import SignalPieces
+from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
+from . import reasons
+from .events import Watch
+from .integrate import INTEGRATORS
+from .runge_kutta import RungeKutta
+from .runner import Runner
+from .scipy_stepper import Scipy
+from .stepper import NOT_FINITE, Stepper
+from .stepper import TOO_SMALL as STEP_TOO_SMALL
+from .trace import Progress, Solver, Trace
+
+ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
+ROWS_CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
+FIRST_GROWTH, GROWTH = 30, 3  # of the steps to come beyond the first and beyond later ones, as far as can be foreseen
+TOO_MANY = "more than {} steps (`max_steps` of the solver)"
+TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
+
+
+@dataclass(frozen=True)
+class ReadyLoop:
+    """The compiled loop for the rest of a leg, with the signals that vary in time and the rules of the watches."""
+
+    loop: March
+    pieces: SignalPieces
+    rules: list[tuple[float, ...]]
+
+
+def compiled_loop_for_leg(
+    run: Runner, stepper: Stepper, watched: Sequence[Watch], end: float, solver: Solver
+) -> ReadyLoop | None:
+    """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
+    scheme = INTEGRATORS[solver.method].loop
+    rules = run.rules(watched) if scheme is not None and run.marches else None
+    run.alone = rules is None
+    if scheme is None or rules is None:
+        return None
+    assert isinstance(stepper, RungeKutta | Scipy)
+    # a leg that no event cuts short takes at least so many steps, and so do all legs that share one program
+    growth = GROWTH if stepper.accepted else FIRST_GROWTH
+    loop = run.march(scheme, stepper.t, 0.0)  # where it pays already, its code finds the first step's length, too
+    if loop is None and (not watched or run.discrete.switched):
+        steps = (end - stepper.t) / (growth * stepper.wanted())
+        loop = run.march(scheme, stepper.t, steps * scheme.evaluations)
+    pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
+    run.alone = loop is not None and pieces is None
+    return ReadyLoop(loop, pieces, rules) if loop is not None and pieces is not None else None
+
+
+def marched_leg(
+    ready: ReadyLoop,
+    run: Runner,
+    stepper: Any,
+    end: float,
+    grid: np.ndarray,
+    solver: Solver,
+    tell: Progress,
+    trace: Trace,
+) -> tuple[float, np.ndarray]:
+    """Integrate the rest of a leg by compiled code, from where the stepper is; return the last instant and state."""
+    march, first = ready.loop, len(trace.t)
+    ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
+    out = march.room(len(ahead))
+    within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
+    wanted, slope = stepper.wanted(), stepper.f
+    march.begin(
+        np.array(run.signals(within)),
+        stepper.y,
+        ready.pieces,
+        ready.rules,
+        run.quantities,
+        slope,
+        T=stepper.t,
+        H=wanted,
+        T_END=end,
+        RTOL=stepper.rtol,
+        ATOL=float(np.min(stepper.atol)),
+        MAX_STEP=stepper.max_step,
+    )
+    before, written, begun = trace.steps + stepper.accepted, 0, thread_time()
+    while True:
+        left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
+        status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
+        accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
+        closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
+        trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)
+        written = rows
+        if status == PAUSED and before + accepted > solver.max_steps:
+            trace.ended, trace.reason = (
+                "failed",
+                f"at t = {march.control[T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
+            )
+        elif status == PAUSED and march.evaluations > solver.max_evaluations - run.evaluations:
+            trace.ended, trace.reason = (
+                "failed",
+                f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
+            )
+        elif march.control[STATUS, 0] == TOO_SMALL:
+            why = reasons.reason_why_integration_failed(
+                run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE
+            )
+            trace.ended, trace.reason = "failed", f"at t = {march.control[T, 0]:.9g} s: {why}"
+        tell(float(march.control[T, 0]))
+        if status == REACHED or trace.ended != "done":
+            break
+    run.marched(thread_time() - begun)
+    trace.steps += accepted
+    trace.rejected += rejected
+    run.evaluations += march.evaluations + (slope is None)
+    return float(march.control[T, 0]), march.y[0].copy()

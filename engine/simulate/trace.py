@@ -1,0 +1,64 @@
+"""The limits of a run, and what it leaves: rows, events and how it ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .discrete import Discrete
+from .runner import Runner
+
+Progress = Callable[[float], None]  # is told how far a run has come
+
+
+@dataclass
+class Solver:
+    """The integrator and its limits; the defaults are those of scenarios."""
+
+    method: str = "rk45"
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    max_step: float = math.inf
+    step: float | None = None
+    max_steps: int = 1_000_000
+    max_evaluations: float = math.inf
+    at_singularity: str = "stop"
+    paces: tuple[tuple[float, float, float], ...] = ()  # (from, to, longest step in between), for adaptive methods
+
+
+@dataclass
+class Trace:
+    """The rows of a run, one for each instant, with its events and how it ended."""
+
+    t: list[float] = field(default_factory=list)
+    states: list[np.ndarray] = field(default_factory=list)
+    signals: list[list[float]] = field(default_factory=list)
+    discrete: list[Discrete] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    ended: str = "done"
+    reason: str = ""
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    singular: Any = None  # the first singular position that the run met
+
+    def keep(self, run: Runner, t: float, y: np.ndarray) -> None:
+        """Keeps a row, which is evaluated together with all others at the end."""
+        signals = run.signals(t)  # first, so that an interrupt here leaves all lists of one length
+        self.t.append(t)
+        self.states.append(y)
+        self.signals.append(signals)
+        self.discrete.append(run.discrete)
+
+    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool = False) -> None:
+        """Keep many rows that compiled code has left, whose loops it may have closed already."""
+        settled = run.held_still(states) if closed else run.settled_rows(times, states)
+        signals = run.signal_rows(times).tolist()
+        self.t += times.tolist()
+        self.states += list(settled)
+        self.signals += signals
+        self.discrete += [run.discrete] * len(times)
