@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Conversion, Part
     from denoc.formats.report import Report
     from denoc.formats.table import Format
+    from denoc.text.document import Document
 
-WRITTEN = ("yaml", "urdf", "redysim")
+WRITTEN = ("yaml", "urdf", "mjcf", "redysim")
 
 
 def convert_command(
@@ -33,7 +34,7 @@ def convert_command(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help="yaml (denoc's own), urdf or redysim (default: by the suffix of --out, else yaml).",
+            help="yaml (denoc's own), urdf, mjcf or redysim (default: by the suffix of --out, else yaml).",
             autocompletion=options.completion_from_names("denoc.cli.convert", "WRITTEN"),
         ),
     ] = None,
@@ -57,9 +58,11 @@ def convert_command(
     from denoc.text.library import find_library_file
 
     read = converted_from_any_format(find_library_file(source, "robots"), floating=floating, loops=loops)
-    robot = build_robot(read.document)
     target = _target(to, out)
     assert target.write is not None
+    if out is not None:
+        _move_meshes(read.document, out if os.path.isdir(out) else out.parent, packages=target.name == "urdf")
+    robot = build_robot(read.document)
     written = target.write(robot)
     warnings = [*robot.warnings, *written.report.warnings()]
     files = []
@@ -80,6 +83,15 @@ def convert_command(
             said.print_warning(warning)
     if strict and warnings:
         raise typer.Exit(1)
+
+
+def _move_meshes(document: Document, folder: Path, *, packages: bool) -> None:
+    """Lets paths to meshes lead there from the folder into which the robot is written."""
+    from denoc.robot.mesh_files import folder_of_robot_file, robot_data_with_meshes_seen_from
+
+    document.data = robot_data_with_meshes_seen_from(
+        document.data, folder_of_robot_file(document), folder, packages=packages
+    )
 
 
 def _show(

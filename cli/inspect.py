@@ -111,6 +111,8 @@ def _list_base_parameters(model: Robot) -> None:
 
     known = base_parameters(model)
     source = "by rules" if known.rules else "by the rank of the regressor"
+    if known.doubtful:
+        source += f", which is in doubt: the faintest of its singular values that count is {known.faintest:.0e}"
     typer.echo(
         f"{model.name}: {count_with_noun(len(known.names), 'base parameter')} of {len(known.numbers)} numbers, {source}"
     )
@@ -128,7 +130,7 @@ def _base_parameters(model: Robot) -> robot_shapes.BaseParameters:
         {"name": name, "value": float(value), "numbers": known.group(name)}
         for name, value in zip(known.names, known.values)
     ]
-    return {"groups": groups, "silent": list(known.silent), "rules": known.rules}
+    return {"groups": groups, "silent": list(known.silent), "rules": known.rules, "faintest": known.faintest}
 
 
 # ---- JSON
@@ -156,6 +158,18 @@ def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> robo
     }
     if mobility:
         _add_closing(facts, model, mobility)
+    if model.springs:
+        names = _coordinate_owners(model)
+        facts["springs"] = [
+            {
+                "name": name,
+                "joints": {names[one.coordinate]: one.ratio for one in cord.joints},
+                "stiffness": cord.stiffness,
+                "rest": cord.rest,
+                "damping": cord.damping,
+            }
+            for name, cord in model.springs
+        ]
     return facts
 
 
@@ -226,6 +240,7 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from denoc.cli.mobility import mobility_lines_to_print, spring_lines_to_print
     from denoc.dynamics.masses import mass_and_centre
 
     # lines as long as they are: a terminal breaks them, and no digit is left out where it is narrow or there is none
@@ -235,14 +250,14 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     _draw_joints(console, model, mobility)
     _draw_placements(console, model)
     if mobility:
-        from denoc.cli.mobility import mobility_lines_to_print
-
         for line in mobility_lines_to_print(model, mobility):
             console.print(line, markup=False)
     else:
         actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
         freedoms = f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
         console.print(freedoms + _extent(model, "no loops"), markup=False)
+    for line in spring_lines_to_print(model):
+        console.print(line, markup=False)
     mass, centre = mass_and_centre(model, mobility.q if mobility else None)
     at = ", ".join(f"{x:.5g}" for x in centre)
     where = "the assembled position" if mobility and mobility.closed else "the initial position"

@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from denoc.robot.model import Robot
 
 
+def spring_lines_to_print(model: Robot) -> Iterator[str]:
+    """The lines on springs over several joints."""
+    owners = {k: joint.name for joint in model.moving for k in joint.coordinates}
+    for name, cord in model.springs:
+        along = " + ".join(f"{one.ratio:g} × {owners[one.coordinate]}" for one in cord.joints)
+        yield f"spring {name}: stiffness {cord.stiffness:g}, damping {cord.damping:g}, rest {cord.rest:g}, over {along}"
+
+
 def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:
     """The lines on cuts, couplings and actuators, then on freedoms, reactions, actuation and the order of solution."""
     from denoc.loops.mobility import loop_gap_in_words

@@ -140,6 +140,16 @@ class Mobility(TypedDict):
     distance: NotRequired[float | None]
 
 
+class Spring(TypedDict):
+    """A spring with a damper over a weighted sum of joints."""
+
+    name: str
+    joints: Annotated[dict[str, float], field_of_command_output("each with its coefficient")]
+    stiffness: float
+    rest: float
+    damping: float
+
+
 class Combination(TypedDict):
     """A combination of numbers that the dynamics knows."""
 
@@ -154,6 +164,7 @@ class BaseParameters(TypedDict):
     groups: Sequence[Combination]
     silent: Annotated[Sequence[str], field_of_command_output("numbers without effect on any force")]
     rules: Annotated[bool, field_of_command_output("from rules, otherwise from the rank of the regressor")]
+    faintest: Annotated[float, field_of_command_output("the least singular value that counts, over the largest")]
 
 
 class Robot(TypedDict):
@@ -172,6 +183,7 @@ class Robot(TypedDict):
     loops: NotRequired[Sequence[Loop]]
     couplings: NotRequired[Sequence[Coupling]]
     actuators: NotRequired[Sequence[Actuator]]
+    springs: NotRequired[Sequence[Spring]]
     mobility: NotRequired[Mobility]
     notes: Sequence[str]
     warnings: Sequence[str]

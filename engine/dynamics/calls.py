@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import plain_or_compiled_in_blocks
 from ..machine.jit.parts import kernel_parts_in_order
@@ -16,6 +15,7 @@ from ..machine.jit.rolled import Rolled
 from ..machine.program.scalars import scalars_into_columns
 from ..robot.model import Robot
 from .direct import aim_direct_call, direct_call, key_of_direct_call
+from .looped import runs_as_loop_over_bodies
 from .mixed import Hybrid, Mixed, Pattern, mixed_dynamics
 from .mixed import hybrid_tree_problem as known_hybrid
 from .samples import (
@@ -55,7 +55,7 @@ def hybrid(
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
     rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
     motion_given = _pattern(robot, rates, forces)
-    if not choice.code_runs_rolled(len(robot.tree.bodies), single=s.count is None):
+    if not runs_as_loop_over_bodies(robot.tree.bodies, single=s.count is None):
         links, w = s.acting(wrenches)
         rows = [*(s.rows(name) for name in ("q", "qd", "qdd", "tau")), w]
         what = _of_pattern(np.array(motion_given))
@@ -111,7 +111,7 @@ def _solved(
     if s.count != 0 and not all(pattern) and ("examined", pattern) not in robot.derived:
         examine_joint_inertia_once(s.begun_finite().robot, rows[0][0], pattern)
     result = _room(out, (*s.shape, problem.results()), rows)
-    if s.count is None and not choice.code_runs_rolled(len(problem.bodies), single=True):
+    if s.count is None and not runs_as_loop_over_bodies(problem.bodies, single=True):
         result[...] = _alone(problem, s, rows, what)
     else:
         _many(problem, s, rows, what, result if s.count is not None else result[None])

@@ -11,7 +11,7 @@ from ..robot.model import ZERO, Body, Robot
 from .kinematics import body_placements
 from .samples import BLOCK, Samples
 from .spatial import Vector, dot
-from .springs import stretch_of_joint_spring
+from .springs import cord_rate, cord_stretch, cords_of_bodies, stretch_of_joint_spring
 from .stripped import bodies_without_passive_forces
 from .sweeps import Load, Wrenches, sweep_tree
 from .wrenches import joint_forces_that_balance_wrenches
@@ -37,6 +37,10 @@ def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[S
             if drive.stiffness:
                 way = stretch_of_joint_spring(drive, q)
                 elastic = elastic + 0.5 * drive.stiffness * (way * way)
+    for cord in cords_of_bodies(bodies):
+        if cord.stiffness:
+            way = cord_stretch(cord, q)
+            elastic = elastic + 0.5 * cord.stiffness * (way * way)
     return kinetic, potential, elastic
 
 
@@ -47,6 +51,10 @@ def damping_power(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
         for k, drive in zip(body.speeds, body.drives):
             if drive.viscous:
                 loss = loss + drive.viscous * qd[k] * qd[k]
+    for cord in cords_of_bodies(bodies):
+        if cord.damping:
+            rate = cord_rate(cord, qd)
+            loss = loss + cord.damping * (rate * rate)
     return loss
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..robot.model import Robot
-from .calls import inverse
-from .quantities import derivatives
+from .quantities import bias, derivatives
 from .samples import Samples, dynamics_call_with_checked_results, vector_of_dynamics_samples
 
 
@@ -22,7 +21,7 @@ def linearize_tree(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dic
     """
     qd = Samples(robot, **({} if qd is None else {"qd": qd})).arrays.get("qd", np.zeros(robot.nv))
     n, given = robot.nv, tau
-    holding = inverse(robot, q, qd, np.zeros(n))
+    holding = bias(robot, q, qd)  # what inverse dynamics gives without acceleration
     if np.ndim(holding) != 1:
         raise InputError("a linearisation is about one state", found=f"{len(holding)} samples")
     actuated = [k for joint in robot.moving if joint.actuated for k in joint.speeds]

@@ -10,18 +10,25 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..machine.jit import choice
 from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
 from . import one_body, sweeps, transfer
 from .one_body import Motion
 from .spatial import Matrix, Vector, dot, subtract, to_link_axes, transported_wrench
+from .springs import cords_of_bodies
 from .sweeps import Pivot
 from .symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from .vanishing import joint_pivot_loss
 
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
+
+
+def runs_as_loop_over_bodies(bodies: Sequence[Body], single: bool = False) -> bool:
+    """Whether compiled code for one sample or many loops over these bodies, as no spring reaches from one to others."""
+    return choice.code_runs_rolled(len(bodies), single=single) and not any(cords_of_bodies(bodies))
 
 
 class BodyKind:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..machine.jit import choice, native, rolled
+from ..machine.jit import native, rolled
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.ledger import LOOP
 from ..machine.jit.offer import Offer, Shared
@@ -19,9 +19,10 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, as_floats
 from ..machine.program.trace import Node, Program, Recording
 from ..robot.model import ZERO, Robot
-from .looped import looped_tree_sweep_program
+from .looped import looped_tree_sweep_program, runs_as_loop_over_bodies
 from .numbers import TreeNumbers, tree_numbers
 from .regroup import regrouped_bodies
+from .springs import coordinates_of_springs
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
 from .symbols import dynamics_program_shared_by_shape
 from .vanishing import joint_pivot_losses, least_joint_pivots
@@ -41,12 +42,12 @@ class Mixed:
         self.level = level
         self._offer()
         # angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide
-        measured = {drive.coordinate for body in self.bodies for drive in body.drives if drive.stiffness}
+        sprung = coordinates_of_springs(self.bodies)
         self.turning = tuple(
             body.coordinates[k]
             for body in self.bodies
             for what, _, k in body.moves
-            if what == "turn" and body.coordinates[k] not in measured
+            if what == "turn" and body.coordinates[k] not in sprung
         )
 
     def _offer(self) -> None:
@@ -131,7 +132,7 @@ class Mixed:
         """Compiled code for many samples, or None where the plain text is to run on this number of them."""
         if not self.nv:
             return None
-        if not choice.code_runs_rolled(len(self.bodies)):
+        if not runs_as_loop_over_bodies(self.bodies):
             return self.offer.lanes(samples)
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
@@ -147,7 +148,7 @@ class Mixed:
 
     def single(self) -> Single | None:
         """Compiled code for one sample at a time, or None where the plain text is to run."""
-        return self.offer.single() if self.nv and not choice.code_runs_rolled(len(self.bodies), single=True) else None
+        return self.offer.single() if self.nv and not runs_as_loop_over_bodies(self.bodies, single=True) else None
 
     def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray], result: np.ndarray) -> np.ndarray | None:
         """`result`, filled row by row by compiled code; None where the plain text has to find what is wrong."""

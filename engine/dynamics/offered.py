@@ -22,6 +22,7 @@ from .direct import Call, aim_direct_call, direct_call
 from .programs import ROWS
 from .regroup import regrouped_bodies
 from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
+from .springs import coordinates_of_springs
 from .subject import Subject, SubjectNumbers
 from .symbols import dynamics_program_shared_by_shape
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
@@ -211,9 +212,9 @@ def offered_dynamics_quantity(
 
 def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     """Coordinates that matter by their cosines and sines only, because no spring measures them, nor does a screw."""
-    measured = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
+    sprung = coordinates_of_springs(bodies)
     angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
-    return tuple(k for k in angles if k not in measured)
+    return tuple(k for k in angles if k not in sprung)
 
 
 def tree_angles_within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Protocol
 from ..machine.program.scalars import Scalar, sign
 from ..robot.model import Body, Drive
 from .spatial import Matrix, Rotation, Vector, add, cross, dot, transpose
-from .springs import stretch_of_joint_spring
+from .springs import cord_tension, stretch_of_joint_spring
 from .transfer import Steps, join_inertia_blocks
 
 
@@ -111,11 +111,13 @@ def shear_inertia(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Ma
     return A, shear_wrench(W, d, pitch)
 
 
-def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
-    """The actuator force that friction, damping and spring of a joint need."""
-    force = drive.viscous * speed
+def passive_force(drive: Drive, q: Sequence[Scalar], qd: Sequence[Scalar], k: int) -> Scalar:
+    """The actuator force along speed k that friction, damping and springs need."""
+    force = drive.viscous * qd[k]
     if drive.coulomb:
-        force = force + drive.coulomb * sign(speed)
+        force = force + drive.coulomb * sign(qd[k])
     if drive.stiffness:
         force = force + drive.stiffness * stretch_of_joint_spring(drive, q)
+    for pull in drive.pulls:
+        force = force + pull.ratio * cord_tension(pull.cord, q, qd)
     return force

@@ -86,7 +86,7 @@ def regressor_tangents(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], 
         rotor, viscous, coulomb, offsets[k] = (unit() for _ in OF_SPEED)
         stiffness = unit() if drive.stiffness else 0.0
         numbers = {"rotor": rotor, "viscous": viscous, "coulomb": coulomb, "stiffness": stiffness, "rest": 0.0}
-        drives[k] = replace(drive, **numbers)  # type: ignore[arg-type]
+        drives[k] = replace(drive, **numbers, pulls=())  # type: ignore[arg-type]
     given: list[Body] = [replace(body, drives=tuple(drives[k] for k in body.speeds)) for body in bodies]
     tau, _ = sweep_tree(given, robot.gravity, q, qd, qdd, (True,) * robot.nv)
     return [x + offsets[k] for k, x in enumerate(tau)]

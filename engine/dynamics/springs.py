@@ -1,4 +1,4 @@
-"""Springs in joints: how far they are stretched.
+"""Springs in joints and over several joints: how far they are stretched, and how they pull.
 
 The spring of a spherical joint turns the link back along the shortest way: with the rotation vector φ that leads from
 the relaxed orientation to the present one (|φ| ≤ π, the same in the axes of both), the moment is −k φ and the energy
@@ -7,14 +7,17 @@ spring against turning, and one of the same stiffness against its way.
 
 φ = 2 θ/sin θ · v/cos θ with θ = |φ|/4 and the vector part v of the Euler parameters, whose scalar is made positive; and
 with s = sin(θ/2), θ/sin θ = Σ c_k s^2k, c_0 = 1, c_(k+1) = c_k (2k + 2)/(2k + 3).
+
+A cord over several joints is stretched by s = Σ r_j q_j − rest; its tension T = k s + d ṡ pulls each joint with −r_j T.
+Its energy is k s²/2, and it loses d ṡ².
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..machine.program.scalars import Scalar, sign, square_root
-from ..robot.model import Drive
+from ..robot.model import Body, Cord, Drive
 from .spatial import Vector, dot, quaternion_matrix
 
 TERMS = 20  # s² is at most 0.147, so that the first one that is left out is less than a rounding error
@@ -33,6 +36,42 @@ def stretch_of_joint_spring(drive: Drive, q: Sequence[Scalar]) -> Scalar:
         way = [q[k] - x for k, x in zip(pose.place, pose.rest)]
         return dot([row[pose.axis] for row in quaternion_matrix(e)], way)
     return rotation_vector(relative_euler_parameters(pose.rest, e))[pose.axis]
+
+
+def cord_stretch(cord: Cord, q: Sequence[Scalar]) -> Scalar:
+    """How far a spring over several joints is stretched."""
+    return _sum(cord, [q[one.coordinate] for one in cord.joints]) - cord.rest
+
+
+def cord_rate(cord: Cord, qd: Sequence[Scalar]) -> Scalar:
+    """How fast it is stretched."""
+    return _sum(cord, [qd[one.speed] for one in cord.joints])
+
+
+def _sum(cord: Cord, values: Sequence[Scalar]) -> Scalar:
+    first, *others = [one.ratio * x for one, x in zip(cord.joints, values)]
+    return sum(others, first)
+
+
+def cord_tension(cord: Cord, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+    """The force of a spring over several joints and its damper."""
+    force: Scalar = 0.0
+    if cord.stiffness:
+        force = force + cord.stiffness * cord_stretch(cord, q)
+    if cord.damping:
+        force = force + cord.damping * cord_rate(cord, qd)
+    return force
+
+
+def cords_of_bodies(bodies: Sequence[Body]) -> Iterator[Cord]:
+    """The springs over several joints, each once."""
+    return (pull.cord for body in bodies for drive in body.drives for pull in drive.pulls if pull.counted)
+
+
+def coordinates_of_springs(bodies: Sequence[Body]) -> set[int]:
+    """The coordinates that springs measure."""
+    own = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
+    return own | {one.coordinate for cord in cords_of_bodies(bodies) if cord.stiffness for one in cord.joints}
 
 
 def relative_euler_parameters(rest: Sequence[float], e: Vector) -> Vector:

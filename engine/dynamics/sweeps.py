@@ -131,7 +131,7 @@ def sweep_inward(
     ψ̂ = A e, m̂ = eᵀ Â e, ψ = ψ̂ / m̂ (Saha 1999, eqs. 47 and 48).
     """
     for d, k, drive in reversed(list(zip(body.directions, body.speeds, body.drives))):
-        passive = passive_force(drive, q, qd[k])
+        passive = passive_force(drive, q, qd, k)
         if body.pitch:
             A, W = shear_inertia(A, W, d, body.pitch)
         if motion_given[k]:

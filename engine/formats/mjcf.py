@@ -64,7 +64,7 @@ def read_mjcf(draft: Draft, root: Element, side: Side) -> None:
         raise draft.error(root, "there is no body", allowed="at least one <body> in <worldbody>")
     bound_mjcf_inertias(reader.masses, reader.compiler)
     reader.options(root)
-    mjcf_ties.read_mjcf_ties(draft, root, reader.model, reader.defaults)
+    mjcf_ties.read_mjcf_ties(draft, root, reader.model, reader.defaults, limits=reader.compiler.limits)
     side.check(draft)
     for name in side.motors & set(reader.model.joints):
         reader.model.joints[name]["actuated"] = True
@@ -191,6 +191,7 @@ class _Reader:
         if np.linalg.norm(axis) < TINY:
             raise draft.error(one, "the axis has no direction")
         reference = draft.number(one, "ref", 0.0) * unit
+        self.model.relaxed[given] = draft.number(one, "springref", 0.0) * unit
         place, turn = at + R @ anchor, R
         if reference:  # the model stands where the coordinate has this value
             unit_axis = axis / np.linalg.norm(axis)
@@ -234,6 +235,8 @@ class _Reader:
             entry["spring"] = {"stiffness": stiffness[0], **rest}
         if armature[0]:
             entry["rotor_inertia"] = armature[0]
+            if entry["type"] == "free":
+                draft.note(CHANGED, "armature", "of a free joint it turns with the link's axes here", one)
 
     # ---- masses
 

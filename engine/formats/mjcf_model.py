@@ -61,6 +61,7 @@ class Model:
     worlds: dict[str, Frame] = field(default_factory=lambda: {"base": Frame("base")})  # of links, as the model stands
     joints: dict[str, dict[str, Any]] = field(default_factory=dict)  # entries of the robot's file
     references: dict[str, float] = field(default_factory=dict)  # coordinates of joints as the model stands
+    relaxed: dict[str, float] = field(default_factory=dict)  # where springs are relaxed, if joints have any
 
     def world(self, frame: Frame) -> Frame:
         """The frame in the world, as the model stands."""

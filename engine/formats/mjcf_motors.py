@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import mjcf_tendons
 from .draft import Draft
 from .mjcf_model import MAIN, Defaults, Model
 from .report import CHANGED, DROPPED
@@ -24,7 +25,6 @@ CONTROLLED = (
     "dcmotor",
     "plugin",
 )
-SIMPLE = ("revolute", "prismatic")  # joints of one coordinate
 
 
 def read_mjcf_actuators(
@@ -41,19 +41,6 @@ def read_mjcf_actuators(
             entry.setdefault("actuated", False)
 
 
-def note_mjcf_tendon(draft: Draft, one: Element) -> None:
-    """Notes what a tendon does by itself, apart from its actuator."""
-    acting = [key for key in ("stiffness", "damping", "frictionloss", "limited") if _set(draft, one, key)]
-    if acting or one.tag == "spatial":
-        why = f"its {', '.join(acting)} can't be held" if acting else "its way over bodies can't be held"
-        draft.note(DROPPED, f"tendon {one.tag}", why, one)
-
-
-def _set(draft: Draft, one: Element, key: str) -> bool:
-    value = one.attributes.get(key, "0")
-    return value == "true" if key == "limited" else any(draft.parsed(one, key, value, 0))
-
-
 def _actuator(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> None:
     """Adds one actuator; what a controller computes from positions is left out."""
     if one.tag not in CONTROLLED:
@@ -68,7 +55,8 @@ def _actuator(draft: Draft, one: Element, model: Model, tendons: dict[str, Eleme
         _on_site(draft, one, model, np.array((*gear, *[0.0] * 6)[:6]))
         return
     if key == "tendon":
-        ratios = _pulled(draft, one, model, tendons)
+        tendon = tendons.get(one.attributes["tendon"])
+        ratios = mjcf_tendons.coefficients_of_mjcf_tendon(draft, tendon, model) if tendon is not None else {}
         if len(ratios) != 1:
             _on_joints(draft, one, model, ratios, gear[0])
             return
@@ -78,25 +66,16 @@ def _actuator(draft: Draft, one: Element, model: Model, tendons: dict[str, Eleme
     _used(draft, one)
     entry = model.joints[name]
     entry["actuated"] = True
-    limits = _limits(draft, one, ratio * gear[0]) if entry["type"] in SIMPLE else None
+    limits = _limits(draft, one, ratio * gear[0]) if entry["type"] in mjcf_tendons.SIMPLE else None
     if limits is not None:
         before = entry.get("effort", {}).get("limits", [0.0, 0.0])
         entry["effort"] = {"limits": [limits[0] + before[0], limits[1] + before[1]]}  # several motors add up
 
 
-def _pulled(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> dict[str, float]:
-    """The coefficients of a fixed tendon's joints; nothing of a tendon over bodies."""
-    tendon = tendons.get(one.attributes["tendon"])
-    ratios: dict[str, float] = {}
-    for part in tendon.all("joint") if tendon is not None and tendon.tag == "fixed" else []:
-        name = draft.known(part, "joint", model.joints, "joint")
-        ratios[name] = ratios.get(name, 0.0) + draft.number(part, "coef", 1.0)
-    return ratios
-
-
 def _on_joints(draft: Draft, one: Element, model: Model, ratios: dict[str, float], gear: float) -> None:
     """An actuator on the sum of a tendon's joints."""
-    if not gear or not any(ratios.values()) or any(model.joints[name]["type"] not in SIMPLE for name in ratios):
+    able = all(model.joints[name]["type"] in mjcf_tendons.SIMPLE for name in ratios)
+    if not gear or not any(ratios.values()) or not able:
         draft.note(DROPPED, f"actuator {one.tag}", "it pulls no sum of joints", one)
         return
     _used(draft, one)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..robot.orientation import rotation_of
-from . import mjcf_motors
+from . import mjcf_motors, mjcf_tendons
 from .draft import Draft
 from .mjcf_model import MAIN, Defaults, Frame, Model
 from .pieces import robot_file_rotation_rows
@@ -15,14 +15,16 @@ from .report import CHANGED, DROPPED
 from .xml import Element
 
 
-def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults) -> None:
-    """Adds ties and actuators to the draft."""
+def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults, *, limits: bool) -> None:
+    """Adds ties and actuators to the draft; `limits` says that a range alone limits a tendon."""
     tendons: dict[str, Element] = {}
+    motors = [one.attributes for section in root.all("actuator") for one in section.children]
+    named = {one.get("name", one.get("tendon", "")) for one in motors}
     for section in root.all("tendon"):
         for one in section.children:
             own = defaults.apply(one, MAIN, draft, "tendon")
             tendons[own.attributes.get("name", "")] = own
-            mjcf_motors.note_mjcf_tendon(draft, own)
+            mjcf_tendons.read_mjcf_tendon(draft, own, model, named, limits=limits)
     for section in root.all("equality"):
         for one in section.children:
             _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model, tendons)

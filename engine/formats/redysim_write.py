@@ -151,6 +151,7 @@ def _lost(robot: Robot, bodies: list[Body], report: Report) -> None:
         "couplings": robot.couplings,
         "wrenches": robot.wrenches,
         "actuators": robot.actuators,
+        "springs over several joints": robot.springs,
         "points": [link for link in robot.links if link.points],
         "shapes": [link for link in robot.links if link.shape],
     }

@@ -138,6 +138,12 @@ def _as_urdf(robot: Robot) -> Written:
     return Written(*write_urdf(robot))
 
 
+def _as_mjcf(robot: Robot) -> Written:
+    from .mjcf_write import write_mjcf
+
+    return Written(*write_mjcf(robot))
+
+
 def _as_redysim(robot: Robot) -> Written:
     from .redysim_write import write_redysim
 
@@ -156,7 +162,7 @@ FORMATS = {
     row.name: row
     for row in (
         Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf), _as_urdf),
-        Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf)),
+        Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf), _as_mjcf),
         Format("sdf", "SDF", (".sdf", ".world", ".xml"), _by_root("sdf"), _xml(_sdf)),
         Format("redysim", "ReDySim", (".m", ".mat"), _is_redysim, _redysim, _as_redysim),
         Format("symoro", "SYMORO", (".par",), _is_symoro, _symoro),

@@ -183,6 +183,7 @@ class _Writer:
         lost = {
             "wrenches": robot.wrenches,
             "actuators": robot.actuators,
+            "springs over several joints": robot.springs,
             "points": [link for link in robot.links if link.points],
             "initial positions": [q for q, j in zip(robot.q0, self.names) if abs(q) > 0 and j in self._plain()],
             "idle spin": [joint for joint in robot.moving if joint.hooke],

@@ -109,7 +109,8 @@ class Forward(Accelerated):
     @cached_property
     def _elements(self) -> tuple[list[Element] | None, bool]:
         """The subsystems as elements of a loop, where one can run over them, and whether many of them are alike."""
-        if self.wrenched or self.loops.robot.wrenches or self.loops.robot.nv != len(self.part.rows) + len(self.part.N):
+        robot = self.loops.robot
+        if self.wrenched or robot.wrenches or robot.springs or robot.nv != len(self.part.rows) + len(self.part.N):
             return None, False
         roots = sum(block.parent is None for block in self.loops.blocks)
         slack = CONSISTENT**2 / roots, CONSISTENT**2 / self.loops.robot.nv

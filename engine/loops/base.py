@@ -21,6 +21,7 @@ from .rank import constraint_null_space
 
 SILENT = 1e-9  # share of the largest entry below which a change isn't told
 FAINT = 1e-6  # share of the largest singular value above which all are told
+DOUBTFUL = 1e-9  # share below which rounding in a regressor shows
 LOST = 1e-15  # share below which there is nothing but rounding
 ROUNDED = 1e-10  # factors of groups below which they are 0
 FORCES = 3  # rows of the regressor of a tree for each of its columns
@@ -49,6 +50,12 @@ class BaseParameters:
     numbers: tuple[str, ...]  # all that were looked at, in the order of the regressor's columns
     silent: tuple[str, ...]  # numbers that are in no group: no force shows them
     rules: bool  # whether the groups follow from rules, otherwise from the rank of the regressor at random states
+    faintest: float  # of the regressor's singular values that count the least, as a share of the largest
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the rank of the regressor can hardly be told, so that groups may be missing, and factors enormous."""
+        return not self.rules and self.faintest < DOUBTFUL
 
     def group(self, name: str) -> dict[str, float]:
         """The numbers in a group, with their factors."""
@@ -76,7 +83,7 @@ def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BasePar
     places = [k for k, name in enumerate(values) if name in numbers]
     others = [k for k in range(len(values)) if k not in places]
     Y = _shown(robot, places)
-    silent = null_columns_of_projected_regressor(Y)
+    silent, faintest = _null_columns(Y)
     rules = False
     if not robot.tied:
         known = _independent(inertial_changes_that_spare_numbers(inertial_changes_without_force(robot), others)[places])
@@ -100,6 +107,7 @@ def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BasePar
         numbers=tuple(taken),
         silent=tuple(name for name, there in zip(taken, shown) if not there),
         rules=rules,
+        faintest=faintest,
     )
 
 
@@ -221,6 +229,11 @@ def _size(Y: np.ndarray) -> float:
 
 def null_columns_of_projected_regressor(Y: np.ndarray) -> np.ndarray:
     """A basis of the changes of the numbers that the rows of the regressor don't show, columns of like sizes."""
+    return _null_columns(Y)[0]
+
+
+def _null_columns(Y: np.ndarray) -> tuple[np.ndarray, float]:
+    """The same, and the least singular value that shows anything, as a share of the largest."""
     size = np.linalg.norm(Y, axis=0)
     size[size <= 1e-12 * max(float(size.max(initial=0.0)), 1e-300)] = np.inf  # rounding
     _, s, Vt = np.linalg.svd(np.linalg.qr(Y / size, mode="r"))
@@ -228,7 +241,7 @@ def null_columns_of_projected_regressor(Y: np.ndarray) -> np.ndarray:
     size[np.isinf(size)] = 1.0
     basis = Vt[rank:].T / size[:, None]
     result: np.ndarray = basis / np.maximum(abs(basis).max(axis=0, initial=0.0), 1e-300)
-    return result
+    return result, float(s[rank - 1] / s[0]) if rank else 1.0
 
 
 def _told(s: np.ndarray) -> int:

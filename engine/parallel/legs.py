@@ -48,10 +48,21 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
             found=f"`{contact.name}`: a {contact.type.name} cut",
             allowed="cuts that are joints; all other calls take what rolls or skates",
         )
+    _refuse_springs_over_joints(robot)
     split = robot.derived.get(("legs", platform))
     if split is None:
         split = robot.derived["legs", platform] = _named(robot, platform) if platform is not None else _likely(robot)
     return split
+
+
+def _refuse_springs_over_joints(robot: Robot) -> None:
+    """Raises an error for springs over several joints, which may be those of several legs."""
+    if robot.springs:
+        raise InputError(
+            f"{robot.name}: springs over several joints aren't divided among legs",
+            found=f"`{robot.springs[0][0]}`",
+            allowed="a robot's file without `springs`; all other calls take it",
+        )
 
 
 def bodies_shared_by_legs(robot: Robot) -> tuple[str, list[tuple[int, ...]]]:
@@ -60,6 +71,7 @@ def bodies_shared_by_legs(robot: Robot) -> tuple[str, list[tuple[int, ...]]]:
 
     The parts serve where nodes need no leg's own equations: of mobile manipulators that carry a payload, one is a part.
     """
+    _refuse_springs_over_joints(robot)
     try:
         return "leg", [leg.bodies for leg in legs(robot).legs]
     except InputError:

@@ -192,7 +192,7 @@ def platform_wrench(geometry: PlatformGeometry, wrenches: Wrenches | None) -> np
     on, loads = s.loads(wrenches)
     six = inertia_wrench(s.robot.tree.bodies[body], here)
     six = [x - y for x, y in zip(six, on[body])] if body in on else six
-    own, R = np.atleast_2d(s.array(six)), geometry.R[body]
+    own, R = np.atleast_2d(s.array(six)), geometry.R
     F = np.concatenate([np.einsum("nij,nj->ni", R, x) for x in (own[:, :3], own[:, 3:])], axis=1)
     for where, applied, point in loads:
         if where == body:

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics.samples import Samples
-from ..dynamics.spatial import Matrix
 from ..errors import InputError
 from ..loops.constraints import loop_closure
 from ..loops.rank import independent_constraint_rows
-from ..machine.program.scalars import as_samples
 from ..robot.model import Robot
-from .hanging import Hanging
+from .hanging import hanging_text
 from .legs import Leg, Parallel
 
 CONSISTENT = 1e-6  # of positions and speeds given, relative
@@ -37,7 +35,7 @@ class LegHold:
 
 
 class PlatformGeometry:
-    """Frames of all bodies, the columns of the legs' joints, and the constraint rows of the cuts."""
+    """The platform's frame, the columns of the legs' joints, and the constraint rows of the cuts."""
 
     def __init__(self, s: Samples, parts: Parallel):
         self.robot, self.parts, self.s = s.robot, parts, s
@@ -45,24 +43,12 @@ class PlatformGeometry:
         self.loops = loop_closure(s.robot)
         self.length = self.loops.length
         self.unit = np.array([1.0] * 3 + [self.length] * 3)  # a twist's scale: turns, and slides by this length
-        q = s.scalars("q")
-        hanging, gaps = Hanging(self.loops, parts, s.robot.tree.bodies, q), self._array([self.loops.gaps(q)])[:, 0]
-        self.R = np.array([self._array(rotation) for rotation, _ in hanging.placed])
-        self.O = np.array([self._array([origin])[:, 0] for _, origin in hanging.placed])
-        self.e = self.O[parts.body]
-        self.P = [self._array(columns).transpose(0, 2, 1) for columns in hanging.columns]
+        self.R, e, *rest, gaps = hanging_text(self.loops, parts).arrays(s.rows("q"))  # the platform's axes
+        self.e, columns, rows = e[:, 0], rest[: len(parts.legs)], iter(rest[len(parts.legs) :])
+        self.P = [P.transpose(0, 2, 1) for P in columns]
         self.cuts = [  # gaps and C
-            None if leg.loop is None else (gaps[:, self.loops.places[leg.loop]], self._array(rows))
-            for leg, rows in zip(parts.legs, hanging.rows)
+            None if leg.loop is None else (gaps[:, 0, self.loops.places[leg.loop]], next(rows)) for leg in parts.legs
         ]
-
-    def _array(self, rows: Matrix) -> np.ndarray:
-        """A matrix of scalars as an array with samples first."""
-        result = np.empty((self.count, len(rows), len(rows[0]) if rows else 6))
-        for r, row in enumerate(rows):
-            for k, x in enumerate(row):
-                result[:, r, k] = as_samples(x)
-        return result
 
     def holds(self) -> list[LegHold]:
         """How the platform hangs on each leg."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +17,11 @@ from .bodies import ReadLink, components_of_robot_vector, robot_number_triple, r
 from .closing import Closing, effort_limits_of_actuator
 from .conventions import frames_of_joint, initial_coordinates_of_joint
 from .doubles import robot_data_with_doubles
-from .drives import drives_of_joint, largest_speed_of_joint, limits_of_joint
+from .drives import drives_of_joint, joint_with_cords, largest_speed_of_joint, limits_of_joint
 from .graph import frame_with_link_point, robot_graph_as_tree
 from .inertia import inertia_of_link
 from .joints import FORMS, TYPES, JointType
-from .model import ZERO, Joint, Link, Robot, Three, Wrench
+from .model import ZERO, Cord, Joint, Link, Robot, Three, Wrench
 from .orientation import oriented_placement
 from .parents import links_parents_first, parents_of_links
 from .placement import Placement, placement_number
@@ -73,6 +73,9 @@ def robot_of_draft(draft: Draft, document: Document, warnings: tuple[str, ...] =
     file, complain, links = draft.file, draft.complain, draft.links
     q0 = [x for r in links for x in r.link.joint.initial]
     closing = Closing(file, [r.link for r in links], complain)
+    loops, couplings, actuators, springs = closing.loops(), closing.couplings(), closing.actuators(), closing.springs()
+    links = tuple(_with_cords(r, [cord for _, cord in springs]) for r in links)
+    draft = replace(draft, links=links)
     return Robot(
         name=file.name,
         about=file.about,
@@ -83,13 +86,18 @@ def robot_of_draft(draft: Draft, document: Document, warnings: tuple[str, ...] =
         q0=tuple(closing.assembly(q0)),
         nv=sum(r.link.joint.type.nv for r in links),
         wrenches=_wrenches(file, complain),
-        loops=closing.loops(),
-        couplings=closing.couplings(),
-        actuators=closing.actuators(),
+        loops=loops,
+        couplings=couplings,
+        actuators=actuators,
+        springs=springs,
         notes=draft.notes,
         warnings=warnings,
         document=document,
     )
+
+
+def _with_cords(read: ReadLink, cords: Sequence[Cord]) -> ReadLink:
+    return replace(read, link=replace(read.link, joint=joint_with_cords(read.link.joint, cords))) if cords else read
 
 
 def draft_of_robot(document: Document) -> Draft:

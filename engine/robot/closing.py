@@ -11,7 +11,7 @@ from ..text.units import DIMENSIONS
 from .cuts import CUT_FORMS, CUTS, CutType
 from .doubles import CAN, OWN, double_of_cut_link
 from .frames import frame_of_cut, unit_direction_of_frame
-from .model import Actuator, Coupling, Effort, Joint, Leader, Link, Loop, Three
+from .model import Actuator, Cord, Coupling, Effort, Joint, Leader, Link, Loop, Three
 from .placement import Placement, placement_number
 from .schema import ActuatorEntry, CouplingEntry, CutFrame, EffortEntry, LoopEntry, RobotFile
 from .values import Complain, joint_coordinates, joint_number_fits_unit
@@ -128,6 +128,28 @@ class Closing:
         moment = all(joint.type.turning[0] for joint in moved) if entry.kind is None else entry.kind == "moment"
         effort = effort_limits_of_actuator(entry.effort, {moment}, ("effort",), complain)
         return Actuator(name, moment=moment, effort=effort, joints=leaders)
+
+    def springs(self) -> tuple[tuple[str, Cord], ...]:
+        """The springs over several joints, by name."""
+        springs = []
+        for k, entry in enumerate(self._file.springs):
+            complain = self._complain("springs", k)
+            name = self._own(entry.name, "a spring", complain)
+            moved = [self._one_freedom(one, ("joints", one), complain, is_key=True) for one in entry.joints]
+            ratios = [placement_number(x) for x in entry.joints.values()]
+            if not any(x != 0.0 for x in ratios):
+                raise complain("joints", "a spring is stretched by something", allowed="{joint1: 1, joint2: -0.5}")
+            turning = {joint.type.turning[0] for joint in moved}
+            for turns in turning if len(turning) == 1 else ():
+                what = "turn" if turns else "slide"
+                joint_number_fits_unit(entry.stiffness, f"{what} stiffness", ("stiffness",), complain)
+                joint_number_fits_unit(entry.damping, f"{what} damping", ("damping",), complain)
+                joint_number_fits_unit(entry.rest, "angle" if turns else "length", ("rest",), complain)
+            leaders = tuple(
+                Leader(joint.coordinates[0], joint.speeds[0], x) for joint, x in zip(moved, ratios) if x != 0.0
+            )
+            springs.append((name, Cord(leaders, *map(placement_number, (entry.stiffness, entry.rest, entry.damping)))))
+        return tuple(springs)
 
     def assembly(self, q0: Sequence[float]) -> list[float]:
         """The initial coordinates with the guess laid over them."""

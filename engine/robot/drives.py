@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 from .bodies import robot_number
 from .joints import RATE_OF, JointType
-from .model import Drive, PoseStretch
+from .model import Cord, Drive, Joint, PoseStretch, Pull
 from .schema import JointEntry, LinkEntry
 from .values import Complain, joint_coordinates, joint_number_fits_unit
 
@@ -87,6 +89,19 @@ def joint_drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]
         )
         for k in range(row.nv)
     )
+
+
+def joint_with_cords(joint: Joint, cords: Sequence[Cord]) -> Joint:
+    """The joint with the pulls of springs over several joints, which are counted at their first one."""
+    pulls = {
+        k: tuple(
+            Pull(cord, one.ratio, one is cord.joints[0]) for cord in cords for one in cord.joints if one.speed == k
+        )
+        for k in joint.speeds
+    }
+    if not any(pulls.values()):
+        return joint
+    return replace(joint, drives=tuple(replace(d, pulls=pulls[k]) for k, d in zip(joint.speeds, joint.drives)))
 
 
 def limits_of_joint(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, float] | None:

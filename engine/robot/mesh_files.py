@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -43,16 +43,44 @@ def folder_of_robot_file(document: Document | None) -> Path:
 
 def robot_data_with_mesh_places(data: Any, folder: Path) -> Any:
     """A robot's data in which meshes that are there are named by their absolute paths, so that a copy finds them."""
+
+    def absolute(file: str) -> str:
+        path = located_mesh_file(file, folder)
+        return file if path is None else str(path.absolute())
+
+    return _renamed(data, absolute)
+
+
+def robot_data_with_meshes_seen_from(data: Any, folder: Path, new: Path, *, packages: bool = False) -> Any:
+    """A robot's data for a file in a new folder, from which relative paths lead to the same meshes.
+
+    Addresses in packages stay where they lead there from the new folder, too, or always if `packages` says so; so do
+    absolute paths, and what leads nowhere.
+    """
+
+    def moved(file: str) -> str:
+        path, address = located_mesh_file(file, folder), file.startswith(PACKAGES)
+        if path is None or (address and packages) or os.path.isabs(file.removeprefix(HERE)):
+            return file
+        there = located_mesh_file(file, new)
+        if there is not None and os.path.samefile(there, path):
+            return file
+        try:
+            return Path(os.path.relpath(path, new)).as_posix()
+        except ValueError:  # on another drive
+            return str(path.absolute())
+
+    return _renamed(data, moved)
+
+
+def _renamed(data: Any, rename: Callable[[str], str]) -> Any:
+    """The data with other names of the files of its meshes."""
     if isinstance(data, dict):
-        return {
-            key: _placed(one, folder) if key == "mesh" else robot_data_with_mesh_places(one, folder)
-            for key, one in data.items()
-        }
-    return [robot_data_with_mesh_places(one, folder) for one in data] if isinstance(data, list) else data
+        return {key: _with_file(one, rename) if key == "mesh" else _renamed(one, rename) for key, one in data.items()}
+    return [_renamed(one, rename) for one in data] if isinstance(data, list) else data
 
 
-def _placed(mesh: Any, folder: Path) -> Any:
+def _with_file(mesh: Any, rename: Callable[[str], str]) -> Any:
     if not isinstance(mesh, dict) or not isinstance(mesh.get("file"), str):
         return mesh
-    path = located_mesh_file(mesh["file"], folder)
-    return mesh if path is None else {**mesh, "file": str(path.absolute())}
+    return {**mesh, "file": rename(mesh["file"])}

@@ -40,6 +40,34 @@ class PoseStretch:
 
 
 @dataclass(frozen=True)
+class Leader:
+    """One of several joints: `ratio` times its coordinate counts."""
+
+    coordinate: int
+    speed: int
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Cord:
+    """A spring with a damper over a weighted sum of joints, as in a tendon or a shaft between gears."""
+
+    joints: tuple[Leader, ...]
+    stiffness: float = 0.0
+    rest: float = 0.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
+class Pull:
+    """What a cord does along one speed: `ratio` times its tension; its energy is counted once."""
+
+    cord: Cord
+    ratio: float
+    counted: bool
+
+
+@dataclass(frozen=True)
 class Drive:
     """The forces along one speed besides the actuator's."""
 
@@ -50,6 +78,7 @@ class Drive:
     rest: float = 0.0
     coordinate: int = -1
     pose: PoseStretch | None = None  # what a spring of a joint with Euler parameters measures
+    pulls: tuple[Pull, ...] = ()  # of springs over several joints
 
     def moved(self, where: Callable[[int], int]) -> Drive:
         """The drive with coordinates at other places."""
@@ -174,15 +203,6 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Leader:
-    """A joint that another one follows, `ratio` times as far."""
-
-    coordinate: int
-    speed: int
-    ratio: float
-
-
-@dataclass(frozen=True)
 class Coupling:
     """A coordinate that is the sum of `ratio` × coordinate over its leaders + `offset`; likewise its speed."""
 
@@ -236,6 +256,7 @@ class Robot:
     loops: tuple[Loop, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     actuators: tuple[Actuator, ...] = ()
+    springs: tuple[tuple[str, Cord], ...] = ()  # over several joints, by name
     notes: tuple[str, ...] = ()  # on choices made while reading, such as cuts
     warnings: tuple[str, ...] = ()
     document: Document | None = None

@@ -397,6 +397,26 @@ class ActuatorEntry(Strict):
         return "{name: …, link: …, direction: [1, 0, 0]}, or {name: …, joints: {joint1: 1, joint2: -0.5}}"
 
 
+class SpringEntry(Strict):
+    """A spring with a damper over a weighted sum of joints: a tendon, or a shaft between gears."""
+
+    name: Name = Field(description="its own among joints, loops, actuators and springs")
+    joints: dict[Name, Number] = Field(
+        description="joint: coefficient; it is stretched by the sum of coefficient × coordinate", min_length=1
+    )
+    stiffness: Annotated[float, quantity_field("stiffness", at_least=0.0)] = Field(
+        default=0.0, description="its force over its stretch"
+    )
+    rest: Position = Field(default=0.0, description="the sum at which its force is 0")
+    damping: Annotated[float, quantity_field("damping", at_least=0.0)] = Field(
+        default=0.0, description="force over rate"
+    )
+
+    @classmethod
+    def form(cls) -> str:
+        return "{name: …, joints: {joint1: 1, joint2: -0.5}, stiffness: 20}"
+
+
 class JointInGraph(LoopEntry):
     """A joint of a mechanism given as a graph."""
 
@@ -425,6 +445,7 @@ class RobotFile(Strict):
     actuators: list[ActuatorEntry] = Field(
         default=[], description="further sought forces, on links or on sums of joints"
     )
+    springs: list[SpringEntry] = Field(default=[], description="springs and dampers over sums of joints")
     joints: list[JointInGraph] = Field(
         default=[], description="all joints of a mechanism, instead of a tree and `loops`: cuts are chosen"
     )

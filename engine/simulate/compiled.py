@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.looped import runs_as_loop_over_bodies
 from ..dynamics.symbols import INERTIAL, Own, dynamics_program_shared_by_shape, own_numbers
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
@@ -211,7 +212,7 @@ class Compiled:
     @property
     def _large(self) -> bool:
         """Whether evaluations loop over the bodies."""
-        return self._system.loops is None and choice.code_runs_rolled(len(self._system.model.bodies))
+        return self._system.loops is None and runs_as_loop_over_bodies(self._system.model.bodies)
 
     @property
     def _price(self) -> float | None:

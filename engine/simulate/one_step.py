@@ -32,20 +32,24 @@ NEAR = 0.3  # share of a pivot below which others are taken: steps of fixed leng
 
 
 def simulator_system(robot: Robot, friction_rate: float) -> System:
-    """The system of a robot whose actuated joints have held forces; dry friction is smooth, and limits are no stops."""
-    driven = tuple(
-        Driven(k, None, lambda t, q, qd, ref: 0.0, None, place, timed=True)
-        for joint in robot.moving
-        if joint.actuated
-        for place, k in enumerate(joint.speeds)
-    )
+    """The system of a robot whose actuators have held forces; dry friction is smooth, and limits are no stops."""
+    own = [(k, place) for joint in robot.moving if joint.actuated for place, k in enumerate(joint.speeds)]
+    others = [(robot.nv + k, 0) for k in range(len(robot.actuators))]
+    driven = tuple(Driven(k, None, lambda t, q, qd, ref: 0.0, None, place, timed=True) for k, place in (*own, *others))
     loops = loop_closure(robot) if robot.tied else None
     return System(robot, Inputs(driven=driven), loops, switches=True, smooth=friction_rate, stops=False)
 
 
 def simulator_effort_limits(robot: Robot) -> list[tuple[float, float]]:
-    """The limits of the forces, in the order of the forces."""
-    return [(joint.effort.low, joint.effort.high) for joint in robot.moving if joint.actuated for _ in joint.speeds]
+    """The limits of the forces, in the order of the forces: of actuated joints, then of `actuators`."""
+    own = [joint.effort for joint in robot.moving if joint.actuated for _ in joint.speeds]
+    return [(one.low, one.high) for one in (*own, *(one.effort for one in robot.actuators))]
+
+
+def simulator_force_columns(robot: Robot) -> tuple[str, ...]:
+    """The columns of the forces, in their order."""
+    own = [f"{joint.name}.{x}" for joint in robot.moving if joint.actuated for x in joint.type.forces]
+    return (*own, *(f"{one.name}.force" for one in robot.actuators))
 
 
 def simulator_pivot_limits(discrete: Discrete) -> list[float]:

@@ -10,14 +10,21 @@ from ..errors import InputError, NumericalError
 from ..loops.assembly import assemble
 from ..robot.model import Robot
 from . import coordinates
-from .one_step import Stepping, simulator_pivot_limits, simulator_start_coordinates, simulator_system
+from .one_step import (
+    Stepping,
+    simulator_force_columns,
+    simulator_pivot_limits,
+    simulator_start_coordinates,
+    simulator_system,
+)
 
 
 class Simulator:
     """A robot that moves by `step(dt, tau)`, with its state in `q` and `qd`; with `count`, that many robots alike.
 
-    `tau` has a number for each of `forces`, the columns of the actuated joints; they are held through the step and
-    limited to the actuators' efforts. A step is one of Runge and Kutta's classical method, or `substeps` of them.
+    `tau` has a number for each of `forces`, the columns of the actuated joints and of the robot's `actuators`; they are
+    held through the step and limited to the actuators' efforts. A step is one of Runge and Kutta's classical method, or
+    `substeps` of them.
     """
 
     def __init__(self, robot: Robot, count: int | None = None, *, substeps: int = 1, friction_rate: float = 0.01):
@@ -28,7 +35,7 @@ class Simulator:
                 raise InputError(f"`{name}` must be a whole number from 1 on", key=name, found=str(value))
         self.robot, self.count, self.substeps = robot, count, substeps
         self._system = simulator_system(robot, friction_rate)
-        self.forces = tuple(f"{j.name}.{x}" for j in robot.moving if j.actuated for x in j.type.forces)
+        self.forces = simulator_force_columns(robot)
         self._many = count is not None
         self._steppings: dict[str, Stepping] = {}
         self._nq, rows = robot.nq, count or 1

@@ -28,7 +28,9 @@ from ..text.change import ROBOT
 from ..text.document import Keys
 from ..text.fields import Strict
 
-NUMBERS = ("tree", "parts", "links", "gravity", "wrenches", "loops", "couplings", "actuators")  # where a robot has them
+NUMBERS = (  # where a robot has them
+    *("tree", "parts", "links", "gravity", "wrenches", "loops", "couplings", "actuators", "springs"),
+)
 GROUP = "p"  # the name of the arguments
 OF_LINK = ("mass", "com", "r", "first_moments", "inertia", "offset", "points")
 OF_JOINT = (
@@ -44,6 +46,7 @@ ALLOWED = (
     *(f"couplings.*.{key}" for key in ("ratio", "offset")),
     *(f"wrenches.*.{key}" for key in ("force", "moment", "at")),
     "actuators.*.at",
+    *(f"springs.*.{key}" for key in ("joints", "stiffness", "rest", "damping")),
 )
 
 

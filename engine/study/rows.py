@@ -205,10 +205,10 @@ class StoredRows:
 
 def _springs(robot: Robot, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """The forces that springs and damping need along each speed."""
-    columns = [np.ascontiguousarray(column) for column in q.T]
+    columns, speeds = ([np.ascontiguousarray(column) for column in x.T] for x in (q, qd))
     result = np.zeros_like(qd)
     for body in robot.tree.bodies:
         for k, drive in zip(body.speeds, body.drives):
             rubbing = drive.coulomb * np.sign(qd[:, k])
-            result[:, k] = as_samples(passive_force(drive, columns, qd[:, k])) - rubbing
+            result[:, k] = as_samples(passive_force(drive, columns, speeds, k)) - rubbing
     return result

@@ -303,7 +303,9 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
             zip(joint.speeds, joint_drives(entry.joint, joint.type, joint.coordinates[0] if joint.coordinates else 0))
         )
         bodies = [
-            replace(body, drives=tuple(new[k] for k in body.speeds)) if set(body.speeds) & set(new) else body
+            replace(body, drives=tuple(replace(new[k], pulls=old.pulls) for k, old in zip(body.speeds, body.drives)))
+            if set(body.speeds) & set(new)
+            else body
             for body in bodies
         ]
     return bodies_with_link_masses(bodies, robot.tree.seats, [links[k] for k in draft.order])

@@ -89,3 +89,53 @@ def test_every_command_takes_such_a_file(run):
     replay = Path("outputs/s")
     assert run("run", replay / "s.scenario.yaml", "--no-plot", "--out", "again")[0] == 0
     assert Path("again/s/s.csv").read_bytes() == (replay / "s.csv").read_bytes()
+
+
+MESHED = """<robot name="arm">
+  <link name="base"><visual><geometry><mesh filename="meshes/foot.stl"/></geometry></visual></link>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+  <link name="rod"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><mesh filename="file://meshes/rod.stl" scale="2 2 2"/></geometry></visual>
+    <visual><geometry><mesh filename="package://arm/meshes/rod.stl"/></geometry></visual>
+    <visual><geometry><mesh filename="ABSOLUTE/meshes/rod.stl"/></geometry></visual>
+    <visual><geometry><mesh filename="meshes/nowhere.stl"/></geometry></visual></link>
+</robot>"""
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        "flat.yaml",
+        "src/arm/beside.yaml",
+        "src/near.yaml",
+        "deep/er/a.yaml",
+        "deep/er/a.urdf",
+        "deep/er/a.mjcf",
+        "src/arm/a.mjcf",
+        "deep",
+    ],
+)
+def test_paths_to_meshes_lead_there_from_the_new_file(run, out, tmp_path):
+    """Those that are there; addresses in packages stay in URDF, and where they are still found."""
+    package = tmp_path / "src" / "arm"
+    for folder in (package / "meshes", tmp_path / "deep" / "er"):
+        folder.mkdir(parents=True)
+    for name in ("foot", "rod"):
+        (package / "meshes" / f"{name}.stl").write_text(name)
+    (package / "arm.urdf").write_text(MESHED.replace("ABSOLUTE", package.as_posix()))
+    code, printed, _ = run("convert", "src/arm/arm.urdf", "--out", out)
+    assert code == 0
+    made = Path(printed.strip())
+    assert made.parent == (Path(out) if out == "deep" else Path(out).parent)
+    files = [shape.file for link in denoc.load(made).links for shape in link.shape]
+    if out == "src/arm/a.mjcf":  # MuJoCo knows no packages
+        files.insert(2, "package://arm/meshes/rod.stl")
+    foot, rod, address, absolute, nowhere = files
+    assert not Path(foot).is_absolute()
+    assert [(made.parent / file).read_text() for file in (foot, rod.removeprefix("file://"))] == ["foot", "rod"]
+    assert absolute == f"{package.as_posix()}/meshes/rod.stl"
+    assert nowhere == "meshes/nowhere.stl"
+    if made.suffix == ".urdf" or out.startswith("src"):
+        assert address == "package://arm/meshes/rod.stl"
+    else:
+        assert (made.parent / address).read_text() == "rod"

@@ -169,7 +169,13 @@ def test_couplings_and_actuators_are_told(denoc):
     assert "coupling: B0 = -2 × A0 + 1.5708" in out
     assert "actuator push: a force along [0, 1, 0] (base axes) on coupler" in out
     assert "mobility 2 " in out
+    robot += "springs: [{name: cord, joints: {A0: 2, A: -1}, stiffness: 5, rest: 20 deg}]\n"
+    words = "spring cord: stiffness 5, damping 0, rest 0.349066, over 2 × A0 + -1 × A"
+    assert words in denoc("inspect", "bars", robot=robot)[1]
     found = facts(denoc, robot)
+    assert found["springs"][0] | {"rest": 0} == {
+        "name": "cord", "joints": {"A0": 2.0, "A": -1.0}, "stiffness": 5.0, "rest": 0, "damping": 0.0
+    }  # fmt: skip
     assert found["couplings"] == [{"joint": "B0", "to": "A0", "ratio": -2.0, "offset": pytest.approx(1.5708, abs=1e-4)}]
     assert found["mobility"]["kutzbach"] == 2
 

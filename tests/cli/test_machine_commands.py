@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 
+import denoc as library
 from denoc.cli import options
 from denoc.dynamics.programs import PROGRAMS
 from denoc.laws.motions import profiled_motion_laws
 from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
 from denoc.simulate.integrate import INTEGRATORS
+from denoc.text.library import library_folder
 
 
 @pytest.fixture
@@ -69,6 +72,33 @@ def test_complexity_prints_the_papers_and_ours(denoc):
     ):
         assert shown in out
     assert "n = 7 on by multiplications, from n = 8 on with additions" in out
+
+
+def test_complexity_of_a_mechanism_with_an_idle_spin(denoc):
+    """Inverse and forward dynamics by subsystems, and both in one system, although a rod may spin."""
+    code, out, _ = denoc("complexity", "rssr", "--no-measure")
+    assert code == 0
+    rows = {line.split("  ")[1].strip(): line for line in out.splitlines() if "plain inertias" in line}
+    for what in ("inverse", "inverse, dense", "forward", "forward, dense", "reactions"):
+        assert re.search(r"\d+M \d+A \d+D", rows[what]), what
+
+
+def test_numbers_of_the_file_are_arguments_of_exported_functions(denoc, tmp_path):
+    """A four-bar with a heavier coupler, by the function and by the file."""
+    keys = "robot.links.coupler.mass,robot.links.rocker.mass"
+    assert (
+        denoc("codegen", "four-bar", "--what", "fdyn", "--lang", "python", "--parameters", keys, "--out", "f.py")[0]
+        == 0
+    )
+    space: dict[str, Any] = {}
+    exec((tmp_path / "f.py").read_text(), space)
+    (name,) = (key for key in space if "fdyn" in key)
+    robot = library.load("four-bar")
+    q, tau = library.assemble(robot, robot.q0), [1.0, 0.0, 0.0]
+    text = (library_folder("robots") / "four-bar.yaml").read_text()
+    heavier = library.loads(text.replace("mass: 3.0", "mass: 7.0"))
+    found = space[name](q.tolist(), [0.0] * 3, tau, [7.0, 2.5])
+    assert found == pytest.approx(library.forward(heavier, q, [0.0] * 3, tau), rel=1e-10)
 
 
 @pytest.mark.full

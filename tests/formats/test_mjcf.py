@@ -264,3 +264,70 @@ def test_springs_of_balls_are_mujocos(tmp_path):
         for e in (slice(3, 7), slice(7, 11)):
             q[e] /= np.linalg.norm(q[e])
         assert max(pair.at(q, rng.uniform(-1, 1, 9)).values()) < 1e-13
+
+
+def test_armature_of_free_joints_turns_with_the_link(tmp_path):
+    """Beside MuJoCo's, which doesn't: forces differ by armature times ω × v, as a warning says."""
+    text = SPRUNG.replace('stiffness="40"', 'armature="0.7"')
+    robot = loaded(text)
+    assert ["of a free joint" in warning for warning in robot.warnings] == [True]
+    pytest.importorskip("mujoco")
+    from beside_mujoco import Pair
+
+    (tmp_path / "m.xml").write_text(f"<mujoco>{text}</mujoco>")
+    assert max(Pair(tmp_path / "m.xml", robot).differences(np.random.default_rng(3)).values()) < 1e-13
+
+
+CORDS = """<compiler angle="radian"/><worldbody>
+  <body name="a"><joint name="j0" ref="0.2"/><geom size="0.1" pos="0.1 0 0"/>
+    <body name="b" pos="0.3 0.1 0"><joint name="j1" axis="0 1 0" springref="0.3" stiffness="2"/>
+      <joint name="j2" type="slide" axis="1 0 0" springref="-0.1" ref="0.1"/><geom size="0.1" pos="0.2 0 0"/></body></body>
+</worldbody>
+<tendon>
+  <fixed name="one" stiffness="30" damping="0.4"><joint joint="j0" coef="0.5"/><joint joint="j1" coef="-2"/></fixed>
+  <fixed name="two" stiffness="5" springlength="0.7"><joint joint="j1" coef="1.5"/><joint joint="j2" coef="3"/></fixed>
+  <fixed name="three" damping="0.8"><joint joint="j2" coef="-1"/></fixed>
+  <fixed name="four" stiffness="7" springlength="-0.2"><joint joint="j0" coef="1"/></fixed>
+</tendon>
+<actuator><motor name="one" joint="j0"/></actuator>"""
+
+
+def test_springs_of_tendons_are_mujocos(tmp_path):
+    """Their forces and energies; relaxed where joints' springs are, unless they say a length."""
+    mujoco = pytest.importorskip("mujoco")
+    from beside_mujoco import Pair
+
+    robot = loaded(CORDS)
+    assert not robot.warnings
+    assert [name for name, _ in robot.springs] == ["one_spring", "two", "three", "four"]
+    (tmp_path / "m.xml").write_text(f"<mujoco>{CORDS}</mujoco>")
+    pair = Pair(tmp_path / "m.xml", robot)
+    pair.model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    still = mujoco.MjModel.from_xml_string(f"<mujoco>{CORDS.replace('stiffness=', 'user=')}</mujoco>")
+    still.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    rng = np.random.default_rng(6)
+    for _ in range(3):
+        q, qd = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3)
+        assert max(pair.at(q, qd).values()) < 1e-13
+        other = mujoco.MjData(still)
+        other.qpos[:], other.qvel[:] = q, qd
+        mujoco.mj_forward(still, other)
+        elastic = pair.data.energy[0] - other.energy[0]
+        assert denoc.energy(robot, q, qd)["elastic"] == pytest.approx(elastic, rel=1e-12)
+        passive = denoc.bias(loaded(CORDS.replace("stiffness=", "user=").replace("damping=", "width=")), q, qd)
+        own = passive - denoc.bias(robot, q, qd)
+        np.testing.assert_allclose(own, pair.data.qfrc_passive, rtol=1e-12, atol=1e-12)
+
+
+def test_what_a_sum_of_joints_cannot_hold_is_dropped():
+    inside = "<joint joint='j0'/><joint joint='j1'/>"
+    for attributes, words in (
+        ("range='-1 1'", "no limits"),
+        ("limited='true' range='-1 1' frictionloss='2'", "no dry friction and no limits"),
+        ("limited='false' range='-1 1' stiffness='0'", ""),
+        ("stiffness='3' springlength='0.1 0.2'", "no springs with a slack"),
+        ("stiffness='3 1'", "no damping and stiffness that change"),
+    ):
+        tendon = f"<tendon><fixed name='t' {attributes}>{inside}</fixed></tendon>"
+        robot = loaded(CORDS.split("<tendon>")[0] + tendon)
+        assert [words in warning for warning in robot.warnings] == [True] * bool(words)

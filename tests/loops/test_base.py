@@ -234,6 +234,18 @@ def test_a_parallelogram_knows_three_numbers():
     assert values["crank.my"] == pytest.approx(0.01 + 3 * 0.03, abs=1e-9)
 
 
+def test_a_rank_that_can_hardly_be_told_is_said_to_be_in_doubt():
+    """The loop of the one mechanism hardly turns; that of the other does."""
+    assert base_parameters_of(16).doubtful
+    assert not base_parameters_of(3).doubtful
+    assert base_parameters_of(3).faintest > 1e-3
+    assert not denoc.base_parameters(denoc.load("puma")).doubtful
+
+
+def base_parameters_of(seed):
+    return denoc.base_parameters(mechanism(seed, wrenches=False).robot)
+
+
 @pytest.mark.parametrize("seed", [1, 4])
 @pytest.mark.sampled(2)
 def test_what_shows_beyond_a_dead_point_counts(seed):

@@ -13,7 +13,7 @@ from denoc.dynamics.mixed import mixed_dynamics
 from denoc.machine.jit import choice, objects, offer
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.ledger import LOOK, RUNS, Ledger
-from denoc.machine.jit.offer import Offer, plain_or_compiled_in_blocks
+from denoc.machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
 from denoc.machine.program.trace import Recording
 from denoc.scenario.run import prepare_scenario
 from denoc.study.complexity import chain_robot_for_times
@@ -24,6 +24,7 @@ def own_folder(tmp_path, monkeypatch):
     """Nothing is in the cache or in memory, and no ledger has an entry."""
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
     offer.compile_ledger.cache_clear()
+    offer._KNOWN.clear()
     objects.forget_machine_code()
 
 
@@ -190,6 +191,36 @@ def test_repeated_runs_of_a_mechanism_come_to_compiled_code(monkeypatch):
 
 
 # ---- threads
+
+
+def test_what_a_program_shares_is_found_out_once_for_all_that_offer_it(monkeypatch):
+    asked = []
+
+    def sharing(name, number):
+        def record(recording, x):
+            (y,) = recording.input("x", 1)
+            return recording.program(y=[x * y])
+
+        def program():
+            recording = Recording("scaled")
+            return record(recording, recording.numbers(1)[0])
+
+        def shared():
+            asked.append(name)
+            return Shared(program, ("scaled",), (number,))
+
+        own = lambda: record(Recording("own"), number)  # noqa: E731
+        return Offer(own, [1], [1], lambda: (name,), shared=shared)
+
+    monkeypatch.setattr(offer, "MOST_KNOWN", 2)
+    with using_backend("compiled"):
+        for number in (2.0, 3.0, 4.0):
+            for _ in range(3):
+                one = sharing(f"times {number}", number)
+                assert one.single()([5.0])[0] == 5.0 * number
+        assert asked == ["times 2.0", "times 3.0", "times 4.0"]
+        assert sharing("times 2.0", 2.0).single()([5.0])[0] == 10.0
+    assert len(offer._KNOWN) <= 2
 
 
 def on_threads(call, arguments, count=8):

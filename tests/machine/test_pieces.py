@@ -7,7 +7,7 @@ import denoc
 from comparing import off
 from denoc.dynamics import programs, subject
 from denoc.dynamics.offered import offered_dynamics_quantity
-from denoc.machine.jit import kernel, pieces
+from denoc.machine.jit import kernel, objects, pieces
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
 from denoc.machine.program.trace import Recording, live_nodes
@@ -107,6 +107,7 @@ def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
     # the last block of a matrix overlaps the one before wherever the lanes don't divide its size
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
     monkeypatch.setattr(subject, "MANY", 2)
+    objects.forget_machine_code()
     robot, rng = denoc.load(name), np.random.default_rng(3)
     q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
     with using_backend("plain"):
@@ -121,6 +122,7 @@ def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
 def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
     monkeypatch.setattr(subject, "MANY", 2)
+    objects.forget_machine_code()
     rng = np.random.default_rng(5)
     q, qd, tau = rng.random((3, 6))
     number = robot_file_number(denoc.load("puma"), "links.link6.mass")

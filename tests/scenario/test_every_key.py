@@ -204,6 +204,7 @@ LINK, JOINT = ("links", 1), ("links", 1, "joint")
 COUPLED = {**ARM, "couplings": [{"joint": "b", "to": "a", "ratio": 2}]}
 CUT, ACTUATOR, WRENCH = ("loops", 0), ("actuators", 0), ("wrenches", 0)
 PULLED = {**ARM, "wrenches": [{"link": "lower", "force": [1, 2, 3]}]}
+SPRUNG = {**ARM, "springs": [{"name": "cord", "joints": {"a": 1, "b": -2}, "stiffness": 3}]}
 PUSHED = put(BARS, ("actuators", 0), {"name": "push", "link": "crank", "at": [0.1, 0, 0], "direction": [0, 1, 0]})
 
 TURNS = {"rpy": [0.1, 0.2, 0.3], "quat": [0.9, 0.1, 0.2, 0.3], "matrix": [[1, 0, 0], [0, 0.8, 0.6], [0, -0.6, 0.8]]}
@@ -214,7 +215,7 @@ ROBOT_KEYS = {
         "name": None, "about": None, "links": None,  # what it is called, and what the rows below are about
         "convention": "dh", "gravity": [1, 2, 3], "wrenches": PULLED["wrenches"], "couplings": COUPLED["couplings"],
         "actuators": [{"name": "push", "link": "upper", "direction": [0, 0, 1]}], "loops": BARS["loops"],
-        "assembly": (BARS, {"b": -2.0, "c": -1.0}),
+        "assembly": (BARS, {"b": -2.0, "c": -1.0}), "springs": SPRUNG["springs"],
         "joints": [{"joint": "revolute", "between": ["upper", "lower"]}],
     }),
     "LinkEntry": (ARM, LINK, {
@@ -265,6 +266,9 @@ ROBOT_KEYS = {
     "ActuatorEntry": (PUSHED, ACTUATOR, {
         "name": "other", "link": "coupler", "at": [0.2, 0.1, 0], "direction": [1, 1, 0], "axes": "base",
         "kind": "moment", "effort": {"limits": [-0.1, 0.1]}, "gear": 3, "joints": {"a": 1, "b": 0.5},
+    }),
+    "SpringEntry": (SPRUNG, ("springs", 0), {
+        "name": None, "joints": {"a": 2, "b": 1}, "stiffness": 5, "rest": 0.3, "damping": 0.4,
     }),
 }  # fmt: skip
 

@@ -4,12 +4,28 @@ import numpy as np
 import pytest
 
 import denoc
+import yamls
 from denoc.errors import DenocError
 from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.text.library import library_folder
 
 NAMES = ["puma", "four-bar", "cart-pole", "space-arm"]
+TENDON = {"name": "pull", "gear": -2.0, "effort": {"limits": [-0.2, 0.25]}}
+PUSH = {"name": "push", "at": [0.1, 0.2, 0], "direction": [0.6, 0.8, 0]}
+
+
+def with_actuators(name):
+    """A robot of the library with a tendon over two joints and a push at a link, beside a motor of its own."""
+    first, second, motor, link = {
+        "planar3r": ("joint1", "joint3", "joint2", "link3"),
+        "four-bar": ("A0", "B0", "A0", "coupler"),
+    }[name]
+    data = yamls.load((library_folder("robots") / f"{name}.yaml").read_text())
+    for k, entry in enumerate(data["links"], start=1):
+        entry["joint"]["actuated"] = entry["joint"].get("name", f"joint{k}") == motor
+    more = [{**TENDON, "joints": {first: 1.0, second: -0.5}}, {**PUSH, "link": link, "axes": "base"}]
+    return denoc.loads(yamls.dump({**data, "actuators": more}))
 
 
 def marched(simulator, count, torques):
@@ -48,9 +64,46 @@ def test_steps_are_those_of_a_run(name, backend):
     assert one.t == pytest.approx(0.03)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("name", ["planar3r", "four-bar"])
+def test_tendons_and_pushes_are_those_of_a_run(name, backend):
+    """Each under a force of its own that is held through a step; the tendon's ends at its limits."""
+    robot = with_actuators(name)
+    laws = [lambda t, state, k=k: (0.3 + 0.2 * k) * np.cos((k + 1) * 40 * t) for k in range(3)]
+    with using_backend(backend):
+        one = denoc.simulator(robot)
+        assert one.forces[1:] == ("pull.force", "push.force")
+        assert one.forces[0] in ("joint2.tau", "A0.tau")
+        for k in range(6):
+            one.step(5e-3, [law(5e-3 * k, None) for law in laws])
+    names = [one.forces[0].split(".")[0], "pull", "push"]
+    scenario = {
+        "task": "simulate",
+        "time": {"end": 0.03, "step": 0.005},
+        "solver": {"method": "rk4", "step": 0.005, "limits": "ignore"},
+    }
+    run = denoc.run(scenario, robot, forces=dict(zip(names, laws)), when="step")
+    for k, joint in enumerate(robot.joints):
+        assert one.q[k] == pytest.approx(run[f"{joint}.q"][-1], abs=1e-12)
+        assert one.qd[k] == pytest.approx(run[f"{joint}.qd"][-1], abs=1e-11)
+    assert {-0.2, 0.25} <= set(run["pull.force"])
+
+
+def test_a_tendon_pulls_like_forces_of_its_joints():
+    """Its force times gear and coefficients, along joints that have motors."""
+    robot, plain = with_actuators("planar3r"), denoc.load("planar3r")
+    pulled, driven = denoc.simulator(robot, 2), denoc.simulator(plain, 2)
+    for force in (0.1, -0.15, 0.7):
+        pulled.step(0.01, [[0.0, force, 0.0], [0.3, 0.0, 0.0]])
+        along = min(max(force, -0.2), 0.25) * -2.0
+        driven.step(0.01, [[along, 0.0, -0.5 * along], [0.0, 0.3, 0.0]])
+        np.testing.assert_allclose(pulled.state, driven.state, rtol=1e-12, atol=1e-14)
+    assert abs(pulled.qd[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", [*NAMES, "planar3r with actuators", "four-bar with actuators"])
 def test_plain_compiled_and_side_by_side_are_one(name):
-    robot = denoc.load(name)
+    robot = with_actuators(name.split()[0]) if " " in name else denoc.load(name)
     forces = torques(robot, 5, (3,))
     many = denoc.simulator(robot, 3)
     together = np.array(marched(many, 5, forces))

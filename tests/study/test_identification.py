@@ -300,6 +300,14 @@ def test_the_columns_of_actuated_joints_suffice_in_loops(tmp_path):
     result = denoc.identify(wrong(robot), tmp_path / "d.csv")
     assert measured_effort_columns(robot) == ["J1.tau", "J2.tau", "J3.tau"]
     assert max(result.train[str(tmp_path / "d.csv")].values()) < 1e-6
+    cleaned = {
+        "train": [str(tmp_path / "d.csv")],
+        "filter": {"cutoff": "2 Hz", "of": ["efforts"]},
+        "drop": 2,
+        "every": 2,
+    }
+    again = denoc.identify(wrong(robot), study=cleaned)
+    assert max(again.train[str(tmp_path / "d.csv")].values()) < 1e-6
 
 
 def test_smooth_friction_is_the_law_that_is_asked_for():

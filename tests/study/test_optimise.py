@@ -5,6 +5,8 @@ import json
 import math
 import sys
 import threading
+import time
+import types
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +24,7 @@ from denoc.scenario.run import opened_scenario as scenario_of
 from denoc.study.optimise import run as searching
 from denoc.study.optimise.methods import METHODS
 from denoc.study.optimise.nearby import Derivatives
+from denoc.study.optimise.together import View, go_together
 from denoc.study.optimise.verdict import projected_search_slope
 from denoc.study.sweep import engines
 from denoc.study.sweep.engines import Here
@@ -267,6 +270,28 @@ def test_what_ends_one_of_many_searches_ends_all(monkeypatch):
         denoc.optimise(study(starts=3, method="l-bfgs-b"))
     assert threading.active_count() == before
     assert len(went_on) <= 1
+
+
+def test_an_interrupt_ends_all_searches_wherever_they_are():
+    """Some wait for an answer, one is computing when it comes, and one asks again without end."""
+    before, land = threading.active_count(), types.SimpleNamespace(width=1, seed=0, limited=False)
+    land.look, land.value = lambda points: None, lambda u: 1.0
+
+    def busy(view):
+        while True:
+            view.value(np.zeros(1))
+            time.sleep(0.001)
+
+    def interrupted(view):
+        view.value(np.zeros(1))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        go_together(land, [busy, interrupted, busy])
+    computing = View(land, busy)
+    computing._thread.start()  # without waiting for what it asks
+    computing.end()
+    assert threading.active_count() == before
 
 
 def test_a_search_without_enough_runs_says_so(command):

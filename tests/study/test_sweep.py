@@ -388,7 +388,7 @@ def test_only_what_is_new_is_computed(monkeypatch):
     assert denoc.sweep(few, keep="runs.sqlite", fresh=True).computed == 4
     with monkeypatch.context() as patch:  # a newer version of denoc, or another processor
         for module in (sweeping, tasks):
-            patch.setattr(module, "machine", lambda: "another one")
+            patch.setattr(module, "machine_of_study_runs", lambda: "another one")
         assert denoc.sweep(few, keep="runs.sqlite").computed == 4
     Path("swing.yaml").write_text(SWING.replace("0.03", "0.04"))
     assert denoc.sweep(few, keep="runs.sqlite").computed == 4

@@ -5,7 +5,7 @@ import numpy as np
 
 import denoc
 from comparing import off
-from denoc.dynamics.springs import stretch_of_joint_spring
+from denoc.dynamics.springs import cord_tension, stretch_of_joint_spring
 
 FREE, BALL = 0, 1
 
@@ -22,10 +22,11 @@ class Pair:
     def ways(self, q, qd):
         """MuJoCo's coordinates; its speeds from denoc's as a matrix, and that matrix' rate times these speeds.
 
-        They differ for free joints, where MuJoCo's velocity is in the axes of the world.
+        They differ for free joints, where MuJoCo's velocity is in the axes of the world; and so its armature, which adds
+        the last forces along denoc's speeds.
         """
         own = np.array(self.model.qpos0)
-        V, rate = np.zeros((self.model.nv, self.robot.nv)), np.zeros(self.model.nv)
+        V, rate, armature = np.zeros((self.model.nv, self.robot.nv)), np.zeros(self.model.nv), np.zeros(self.robot.nv)
         for k, joint in enumerate(self.robot.moving):
             at, to = self.model.jnt_qposadr[k], self.model.jnt_dofadr[k]
             coordinates, speeds = list(joint.coordinates), list(joint.speeds)
@@ -36,8 +37,11 @@ class Pair:
                 mujoco.mju_quat2Mat(R, q[coordinates[3:]])
                 R = R.reshape(3, 3)
                 V[to : to + 3, speeds[:3]] = R
-                rate[to : to + 3] = R @ np.cross(qd[speeds[3:]], qd[speeds[:3]])
-        return own, V, rate
+                # by its rotors, which turn with the link's axes here, nothing is felt of the turning of these axes
+                own_axes = np.cross(qd[speeds[3:]], qd[speeds[:3]])
+                rate[to : to + 3] = R @ own_axes
+                armature[speeds[:3]] = self.model.dof_armature[to] * own_axes
+        return own, V, rate, armature
 
     def differences(self, rng, samples=3, *, passive=True):
         """The largest difference of each quantity, relative to its size, over random states.
@@ -58,7 +62,7 @@ class Pair:
     def at(self, q, qd, passive=True):
         """The difference of each quantity, relative to its size, in one state."""
         model, data, robot = self.model, self.data, self.robot
-        own, V, rate = self.ways(q, qd)
+        own, V, rate, armature = self.ways(q, qd)
         data.qpos[:], data.qvel[:] = own, V @ qd
         mujoco.mj_forward(model, data)
         M = np.zeros((model.nv, model.nv))
@@ -66,7 +70,7 @@ class Pair:
             mujoco.mj_fullM(model, M, data.qM)
         except (TypeError, AttributeError):  # from version 4 on
             mujoco.mj_fullM(model, data, M)
-        bias = V.T @ (data.qfrc_bias - passive * data.qfrc_passive + M @ rate)
+        bias = V.T @ (data.qfrc_bias - passive * data.qfrc_passive + M @ rate) - armature
         left_out = np.zeros(robot.nv)  # dry friction is one of MuJoCo's constraints
         for joint in robot.moving:
             for k, drive in zip(joint.speeds, joint.drives):
@@ -74,6 +78,7 @@ class Pair:
                 if not passive:
                     spring = drive.stiffness * stretch_of_joint_spring(drive, list(q)) if drive.stiffness else 0.0
                     left_out[k] += drive.viscous * qd[k] + spring
+                    left_out[k] += sum(pull.ratio * cord_tension(pull.cord, list(q), list(qd)) for pull in drive.pulls)
         lost = max(1.0, abs(left_out).max(initial=0.0) / max(abs(bias).max(initial=0.0), 1e-9))  # digits by subtraction
         frames = denoc.frames(robot, q)
         names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, k) for k in range(model.nbody)]

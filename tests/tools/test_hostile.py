@@ -52,7 +52,9 @@ def test_a_failure_is_shown_with_what_it_takes(monkeypatch):
     def fails(*given, **named):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(build.plausible, "doubts", fails)  # reached only where the file can be read at all
+    monkeypatch.setattr(
+        build.plausible, "doubts_about_robot_numbers", fails
+    )  # reached only where the file can be read at all
     text = PUMA.read_text(encoding="utf-8").replace("mass: ", "mass:  ").replace("convention: dh", "convention:  dh")
     one = mutations.Case(PUMA, text, (mutations.CHECK, mutations.NAME))
     before = resource.getrlimit(resource.RLIMIT_CPU)

@@ -31,6 +31,10 @@ from .native import QUICK, SOUND
 NUMBERS = "numbers"  # how the note ends that a program had its numbers as inputs
 STEADY = ", steadily"  # behind the name of a form in a context in which nothing depends on what has run before
 
+MOST_KNOWN = 32  # programs of which is known what they share
+
+_KNOWN: dict[tuple[str, str], Shared] = {}  # by a program's name and form
+_KNOWN_LOCK = threading.Lock()
 _SERIALS = itertools.count()  # of all offers in this process
 
 Code = TypeVar("Code")
@@ -317,7 +321,7 @@ class Offer:
         code = self._own(make, True, program)
         if code is not None:
             return code
-        others = shared()
+        others = self._found_once(form, shared)
         if not others.numbers:
             return self._own(make, cached, program)
         code = self._common(make, True, others)
@@ -327,6 +331,19 @@ class Offer:
             self._taken = False
             return self._own(make, False, program)
         return code if code is not None else self._common(make, False, others)
+
+    def _found_once(self, form: str, shared: Callable[[], Shared]) -> Shared:
+        """What this program shares, which takes longer to find out than a short run: of the last ones it is known."""
+        key = self.name, form
+        with _KNOWN_LOCK:
+            known = _KNOWN.get(key)
+        if known is None:
+            known = shared()
+            with _KNOWN_LOCK:
+                _KNOWN[key] = known
+                while len(_KNOWN) > MOST_KNOWN:
+                    del _KNOWN[next(iter(_KNOWN))]
+        return known
 
     def _own(self, make: Callable[..., Code | None], cached: bool, program: Text) -> Code | None:
         return make(program, self.identity, cached, ())

@@ -126,6 +126,8 @@ def identify(
         raise document.error((), "there are no data to fit to", allowed="`train: [file.csv]`, or files as arguments")
     if robot.wrenches:
         raise InputError("constant wrenches act on this robot", allowed="a robot's file without `wrenches`")
+    if robot.springs:
+        raise InputError("springs over several joints act on this robot", allowed="a robot's file without `springs`")
     wanted = sought_identification_numbers(robot, settings.estimate, settings.friction)
     return _identified(wanted, training, others, settings.errors, physical)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .landscape import Landscape, LostError, SpentError
 
+PATIENCE = 0.01  # seconds between two looks at whether a search that is broken off has ended
 Search = Callable[["View"], None]
 
 
@@ -28,7 +29,7 @@ class View:
         self.width, self.seed, self.limited = land.width, land.seed, land.limited
         self.asked: tuple[str, np.ndarray] | None = None  # a method of the landscape, and its points
         self._answer: Any = None
-        self._search = search
+        self._search, self._over = search, False
         self._failure: BaseException | None = None
         self._go, self._halted = threading.Semaphore(0), threading.Semaphore(0)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -45,10 +46,11 @@ class View:
         self._halted.acquire()
 
     def end(self) -> None:
-        """Breaks the search off."""
-        while self.asked is not None:
-            self.answer(EndedError())
-        self._thread.join()
+        """Breaks the search off, wherever it is, for an interrupt may have come while it was computing."""
+        self._over = True
+        while self._thread.is_alive():
+            self._go.release()
+            self._thread.join(PATIENCE)
 
     def raised(self) -> None:
         """Raises what ended the search, if it didn't end by itself."""
@@ -68,6 +70,8 @@ class View:
         self.asked = what, points
         self._halted.release()
         self._go.acquire()
+        if self._over:
+            raise EndedError
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer
@@ -100,6 +104,7 @@ def go_together(land: Landscape, searches: Sequence[Search]) -> None:
         try:
             for one in views:
                 one.begin()
+                one.raised()
             while waiting := [(one, one.asked) for one in views if one.asked is not None]:
                 land.look(np.concatenate([np.atleast_2d(points) for _, (_, points) in waiting]))
                 for one, (what, points) in waiting:

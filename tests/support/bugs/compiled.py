@@ -666,6 +666,13 @@ COMPILED = (
         ("machine/test_shared.py::test_each_robot_keeps_its_numbers",),
     ),
     Bug(
+        "what one program shares is taken for that of all others",
+        OFFER,
+        "key = self.name, form\n        with _KNOWN_LOCK",
+        "key = '', form\n        with _KNOWN_LOCK",
+        ("machine/test_offer.py::test_what_a_program_shares_is_found_out_once_for_all_that_offer_it",),
+    ),
+    Bug(
         "code with numbers as inputs for the same robot again",
         "engine/machine/jit/objects.py",
         "return first != one or cache.note_from_cache(name, one) != one",

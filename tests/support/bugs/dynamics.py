@@ -19,6 +19,7 @@ DRIVES = ("robot/test_build.py::test_rotor_friction_and_spring_add_to_the_force_
 VANISHING = ("dynamics/test_vanishing.py::test_a_pivot_of_rounding_is_refused_by_name",)
 
 BALLS = ("dynamics/test_springs_of_balls.py::test_their_forces_are_the_slopes_of_their_energy",)
+CORDS = "dynamics/test_springs_over_joints.py::"
 DYNAMICS = (
     Bug(
         "Coriolis acceleration of sliding joints halved",
@@ -30,8 +31,8 @@ DYNAMICS = (
     Bug(
         "dry friction pushes",
         ONE_BODY,
-        "force = force + drive.coulomb * sign(speed)",
-        "force = force - drive.coulomb * sign(speed)",
+        "force = force + drive.coulomb * sign(qd[k])",
+        "force = force - drive.coulomb * sign(qd[k])",
         DRIVES,
     ),
     Bug(
@@ -405,6 +406,13 @@ DYNAMICS = (
         ("loops/test_base.py::test_what_shows_beyond_a_dead_point_counts",),
     ),
     Bug(
+        "no rank is in doubt",
+        "engine/loops/base.py",
+        "not self.rules and self.faintest < DOUBTFUL",
+        "self.rules and self.faintest < DOUBTFUL",
+        ("loops/test_base.py::test_a_rank_that_can_hardly_be_told_is_said_to_be_in_doubt",),
+    ),
+    Bug(
         "lines that slide aside are taken to rest",
         "engine/dynamics/reach.py",
         "centre=None if aside else above.centre",
@@ -438,5 +446,40 @@ DYNAMICS = (
         "r0 * e1 - r1 * e0 - r2 * e3 + r3 * e2",
         "r0 * e1 + r1 * e0 - r2 * e3 + r3 * e2",
         BALLS,
+    ),
+    Bug(
+        "springs over several joints pull all of them alike",
+        ONE_BODY,
+        "force + pull.ratio * cord_tension(pull.cord, q, qd)",
+        "force + cord_tension(pull.cord, q, qd)",
+        (CORDS + "test_every_call_has_their_forces",),
+    ),
+    Bug(
+        "what dampers over several joints lose is lost",
+        ENERGY,
+        "loss = loss + cord.damping * (rate * rate)",
+        "loss = loss + 0.0 * (rate * rate)",
+        (CORDS + "test_a_run_is_that_under_forces_of_these_sizes",),
+    ),
+    Bug(
+        "springs over several joints store energy at each of them",
+        "engine/robot/drives.py",
+        "Pull(cord, one.ratio, one is cord.joints[0])",
+        "Pull(cord, one.ratio, True)",
+        (CORDS + "test_energies_and_what_a_number_does",),
+    ),
+    Bug(
+        "angles that springs over several joints measure are reduced to a turn",
+        "engine/dynamics/springs.py",
+        "return own | {one.coordinate for cord in cords_of_bodies(bodies) if cord.stiffness for one in cord.joints}",
+        "return own",
+        (CORDS + "test_huge_angles_stretch_them",),
+    ),
+    Bug(
+        "loops over bodies forget springs that reach from one to others",
+        "engine/dynamics/looped.py",
+        "single=single) and not any(cords_of_bodies(bodies))",
+        "single=single)",
+        (CORDS + "test_every_call_has_their_forces",),
     ),
 )

@@ -7,6 +7,41 @@ BACK = "formats/test_back.py"
 
 FORMATS = (
     Bug(
+        "springs of MJCF's tendons are relaxed where joints are 0",
+        "engine/formats/mjcf_tendons.py",
+        "x * model.relaxed[joint] for",
+        "0.0 * x for",
+        ("formats/test_mjcf.py::test_springs_of_tendons_are_mujocos",),
+    ),
+    Bug(
+        "axes of joints in MJCF don't know of the joints behind them",
+        "engine/formats/mjcf_write.py",
+        "            rest = _moved(what, axis, start).then(rest)\n",
+        "",
+        ("formats/test_back_mjcf.py::test_random_robots_survive_and_mujoco_agrees",),
+    ),
+    Bug(
+        "couplings in MJCF forget where their joints start",
+        "engine/formats/mjcf_write_ties.py",
+        "+ one.offset - q0[one.coordinate]",
+        "+ one.offset",
+        ("formats/test_back_mjcf.py::test_actuators_couplings_and_pictures_survive",),
+    ),
+    Bug(
+        "axes of revolute cuts in MJCF are points",
+        "engine/formats/mjcf_write_ties.py",
+        "frame.shift(0.0, 0.0, ARM)",
+        "frame.shift(0.0, 0.0, 0.0)",
+        ("formats/test_back_mjcf.py::test_mujoco_finds_loops_closed_where_they_are",),
+    ),
+    Bug(
+        "meshes are named as they were from the folder that a robot came from",
+        "engine/robot/mesh_files.py",
+        "os.path.relpath(path, new)",
+        "os.path.relpath(path, folder)",
+        ("cli/test_convert.py::test_paths_to_meshes_lead_there_from_the_new_file",),
+    ),
+    Bug(
         "quaternions with the wrong sense",
         "engine/robot/orientation.py",
         "np.outer(e, e) + 2 * e0 * cross",

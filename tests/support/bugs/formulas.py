@@ -74,6 +74,13 @@ FORMULAS = (
         ("simulate/test_simulator.py::test_steps_are_those_of_a_run",),
     ),
     Bug(
+        "actuators take each other's forces in steps",
+        "engine/simulate/one_step.py",
+        "others = [(robot.nv + k, 0) for k in range(len(robot.actuators))]",
+        "others = [(robot.nv + k, 0) for k in reversed(range(len(robot.actuators)))]",
+        ("simulate/test_simulator.py::test_tendons_and_pushes_are_those_of_a_run",),
+    ),
+    Bug(
         "steps end where loops have come open",
         "engine/simulate/one_step.py",
         "*(now.q[k] for k in system.state_coordinates), *(now.qd[k] for k in system.state_speeds), now.guard",

@@ -104,8 +104,8 @@ SEARCHES = (
     Bug(
         "a search that has failed lets the others go on",
         "engine/study/optimise/together.py",
-        "                    one.raised()\n",
-        "                    pass\n",
+        "what, points))\n                    one.raised()\n",
+        "what, points))\n",
         ("study/test_optimise.py::test_what_ends_one_of_many_searches_ends_all",),
     ),
 )

@@ -1,0 +1,208 @@
+"""Robots written as MJCF and read again are the same to rounding, and MuJoCo loads what was written and agrees."""
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import InputError
+from denoc.formats.table import FORMATS
+from denoc.loops.branches import forces_acting_in_loops
+from denoc.loops.constraints import loop_closure
+from denoc.robot.build import build_robot
+from denoc.text.library import library_folder
+from denoc.text.source import document_from_mapping
+from random_robots import random_robot
+from there_and_back import differences, places, state, through
+
+TYPES = ("revolute", "prismatic", "cylindrical", "universal", "planar", "three-revolutes", "spherical", "fixed")
+LIBRARY = sorted(path.stem for path in library_folder("robots").glob("*.yaml"))
+
+
+def beside_mujoco(text, tmp_path, again):
+    """The largest difference between MuJoCo's reading of the text and ours."""
+    from beside_mujoco import Pair
+
+    (tmp_path / "m.xml").write_text(text)
+    return max(Pair(tmp_path / "m.xml", again).differences(np.random.default_rng(2), samples=2).values())
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_the_library_survives_and_mujoco_agrees(name, tmp_path):
+    robot = denoc.load(name)
+    again, text, lost = through(robot)
+    assert differences(robot, again) < (1e-10 if "link without mass changed" in lost else 1e-12)
+    pytest.importorskip("mujoco")
+    assert beside_mujoco(text, tmp_path, again) < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_robots_survive_and_mujoco_agrees(seed, tmp_path):
+    """All joints that MuJoCo has, in every convention, with losses, springs and rotors, starting anywhere."""
+    first = "free" if seed % 4 == 0 else None
+    data = random_robot(seed, types=TYPES, wrenches=False, first=first)
+    rng = np.random.default_rng(seed)
+    for link in data["links"]:
+        joint, convention = link["joint"], link.get("convention", data["convention"])
+        if joint["type"] in ("revolute", "prismatic", "universal", "planar") and rng.random() < 0.6:
+            count = {"universal": 2, "planar": 3}.get(joint["type"], 1)
+            start = [float(x) for x in rng.uniform(-1, 1, count)]
+            own = {"revolute": "theta", "prismatic": "b" if convention == "dh" else "r"}.get(joint["type"], "")
+            joint |= {own: start[0]} if own and convention != "frames" else {"initial": start}
+        if joint["type"] == "spherical" and "as" not in joint:
+            joint["spring"], joint["friction"] = {"stiffness": 3.0}, {"viscous": 0.7}
+        if joint["type"] == "free":
+            e = rng.normal(size=4)
+            joint["initial"] = [*(float(x) for x in rng.uniform(-1, 1, 3)), *(float(x) for x in e / np.linalg.norm(e))]
+    if first:  # whose coordinates are those in the world, in MuJoCo
+        own = data["links"][0]
+        own.pop("offset", None)
+        own["joint"] = {key: x for key, x in own["joint"].items() if key in ("type", "name", "initial")}
+        for key in ("r", "first_moments", "frame", "about"):
+            own.pop(key, None)
+        own |= {"convention": "frames", "com": [0.1, 0.2, 0.3], "inertia": {"xx": 0.3, "yy": 0.4, "zz": 0.5, "xy": 0.1}}
+    robot = build_robot(document_from_mapping(data))
+    again, text, lost = through(robot)
+    assert not [words for words in lost if "dropped" in words], lost
+    assert differences(robot, again, seed) < 1e-12
+    pytest.importorskip("mujoco")
+    assert beside_mujoco(text, tmp_path, again) < 1e-11
+
+
+def test_what_joints_have_survives():
+    robot = denoc.load("rx90")
+    again, _, lost = through(robot)
+    assert lost == []
+    for mine, theirs in zip(robot.moving, again.moving):
+        assert (mine.name, mine.type, mine.limits, mine.effort) == (
+            theirs.name,
+            theirs.type,
+            theirs.limits,
+            theirs.effort,
+        )
+        assert (mine.actuated, mine.drives, mine.initial) == (theirs.actuated, theirs.drives, theirs.initial)
+    robot = denoc.load("elastic-arm")
+    again, _, _ = through(robot)
+    assert [joint.actuated for joint in again.moving] == [joint.actuated for joint in robot.moving]
+    assert [joint.drives for joint in again.moving] == [joint.drives for joint in robot.moving]
+
+
+ACTUATED = """
+name: arm
+convention: frames
+links:
+  - {name: a, joint: {type: revolute, name: j1, axis: [0, 1, 0], limits: [-1, 2], initial: 0.3}, mass: 1, com: [0.1, 0, 0],
+     inertia: {xx: 1, yy: 1, zz: 1}, points: {tip: [0.5, 0, 0]}, shape: [{box: [1, 2, 3], colour: [1, 0, 0, 0.5]},
+       {cylinder: {radius: 0.1, length: 0.4}, xyz: [0, 0, 1], rpy: [0.3, 0, 0]}, {sphere: {radius: 0.2}},
+       {capsule: {radius: 0.1, length: 0.3}}]}
+  - {name: world, joint: {type: prismatic, name: j2, xyz: [0.3, 0, 0], actuated: true, effort: {limits: [-3, 5]}}, mass: 1,
+     com: [0.1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+  - {name: c, joint: {type: revolute, name: j3, xyz: [0, 0.3, 0], axis: [1, 2, 3], initial: 0.15}, mass: 2, com: [0, 0.2, 0],
+     inertia: {xx: 0.1, yy: 0.2, zz: 0.3}}
+couplings:
+  - {joint: j3, to: COUPLED}
+actuators:
+  - {name: cord, joints: {j1: 2, j2: -0.5}, gear: -3, effort: {limits: [-1, 1]}}
+  - {name: push, link: c, at: [0.1, 0.2, 0.3], direction: [0.6, 0, 0.8]}
+  - {name: twist, link: a, direction: [0, 0.6, 0.8], kind: moment}
+springs:
+  - {name: soft, joints: {j1: 1, j3: 0.3}, stiffness: 20, rest: -0.2, damping: 0.5}
+  - {name: brake, joints: {j2: 2}, damping: 0.5}
+"""
+
+
+@pytest.mark.parametrize("coupled", ["j1, ratio: 0.5, offset: 0.2", "[j1, j2], ratio: [0.5, -1.5], offset: 0.2"])
+def test_actuators_couplings_and_pictures_survive(coupled):
+    robot = denoc.loads(ACTUATED.replace("COUPLED", coupled))
+    again, text, lost = through(robot)
+    assert lost == ["link `world` changed", "points changed", "coupling changed"]
+    assert [joint.actuated for joint in again.moving] == [False, True, False]
+    assert (again.joint("j2").effort, again.joint("j1").limits) == (robot.joint("j2").effort, (-1, 2))
+    q = np.array([[0.3, -0.2, 0.4]])
+    np.testing.assert_allclose(forces_acting_in_loops(again, q), forces_acting_in_loops(robot, q), atol=1e-15)
+    assert [(one.name, one.effort, one.moment) for one in again.actuators] == [
+        (one.name, one.effort, one.moment) for one in robot.actuators
+    ]
+    assert again.springs == robot.springs
+    (mine,), (theirs,) = robot.couplings, again.couplings
+    assert mine.coordinate == theirs.coordinate
+    assert theirs.offset == pytest.approx(0.2)
+    assert [(x.coordinate, x.ratio) for x in mine.leaders] == [(x.coordinate, x.ratio) for x in theirs.leaders]
+    for one, other in zip(robot.links[0].shape, again.links[0].shape):
+        assert (one.kind, one.size, one.colour) == (other.kind, other.size, other.colour)
+        np.testing.assert_allclose(one.at.matrix(), other.at.matrix(), atol=1e-15)
+    assert '<site name="a.tip" pos="0.5 0 0"/>' in text
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    data.qpos[:] = [0.3, -0.2, 0.2 + 0.5 * 0.3 + (1.5 * 0.2 if "[" in coupled else 0)]
+    mujoco.mj_forward(model, data)
+    assert abs(data.efc_pos[:1]).max() < 1e-15
+    for k, gear in enumerate([1, 1, 1, 1]):
+        data.ctrl[:] = 0
+        data.ctrl[k] = 0.7
+        mujoco.mj_forward(model, data)
+        S = forces_acting_in_loops(robot, data.qpos[None])[0]
+        np.testing.assert_allclose(data.qfrc_actuator, 0.7 * gear * S[:, k], atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "bricard", "gough-stewart", "rssr", "suspension"])
+def test_mujoco_finds_loops_closed_where_they_are(name):
+    """And not elsewhere; its constraints leave the same motions."""
+    mujoco = pytest.importorskip("mujoco")
+    robot = denoc.load(name)
+    again, text, _ = through(robot)
+    assert len(again.loops) == sum(1 + (loop.type.name == "revolute") for loop in robot.loops)
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    data = mujoco.MjData(model)
+    coordinates, speeds = places(robot, again)
+    closed, elsewhere = denoc.assemble(robot, robot.q0), state(robot, 3)[0]
+    data.qpos[coordinates] = elsewhere
+    mujoco.mj_forward(model, data)
+    assert abs(data.efc_pos[: data.ne]).max() > 1e-3
+    data.qpos[coordinates] = closed
+    mujoco.mj_forward(model, data)
+    assert abs(data.efc_pos[: data.ne]).max() < 1e-9
+    theirs = data.efc_J.reshape(-1, model.nv)[: data.ne][:, speeds]
+    mine = loop_closure(robot).jacobian(closed)[0]
+    rank = np.linalg.matrix_rank(mine, tol=1e-8)
+    assert np.linalg.matrix_rank(theirs, tol=1e-8) == rank
+    assert np.linalg.matrix_rank(np.vstack([mine, theirs]), tol=1e-8) == rank
+
+
+def test_what_mjcf_has_no_place_for_is_named(tmp_path):
+    robot = denoc.load("suspension")
+    assert "actuator `tyre` dropped" in through(robot)[2]
+    assert "loop `edge` dropped" in through(denoc.load("chaplygin-sleigh"))[2]
+    _, text, lost = through(denoc.load("rssr"))
+    assert "initial position dropped" in lost
+    assert "keyframe" in text
+    screw = "name: x\nconvention: dh\nlinks: [{name: a, joint: {type: helical, pitch: 0.1}, mass: 1, com: [0, 0, 0]}]"
+    with pytest.raises(InputError, match="MJCF has no helical joint"):
+        through(denoc.loads(screw))
+    free = "name: x\nconvention: frames\nlinks: [{name: a, joint: {type: revolute}, mass: 1, com: [0, 0, 0]}, {name: b, joint: {type: free}, mass: 1, com: [0, 0, 0]}]"
+    with pytest.raises(InputError, match="only bodies of the world are free"):
+        through(denoc.loads(free))
+
+
+def test_meshes_are_found(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    faces = [(1, 3, 2), (1, 2, 4), (1, 4, 3), (2, 3, 4)]
+    lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {a} {b} {c}" for a, b, c in faces]
+    (tmp_path / "hull.obj").write_text("\n".join(lines))
+    shape = "shape: [{mesh: {file: hull.obj, scale: [1, 2, 3]}}, {mesh: {file: hull.obj}}, {mesh: {file: hull.dae}}]"
+    link = f"{{name: a, joint: {{type: revolute}}, mass: 1, com: [1, 0, 0], {shape}}}"
+    _, text, lost = through(denoc.loads(f"name: x\nconvention: dh\nlinks: [{link}]"))
+    assert lost == ["mesh dropped"]
+    (tmp_path / "m.xml").write_text(text)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+    assert (model.nmesh, model.ngeom) == (2, 2)
+
+
+def test_long_chains_are_written():
+    """A thousand links; MuJoCo's own limit, and that of XML here, are lower."""
+    links = [{"name": f"l{k}", "joint": {"type": "revolute"}, "mass": 1, "com": [0.1, 0, 0]} for k in range(1000)]
+    robot = build_robot(document_from_mapping({"name": "long", "convention": "frames", "links": links}))
+    text = FORMATS["mjcf"].write(robot).text
+    assert text.count("<body") == text.count("</body>") == 1000
