@@ -7,37 +7,41 @@ isn't clear, or that can't go on, is left to the loop of single runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine.jit.curves import EMPTY, SignalPieces, fitted_signal_pieces
+from ..machine.jit.curves import EMPTY, MOST, SignalPieces, fitted_signal_pieces
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from . import blows, modes, reasons, saturation
-from .contacts import Contacts, Patterns
-from .crossings import Steps, first_event_crossings
-from .events import Watch
+from .contacts import Contacts, Patterns, alike
+from .crossings import Quantities, Steps, first_event_crossings
+from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .marching import ATTEMPTS
 from .reasons import CHATTER
 from .runge_kutta import first_step_length
-from .settling import Found, settled_modes_of_runs, states_after_blows_of_runs
+from .settling import Found, loosened, settled_modes_of_runs, states_after_blows_of_runs
+from .shut import rested, shut_states
 from .signals import signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Starts
 from .trace import Solver
 
+FOLLOWED = 500  # pieces of a path that a mechanism is planned to follow, each of which takes some milliseconds
 
-class Happening(NamedTuple):
-    """What came to a run: the watch that had an event, if one had, its instant, and the modes before and after."""
 
-    watch: Watch | None
-    t: float
-    before: int  # as the patterns number them; −1 at the start
-    after: int
+class Log(NamedTuple):
+    """What came to some runs: instants, the modes before and after, as the patterns number them, and watches."""
+
+    runs: np.ndarray
+    t: np.ndarray
+    before: np.ndarray  # −1 at the start
+    after: np.ndarray
+    slots: np.ndarray  # of the watches that had an event; −1 where none had
 
 
 @dataclass(frozen=True)
@@ -51,20 +55,36 @@ class Traces:
     rejected: np.ndarray
     evaluations: np.ndarray
     signals: np.ndarray  # (runs, instants, signals), but for what is a run's own
-    happenings: Mapping[int, Sequence[Happening]]  # of those runs that have any
+    modes: np.ndarray  # (runs, instants), as the patterns number them
+    log: Sequence[Log]  # in order of time for each run
     patterns: Patterns
+
+    def discrete(self, k: int, switched: tuple[int, ...]) -> list[Discrete]:
+        """The discrete states of run k at all instants, as a single run has them; nothing where there are no modes."""
+        if not self.patterns.modes:
+            return []
+        numbers, inverse = np.unique(self.modes[k], return_inverse=True)
+        each = [replace(self.patterns.mode(number, k), switched=switched) for number in numbers.tolist()]
+        return [each[place] for place in inverse.tolist()]
 
     def events(self, k: int) -> list[dict[str, Any]]:
         """The events of run k, as its record has them."""
         patterns, events = self.patterns, list[dict[str, Any]]()
-        for watch, t, before, after in self.happenings.get(k, ()):
+        for t, before, after, slot in self._of(k):
             earlier = patterns.mode(before, k) if before >= 0 else patterns.blank
             later = patterns.mode(after, k)
-            if watch is None:
+            if slot < 0:
                 events += saturation.saturation_events(patterns.run.system, earlier, later, t)
             else:
-                events += reasons.describe_event(patterns.run, watch, t, earlier, later)
+                events += reasons.describe_event(patterns.run, patterns.watches[before][slot], t, earlier, later)
         return events
+
+    def _of(self, k: int) -> Iterator[tuple[float, int, int, int]]:
+        """What came to run k: instants, modes before and after, and the slots of watches."""
+        for runs, *columns in self.log:
+            at = int(np.searchsorted(runs, k))
+            if at < len(runs) and runs[at] == k:
+                yield tuple(column[at].item() for column in columns)
 
 
 def integrate_runs_abreast(
@@ -102,7 +122,8 @@ class _Abreast:
         self.modes = np.zeros((count, len(grid)), dtype=int)
         self.rows = np.zeros(count, dtype=int)  # that are known
         self.steps, self.rejected, self.evaluations = np.zeros((3, count), dtype=int)
-        self.happenings: dict[int, list[Happening]] = {}
+        self.log: list[Log] = []
+        self.happened = np.zeros(count, dtype=int)
 
     def run(self, kinks: Sequence[float]) -> Traces | None:
         """The traces of the runs; None where they can't go side by side."""
@@ -121,7 +142,9 @@ class _Abreast:
                 self._settle(np.flatnonzero(self.alive))
             t = stop
         counts = self.steps, self.rejected, self.evaluations
-        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), self.happenings, self.patterns)
+        return Traces(
+            self.grid, self.states, self.alive, *counts, self._kept(), self.modes, tuple(self.log), self.patterns
+        )
 
     def _kept(self) -> np.ndarray:
         """The signals at all rows."""
@@ -148,10 +171,12 @@ class _Abreast:
         if inputs.timeless:
             return EMPTY
         longest = float(self._longest(np.array([begin]), end)[0]) * (1.0 + 1e-9)
-        numbers = len(self.starts.symbols)
-        return fitted_signal_pieces(
-            lambda t: np.pad(self._signals(t), ((0, 0), (0, numbers))), begin, end, inputs.breaks, longest
-        )
+        numbers, followed = len(self.starts.symbols), self.system.planning and self.system.loops is not None
+
+        def sampled(t: np.ndarray) -> np.ndarray:
+            return np.pad(self._signals(t), ((0, 0), (0, numbers)))
+
+        return fitted_signal_pieces(sampled, begin, end, inputs.breaks, longest, FOLLOWED if followed else MOST)
 
     def _leg(self, begin: float, end: float, pieces: SignalPieces) -> None:
         """Carry all runs to the end of a leg."""
@@ -224,7 +249,9 @@ class _Abreast:
         control, stages = self.march.attempt(many, self.grid[1:].copy(), **self._control(these, end))
         accepted = control[ACCEPTED] == 1.0
         places = np.array(self.patterns.places)
-        steps = Steps(before[0], control[T], before[1], many.y, stages, self.P, places, rules, self._quantities(these))
+        steps = Steps(
+            before[0], control[T], before[1], many.y, stages, self.P, places, rules, self._quantities(these, inputs)
+        )
         at, watches = first_event_crossings(steps)
         states = steps.between(np.arange(len(these)), np.where(watches < 0, control[T], at))
         self._take(these, many, control)
@@ -235,31 +262,58 @@ class _Abreast:
             return
         self._keep(now, np.maximum(np.searchsorted(self.grid, at[hit], side="right"), before[2][hit]))
         self.t[now], self.y[now], self.fresh[now] = at[hit], self.system.unit(states[hit]), True
-        self._happened(now, [self.patterns.watches[self.mode[k]][w] for k, w in zip(now.tolist(), watches[hit])])
+        if self.system.loops is not None:
+            self._shut(now)
+        self._happened(now, watches[hit])
 
-    def _quantities(self, runs: np.ndarray) -> Any:
+    def _shut(self, these: np.ndarray) -> None:
+        """Close the loops of these mechanisms."""
+        assert self.code is not None
+        inputs = self._inputs(self._signals(self.t[these]), these, self.contacts.some(these))
+        states = np.ascontiguousarray(self.y[these, : self.system.measured])
+        self.alive[these] &= shut_states(self.starts, self.code, inputs, states)
+        self.y[these, : self.system.measured] = states
+
+    def _quantities(self, runs: np.ndarray, inputs: np.ndarray) -> Quantities:
+        """The quantities that watches of these runs read, which have these inputs but for what depends on time."""
+        timed = [] if self.system.inputs.timeless else self.starts.timed
+
         def quantities(these: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
-            found = self._ask(runs[these], t, y, self.contacts.some(runs[these]))
+            now = inputs[these]
+            if timed:
+                now[:, timed] = self._signals(t)[:, timed]
+            found = self._said(runs[these], now, y)
             return np.concatenate([found.support, found.demanded], axis=1)
 
         return quantities
 
-    def _happened(self, these: np.ndarray, watches: Sequence[Watch]) -> None:
-        """Choose the modes of these runs after their events, and note the events."""
-        before, columns = self.mode[these], self.patterns.switching
+    def _happened(self, these: np.ndarray, slots: np.ndarray) -> None:
+        """Choose the modes of these runs after the events of the watches in these slots, and note the events."""
+        before, t = self.mode[these], self.t[these]
         loose, direction = np.full(len(these), -1), np.zeros(len(these))
-        for row, watch in enumerate(watches):
+        for mode, slot, rows in alike(before, slots):
+            watch = self.patterns.watches[mode][slot]
             if watch.what in ("stops slipping", modes.TURNS):
-                self.y[these[row], self.system.place_of(watch.speed)] = 0.0
+                self._rest(these[rows], watch.speed)
+            elif self.system.loops is not None and watch.what in modes.AT_LIMITS:
+                self.alive[these[rows]] = False
             elif watch.what == "breaks loose":
-                loose[row], direction[row] = columns.index(watch.speed), watch.direction
+                loose[rows], direction[rows] = self.patterns.switching.index(watch.speed), watch.direction
         self._settle(these, loose, direction, blows=True)
-        after, t = self.mode[these].tolist(), self.t[these].tolist()
-        for k, *happened in zip(these.tolist(), watches, t, before.tolist(), after):
-            so_far = self.happenings.setdefault(k, [])
-            so_far.append(Happening(*happened))
-            if len(so_far) > CHATTER:
-                self.alive[k] = False
+        self._note(these, t, before, slots)
+
+    def _rest(self, these: np.ndarray, k: int) -> None:
+        """Bring speed k of these runs to rest exactly."""
+        self.y[these, self.system.place_of(k)] = 0.0
+        if self.system.loops is not None:
+            t, y = self.t[these], self.y[these]
+            self.y[these] = rested(self.starts, these, t, y, *self._expanded(t, y), k)
+
+    def _note(self, these: np.ndarray, t: np.ndarray, before: np.ndarray, slots: np.ndarray) -> None:
+        """Note what has happened to these runs; those to which too much does go on no further."""
+        self.log.append(Log(these, t, before, self.mode[these], slots))
+        self.happened[these] += 1
+        self.alive[these] &= self.happened[these] <= CHATTER
 
     def _settle(
         self,
@@ -274,28 +328,27 @@ class _Abreast:
             return
         none = np.full(len(these), -1)
         t, y = self.t[these], self.y[these]
-        if blows and self.system.stopped:
+        if blows and self.system.stopped and self.system.loops is None:
             q, qd = self._expanded(t, y)
             y = states_after_blows_of_runs(
                 self.patterns, self.starts.limits.some(these), self.starts.bodies(these), y, q, qd
             )
         q, _ = self._expanded(t, y)
         loose, direction = none if loose is None else loose, none if direction is None else direction
-        now = settled_modes_of_runs(self.patterns, self._ask, these, t, y, q, loose, direction)
+        if self.system.loops is None:
+            now = settled_modes_of_runs(self.patterns, self._ask, these, t, y, q, loose, direction)
+        else:
+            now = loosened(self.patterns, self._ask, these, t, y, q)
         self.alive[these] &= now.sure
         self.y[these] = now.y
         for name, values in vars(now.contacts).items():
             getattr(self.contacts, name)[these] = values
         before, self.mode[these] = self.mode[these], self.patterns.numbered(now.contacts, t, now.y)
         if loose is none and self.patterns.bounded:
-            self._note_limits(these, before)
-
-    def _note_limits(self, these: np.ndarray, before: np.ndarray) -> None:
-        """Note which actuators reach or leave their limits without an event: at the start, or at a kink of a law."""
-        for k, old in zip(these.tolist(), before.tolist()):
-            earlier, later = old if self.rows[k] else -1, int(self.mode[k])
-            if earlier != later:
-                self.happenings.setdefault(k, []).append(Happening(None, float(self.t[k]), earlier, later))
+            # actuators reach or leave their limits without an event: at the start, or at a kink of a law
+            before = np.where(self.rows[these] > 0, before, -1)
+            new = before != self.mode[these]
+            self._note(these[new], self.t[these[new]], before[new], np.full(new.sum(), -1))
 
     def _expanded(self, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All coordinates and speeds of the robots."""
@@ -310,11 +363,14 @@ class _Abreast:
 
     def _ask(self, these: np.ndarray, t: np.ndarray, y: np.ndarray, contacts: Contacts) -> Found:
         """What the equations say about these runs."""
+        return self._said(these, self._inputs(self._signals(t), these, contacts), y)
+
+    def _said(self, these: np.ndarray, inputs: np.ndarray, y: np.ndarray) -> Found:
+        """The same with these inputs."""
         assert self.code is not None
-        inputs = self._inputs(self._signals(t), these, contacts)
         found = self.starts.groups(self.code, inputs, y[:, : self.system.measured])
         rows, watched = found["row"], found["quantities"]
-        nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.switching)
+        nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.blank.switched)
         self.evaluations[these] += 1
         return Found(watched[:, :held], rows[:, nq + nv : nq + 2 * nv], watched[:, held:])
 

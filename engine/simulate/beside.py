@@ -27,15 +27,15 @@ def quantities_beside_state(
     bodies: tuple[Body, ...],
     length: Scalar,
 ) -> dict[str, list[Scalar]]:
-    """The energies and, for trees, what watches read; for mechanisms, the closed state and what holds the loops.
+    """The energies and what watches read; for mechanisms, the closed state and what holds the loops.
 
     The `bodies` have inertias of their own, those of the `model` are regrouped; `length` is that of a mechanism.
     """
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=bodies))
     groups = {"energy": list(energies(robot, now.q, now.qd))}
-    if system.loops is None:
-        return {**groups, "quantities": quantities_of_watches(system, discrete, signals, y, now.support)}
-    return {**groups, **_of_loops(system, discrete, signals, y, now, model, length)}
+    if system.loops is not None:
+        groups |= _of_loops(system, discrete, signals, y, now, model, length)
+    return {**groups, "quantities": quantities_of_watches(system, discrete, signals, y, now.support, model)}
 
 
 def _of_loops(
@@ -48,7 +48,7 @@ def _of_loops(
     length: Scalar,
 ) -> dict[str, list[Scalar]]:
     """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
-    here = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete)
+    here = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model)
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=model.bodies))
     loops = system.constraints(model).with_numbers(*model[:3])
     loops.robot = robot
@@ -74,4 +74,5 @@ def widths_beside_state(system: System) -> dict[str, int]:
     if system.loops is None:
         return {"energy": 3, "quantities": len(system.switching) + len(system.bounded)}
     m, state = system.loops.m, system.measured + 1 if run_equations_close_state(system) else 0
-    return {"energy": 3, "settled": state, "gaps": m, "multipliers": m, "cuts": 6 * len(system.robot.loops)}
+    of_loops = {"settled": state, "gaps": m, "multipliers": m, "cuts": 6 * len(system.robot.loops)}
+    return {"energy": 3, **of_loops, "quantities": len(system.bounded)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,7 +88,7 @@ class Patterns:
         self.rough = np.array([x > 0.0 for x in system.switching.values()], dtype=bool)
         self._own = Limits.of(system, 1)  # of `run`, for which patterns are made
         self._differ = Limits.joined([self._own, limits]).differ
-        self.blank = replace(run.discrete, switched=tuple(self.switching))
+        self.blank = replace(run.discrete, switched=() if system.loops is not None else tuple(self.switching))
         self.modes: list[Discrete] = []
         self.watches: list[dict[int, Watch]] = []  # of each pattern by slots
         self.places: list[int] = []  # what the watches of each slot read
@@ -113,14 +113,17 @@ class Patterns:
                 if k in self.switching:
                     signals[:, behind] = contacts.slip[:, self.switching.index(k)]
                 behind += 1
-        signals[:, behind : behind + len(self.switching)] = contacts.held
+        if self.blank.switched:
+            signals[:, behind : behind + len(self.switching)] = contacts.held
 
     # ---- patterns
 
     def numbered(self, contacts: Contacts, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The number of each run's pattern; those that are new are added."""
-        rows, first, inverse = np.unique(contacts.codes(), axis=0, return_index=True, return_inverse=True)
-        numbers = [self._number(row.tobytes(), contacts, k, t, y) for row, k in zip(rows, first.tolist())]
+        codes = np.ascontiguousarray(contacts.codes())
+        marks = codes.view(np.dtype((np.void, codes.shape[1]))).ravel()
+        each, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
+        numbers = [self._number(mark.tobytes(), contacts, k, t, y) for mark, k in zip(each, first.tolist())]
         return np.array(numbers, dtype=int)[inverse.ravel()]
 
     def contacts(self, numbers: np.ndarray) -> Contacts:
@@ -201,7 +204,7 @@ class Patterns:
         watches = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
         rules = run.rules(watches)
         run.discrete = before
-        assert rules is not None  # those of trees are all by rules
+        assert rules is not None  # those of joints that aren't held together by loops are all by rules
         counts: dict[int, int] = {}
         of_slots, by_slots = {}, {}
         for (place, *numbers), watch in zip(rules, watches):
@@ -229,7 +232,15 @@ class Patterns:
             for speed, side in zip(self.bounded, contacts.saturated[k].tolist())
             if side
         }
-        return Discrete(slip=slip, held=held, saturated=saturated, switched=tuple(self.switching))
+        return replace(self.blank, slip=slip, held=held, saturated=saturated)
+
+
+def alike(numbers: np.ndarray, slots: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Each pair of a pattern's number and a slot that occurs, with the rows in which it does."""
+    pairs = numbers * (slots.max(initial=0) + 1) + slots
+    for pair in np.unique(pairs).tolist():
+        rows = np.flatnonzero(pairs == pair)
+        yield int(numbers[rows[0]]), int(slots[rows[0]]), rows
 
 
 def stiction_force_ranges(coulomb: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from ..machine.jit.march_watch import SAMPLES
 
 PARABOLAS = 6  # that lead to a dip, at most
-ROUNDS = 200  # of the search for a zero, which halves its bracket at least in every second one
 
 # (steps, instants, states) → the quantities behind the state, (steps, quantities)
 Quantities = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -31,52 +31,89 @@ class Steps:
     rules: np.ndarray  # (steps, watches, numbers)
     quantities: Quantities
 
-    def between(self, these: np.ndarray, t: np.ndarray) -> np.ndarray:
+    @cached_property
+    def h(self) -> np.ndarray:
+        """The lengths of the steps."""
+        return np.asarray(self.t - self.t_old)
+
+    @cached_property
+    def curves(self) -> list[np.ndarray]:
+        """What is added to a step's first state, in ascending powers of the place within the step."""
+        stages, total, part = np.ascontiguousarray(self.stages.transpose(1, 0, 2)), [], np.empty_like(self.y)
+        for power in self.P.T.tolist():  # not as a product of matrices, whose rounding depends on their sizes
+            curve = np.zeros_like(self.y)
+            for weight, stage in zip(power, stages):
+                if weight:
+                    curve += np.multiply(stage, weight, out=part)
+            total.append(curve * self.h[:, None])
+        return total
+
+    def between(self, these: np.ndarray | slice, t: np.ndarray) -> np.ndarray:
         """The states of these steps at instants within them."""
-        return self._dense(these, t, self.y_old[these], self.y[these], self.stages[these])
+        before, last = self.y_old[these], self.t[these]
+        x, state = ((t - self.t_old[these]) / self.h[these])[:, None], np.zeros_like(before)
+        for curve in reversed(self.curves):
+            state += curve[these]
+            state *= x
+        state += before
+        ends = np.flatnonzero(t == last)
+        state[ends] = self.y[these][ends]
+        return state
 
-    def values(self, these: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """The values of all watches of these steps."""
-        rules = self.rules[these]
-        x = self._quantities(these, t, bool((rules[:, self.places >= self.y.shape[1], 0] != 0.0).any()))
-        return _ruled(rules, x[:, self.places])
+    def samples(self) -> tuple[np.ndarray, np.ndarray]:
+        """Instants within the steps, (instants, steps), and the values of all watches there: (…, watches)."""
+        inner = self.places >= self.y.shape[1]
+        outer, factors = self.places[~inner], self.rules[:, inner, 0]
+        deep = np.flatnonzero((factors != 0.0).any(axis=1))
+        t = self.t_old + self.h * np.arange(SAMPLES + 1)[:, None] / SAMPLES
+        t[-1] = self.t
+        numbers = np.ascontiguousarray(np.moveaxis(self.rules, -1, 0))
+        g, x = np.empty((SAMPLES + 1, *self.rules.shape[:2])), np.zeros(self.rules.shape[:2])
+        for k in range(SAMPLES + 1):
+            y = self.y_old if k == 0 else self.y if k == SAMPLES else self.between(slice(None), t[k])
+            x[:, ~inner] = y[:, outer]
+            if len(deep):
+                x[np.ix_(deep, inner)] = self.behind(deep, t[k, deep], y[deep])[:, self.places[inner] - y.shape[1]]
+            g[k] = _ruled(numbers, x)
+        return t, g
 
-    def value(self, these: np.ndarray, watches: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """The values of one watch of each of these steps."""
-        places, x = self.places[watches], np.empty(len(these))
-        inner = places >= self.y.shape[1]
-        deep, flat = np.flatnonzero(inner), np.flatnonzero(~inner)
-        x[deep] = self._quantities(these[deep], t[deep], bool(len(deep)))[np.arange(len(deep)), places[deep]]
-        one, c = these[flat], places[flat]
-        x[flat] = self._dense(
-            one, t[flat], self.y_old[one, c][:, None], self.y[one, c][:, None], self.stages[one, :, c][:, :, None]
-        )[:, 0]
-        return _ruled(self.rules[these, watches], x)
+    def behind(self, these: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The quantities behind these states."""
+        return self.quantities(these, t, y)
 
-    def _dense(
-        self, these: np.ndarray, t: np.ndarray, before: np.ndarray, after: np.ndarray, stages: np.ndarray
-    ) -> np.ndarray:
-        """Components of these steps at instants within them, from their values at both ends and their stages."""
-        h = self.t[these] - self.t_old[these]
-        x, share = (t - self.t_old[these]) / h, np.zeros(before.shape)
-        for j, row in enumerate(self.P.tolist()):  # not as a product of matrices, whose rounding depends on their sizes
-            weight = np.zeros_like(x)
-            for factor in reversed(row):
-                weight = (weight + factor) * x
-            share += weight[:, None] * stages[:, j]
-        return np.where((t == self.t[these])[:, None], after, before + h[:, None] * share)
 
-    def _quantities(self, these: np.ndarray, t: np.ndarray, deep: bool) -> np.ndarray:
-        """The states of these steps and, if wanted, the quantities behind them; else zeros."""
-        states = self.between(these, t)
-        if deep:
-            return np.concatenate([states, self.quantities(these, t, states)], axis=1)
-        return np.concatenate([states, np.zeros((len(states), self.places.max(initial=0) + 1))], axis=1)
+class Functions:
+    """The functions of watches, one of each of these steps, which may be named several times."""
+
+    def __init__(self, steps: Steps, these: np.ndarray, watches: np.ndarray):
+        self.steps, self.these, places = steps, these, steps.places[watches]
+        self.deep = places >= steps.y.shape[1]
+        self.places = np.where(self.deep, places - steps.y.shape[1], places)
+        component = np.where(self.deep, 0, places)
+        self.rules = np.ascontiguousarray(steps.rules[these, watches].T)
+        self.curves = np.array([curve[these, component] for curve in reversed(steps.curves)])
+        self.ends = np.array([x[these, component] for x in (steps.y_old, steps.y)])
+        self.t = np.array([x[these] for x in (steps.t_old, steps.t, steps.h)])
+
+    def __call__(self, some: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """The values of some of them at instants within their steps."""
+        (begin, end, h), (first, last) = self.t[:, some], self.ends[:, some]
+        place, x = (t - begin) / h, np.zeros(len(some))
+        for curve in self.curves[:, some]:
+            x = (x + curve) * place
+        x = np.where(t == end, last, first + x)
+        deep = np.flatnonzero(self.deep[some])
+        if len(deep):
+            one, steps = some[deep], self.steps
+            these, instants = self.these[one], t[deep]
+            found = steps.behind(these, instants, steps.between(these, instants))
+            x[deep] = found[np.arange(len(deep)), self.places[one]]
+        return _ruled(self.rules[:, some], x)
 
 
 def _ruled(rules: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The rules' functions, `events.Rule`, of these quantities."""
-    factor, zero, slack, share, floor = np.moveaxis(rules, -1, 0)
+    """The rules' functions, `events.Rule`, of these quantities; rules have their numbers in the first axis."""
+    factor, zero, slack, share, floor = rules
     return np.asarray(factor * (x - zero) + slack + share * np.maximum(abs(x), floor))
 
 
@@ -84,26 +121,46 @@ def first_event_crossings(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
     """The instants of the first events and the watches that have them; NaN and −1 where a step has none."""
     count = len(steps.t)
     instants, watches = np.full(count, np.nan), np.full(count, -1)
-    open_, everyone = np.ones(count, dtype=bool), np.arange(count)
-    t = steps.t_old[:, None] + (steps.t - steps.t_old)[:, None] * np.arange(SAMPLES + 1) / SAMPLES
-    t[:, -1] = steps.t
-    g = np.stack([steps.values(everyone, t[:, k]) for k in range(SAMPLES + 1)], axis=-1)  # (steps, watches, samples)
-    for k in range(SAMPLES):
-        these, which = np.nonzero(open_[:, None] & (g[..., k] > 0) & ~(g[..., k + 1] > 0))
-        above, below = (t[these, k], g[these, which, k]), (t[these, k + 1], g[these, which, k + 1])
-        if k:
-            bent, ones = np.nonzero(open_[:, None] & (g[..., k - 1 : k + 2] > 0).all(axis=-1))
-            near = slice(k - 1, k + 2)
-            dips = _dips(steps, bent, ones, t[bent, near], g[bent, ones, near])
-            these, which = np.append(these, bent[dips.places]), np.append(which, ones[dips.places])
-            above = np.append(above[0], dips.above[0]), np.append(above[1], dips.above[1])
-            below = np.append(below[0], dips.below[0]), np.append(below[1], dips.below[1])
-        at = _located(steps, these, which, *above, *below)
-        order = np.lexsort((which, at, these))
-        firsts = order[np.unique(these[order], return_index=True)[1]]
-        instants[these[firsts]], watches[these[firsts]] = at[firsts], which[firsts]
-        open_[these] = False
+    t, g = steps.samples()
+    positive = np.asarray(g > 0)
+    falls = np.asarray(positive[:-1] & ~positive[1:])
+    parts = _first(np.any(falls, axis=2))
+    middle, bent, ones = _bent(g, positive, parts)
+    near = middle[:, None] + np.arange(-1, 2)
+    dips = _dips(Functions(steps, bent, ones), t[near, bent[:, None]], g[near, bent[:, None], ones[:, None]])
+    np.minimum.at(parts, bent[dips.places], middle[dips.places])
+
+    part, these, which = np.nonzero(falls & (parts == np.arange(SAMPLES)[:, None])[:, :, None])
+    above, below = (t[part, these], g[part, these, which]), (t[part + 1, these], g[part + 1, these, which])
+    first = np.flatnonzero(middle[dips.places] == parts[bent[dips.places]])
+    dipped = dips.places[first]
+    these, which = np.append(these, bent[dipped]), np.append(which, ones[dipped])
+    above, below = (
+        (np.append(one[0], other[0][first]), np.append(one[1], other[1][first]))
+        for one, other in ((above, dips.above), (below, dips.below))
+    )
+    at = _located(Functions(steps, these, which), *above, *below)
+    order = np.lexsort((which, at, these))
+    firsts = order[np.unique(these[order], return_index=True)[1]]
+    instants[these[firsts]], watches[these[firsts]] = at[firsts], which[firsts]
     return instants, watches
+
+
+def _first(found: np.ndarray) -> np.ndarray:
+    """The first row in which something is found, for each column; behind the last one where there is nothing."""
+    return np.asarray(np.where(found.any(axis=0), found.argmax(axis=0), len(found)))
+
+
+def _bent(g: np.ndarray, positive: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The middles, steps and watches of three positive values that may bend towards a dip, before any fall.
+
+    The lowest point of a parabola through them lies between the outer ones, with a margin for rounding.
+    """
+    a, b, c = g[:-2], g[1:-1], g[2:]
+    bend = a - b + (c - b)
+    low = (bend > 0) & (abs(c - a) <= 2.001 * bend) & positive[:-2] & positive[1:-1] & positive[2:]
+    middle, bent, ones = np.nonzero(low & (np.arange(1, SAMPLES)[:, None] <= parts)[:, :, None])
+    return middle + 1, bent, ones
 
 
 class Dips(NamedTuple):
@@ -114,11 +171,11 @@ class Dips(NamedTuple):
     below: tuple[np.ndarray, np.ndarray]
 
 
-def _dips(steps: Steps, these: np.ndarray, watches: np.ndarray, t: np.ndarray, g: np.ndarray) -> Dips:
+def _dips(functions: Functions, t: np.ndarray, g: np.ndarray) -> Dips:
     """The dips to which parabolas through three positive values lead, as `events.py` looks for one."""
     samples, values, lowest = t, g, g.min(axis=1, initial=np.inf)
-    t, g, open_ = t.copy(), g.copy(), np.arange(len(these))
-    found, instants, depths = np.zeros(len(these), dtype=bool), np.zeros(len(these)), np.zeros(len(these))
+    t, g, open_ = t.copy(), g.copy(), np.arange(len(t))
+    found, instants, depths = np.zeros(len(t), dtype=bool), np.zeros(len(t)), np.zeros(len(t))
     for _ in range(PARABOLAS):
         (ta, tb, tc), (ga, gb, gc) = t[open_].T, g[open_].T
         slope = (gb - ga) / (tb - ta)
@@ -130,7 +187,7 @@ def _dips(steps: Steps, these: np.ndarray, watches: np.ndarray, t: np.ndarray, g
         open_, place = open_[going], place[going]
         if not len(open_):
             break
-        value = steps.value(these[open_], watches[open_], place)
+        value = functions(open_, place)
         under = ~(value > 0)
         found[open_[under]], instants[open_[under]], depths[open_[under]] = True, place[under], value[under]
         lower = ~under & (value < lowest[open_])
@@ -146,32 +203,33 @@ def _dips(steps: Steps, these: np.ndarray, watches: np.ndarray, t: np.ndarray, g
     return Dips(places, above, (instants[places], depths[places]))
 
 
-def _located(
-    steps: Steps, these: np.ndarray, watches: np.ndarray, a: np.ndarray, fa: np.ndarray, b: np.ndarray, fb: np.ndarray
-) -> np.ndarray:
-    """The instants just behind the falls of these watches from positive to not positive between a and b.
+def _located(functions: Functions, a: np.ndarray, fa: np.ndarray, b: np.ndarray, fb: np.ndarray) -> np.ndarray:
+    """The instants just behind the falls of these functions from positive to not positive between a and b.
 
-    Regula falsi with the weights of the Illinois rule, and halves where that doesn't shrink the bracket.
+    The method, and its letters, are those of `events.py:event_crossing`.
     """
-    a, fa, b, fb = a.copy(), fa.copy(), b.copy(), fb.copy()
-    kept, halve = np.zeros(len(a)), np.zeros(len(a), dtype=bool)
-    for _ in range(ROUNDS):
-        tolerance = 2 * np.spacing(np.maximum(abs(a), abs(b)))
-        going = np.flatnonzero(b - a > tolerance)
-        if not len(going):
-            break
-        low, high, width = a[going], b[going], b[going] - a[going]
+    tolerance = 2 * np.spacing(np.maximum(abs(a), abs(b)))
+    steps = np.ceil(np.log2(np.maximum((b - a) / tolerance, 1.0)))
+    brackets = np.array([a, fa, b, fb, tolerance / 2 * 2.0 ** (steps + 1), 0.2 / (b - a), tolerance])
+    found, going = b.copy(), np.arange(len(a))
+    while True:
+        a, fa, b, fb, reach, pull, tolerance = brackets
+        found[going] = b
+        if not (open_ := b - a > tolerance).any():
+            return found
+        if not open_.all():
+            going = going[open_]
+            a, fa, b, fb, reach, pull, tolerance = brackets = brackets[:, open_]
+        width, middle = b - a, a + (b - a) / 2
         with np.errstate(all="ignore"):
-            x = low + width * (fa[going] / (fa[going] - fb[going]))
-        x = np.where(halve[going] | ~np.isfinite(x), low + width / 2, x)
-        x = np.clip(x, low + tolerance[going] / 2, high - tolerance[going] / 2)
-        x = np.where((low < x) & (x < high), x, low + width / 2)
-        f = steps.value(these[going], watches[going], x)
+            t = np.where(np.isfinite(fa - fb), a + width * (fa / (fa - fb)), middle)
+        inwards, nudge = np.where(t <= middle, 1.0, -1.0), np.maximum(pull * width * width, tolerance / 2)
+        t = np.where(nudge <= abs(middle - t), t + inwards * nudge, middle)
+        radius = np.maximum(reach - width / 2, 0.0)
+        t = np.where(abs(t - middle) > radius, middle - inwards * radius, t)
+        t = np.where((a < t) & (t < b), t, middle)
+        f = functions(going, t)
         up = f > 0
-        side = np.where(up, 1.0, -1.0)
-        again = kept[going] == side  # the other end stays for the second time
-        fb[going] = np.where(up, np.where(again, fb[going] / 2, fb[going]), f)
-        fa[going] = np.where(up, f, np.where(again, fa[going] / 2, fa[going]))
-        a[going], b[going], kept[going] = np.where(up, x, low), np.where(up, high, x), side
-        halve[going] = b[going] - a[going] > width / 2
-    return b
+        brackets[:2] = np.where(up, (t, f), (a, fa))
+        brackets[2:4] = np.where(up, (b, fb), (t, f))
+        reach /= 2

@@ -72,7 +72,7 @@ def evaluate_equations(
     recursion: Recursion | None = None,
 ) -> Evaluation:
     """Accelerations, forces and powers at one instant; `recursion` takes the place of the text's for a tree."""
-    now = situation_of_state(system, signals, y, discrete)
+    now = situation_of_state(system, signals, y, discrete, model)
     if system.method.afresh and system.loops is not None:
         discrete = afresh.discrete_state_with_null_space(system, discrete, now.q)
         now = situation_of_state(system, signals, afresh.state_with_unfolded_speeds(system, discrete, now, y), discrete)

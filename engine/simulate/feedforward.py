@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from ..machine.program.scalars import as_floats
 from .acting import actuator_forces_at_instants
 from .follow import Path
 from .inputs import Inputs
+from .recorded import run_equations_close_state
 from .runner import Runner
 from .signals import Planned, wrench_signals_at
 from .situation import planned_feedforward_forces
@@ -29,7 +31,9 @@ def runner_with_feedforward(system: System, q: Sequence[float], **how: Any) -> R
 
 def feedforward_force_plan(system: System, q: Sequence[float]) -> Planned:
     """A function of time for the joint forces of the planned motion, with wrenches and dry friction."""
-    return _of_tree(system) if system.loops is None else _of_mechanism(system, q)
+    if system.loops is None:
+        return _of_tree(system)
+    return _motion_of_mechanism(system, q) if system.planning else _of_mechanism(system, q)
 
 
 def _of_tree(system: System) -> Planned:
@@ -56,8 +60,39 @@ def feedforward_path(system: System, q: Sequence[float], t: float) -> Path:
     """The planned motion of a mechanism, followed from its positions at t so that the loops stay on their branch."""
     inputs = system.inputs
     led = Inputs(prescribed=(*inputs.feedforward, *inputs.prescribed), wrenches=inputs.wrenches, drives=inputs.drives)
-    following = replace(system, inputs=led, closure="denoc", preferred=(), switches=False, stops=False)
+    following = replace(system, inputs=led, closure="denoc", preferred=(), switches=False, stops=False, planning=False)
     return Path(Runner(following, q), t, np.array(q, dtype=float))
+
+
+def _motion_of_mechanism(system: System, q: Sequence[float]) -> Planned:
+    """The planned motion of all joints of a mechanism as a function of time; NaN once it can't be followed."""
+    followed: Path | None = None
+    lost = False
+
+    def planned(t: float) -> list[float]:
+        nonlocal followed, lost
+        followed = followed or feedforward_path(system, q, t)
+        if not lost:
+            places, speeds, accelerations, _ = followed.at(t)
+            lost = followed.reached != t
+        return [math.nan] * (system.robot.nq + 2 * system.robot.nv) if lost else [*places, *speeds, *accelerations]
+
+    return planned
+
+
+def system_that_plans(system: System, q: Sequence[float]) -> System:
+    """The system of a mechanism whose equations find the forces of feedforward, if they can; else the same system.
+
+    They can where these forces are those of the independent coordinates, and no mode depends on them.
+    """
+    run = Runner(replace(system, planning=True), q)
+    led = {k for motion in (*system.inputs.feedforward, *system.inputs.prescribed) for k in motion.joint.speeds}
+    modal, part = bool(system.switching or system.bounded), run.discrete.partition
+    if part is None or modal or system.pushing or not run_equations_close_state(system):
+        return system
+    driven = {*system.robot.driven}
+    fits = driven <= led and sorted(driven - {*part.given}) == sorted(part.independent)
+    return run.system if fits and len(part.independent) == len(part.N) else system
 
 
 def _of_mechanism(system: System, q: Sequence[float]) -> Planned:

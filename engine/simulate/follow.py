@@ -66,6 +66,11 @@ class Path:
         self._run, self._first = run, (t, *_rates(run, t, q), None)
         self._last: tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] = self._first
 
+    @property
+    def reached(self) -> float:
+        """The instant that was reached last."""
+        return self._last[0]
+
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
         """Positions, speeds and accelerations at t, and joint forces where they are known.
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.search import CLOSED
 from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
-from ..machine.jit.kernel import Kernel
 from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
-from .marching import ROWS_CLOSED
 from .recorded import run_equations_close_state
 from .row_parts import ROW as FIELDS
+from .shut import shut_states
 from .together import Starts
 
-FEW = 16  # runs for which code that is not in the cache isn't compiled to make their rows
-PASSES = 4  # of the equations' own closing, two iterations each, until a row's loops are closed
+FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled
+
+
+_without: Counter[str] = Counter()  # runs whose rows were made without code, by the names of their programs
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,18 @@ def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     system = starts.run.system
     if system.loops is not None and system.method.closes and not run_equations_close_state(system):
         return None
-    states = system.unit(traces.states)
+    with np.errstate(all="ignore"):  # runs that left the lanes have zeros for orientations
+        states = system.unit(traces.states)
     count, instants, _ = states.shape
-    code = starts.code(cached=count < FEW and choice.chosen_backend() != "compiled")
+    few = _without[starts.offer.name] + count < FEW
+    code = starts.code(cached=few and choice.chosen_backend() != "compiled")
     if code is None:
+        _without[starts.offer.name] += count
         return None
     inputs = starts.inputs(traces.signals, np.arange(count)).reshape(count * instants, -1)
     measured = np.ascontiguousarray(states.reshape(count * instants, -1)[:, : system.measured])
     shut = (
-        _settle(starts, code, inputs, measured)
+        shut_states(starts, code, inputs, measured)
         if run_equations_close_state(system)
         else np.ones(len(measured), dtype=bool)
     )
@@ -64,19 +68,3 @@ def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
         return Evaluated(fields, each["energy"], sound)
     cuts = each["cuts"].reshape(count, instants, -1, 6)
     return Evaluated(fields, each["energy"], sound, each["gaps"], each["multipliers"], cuts)
-
-
-def _settle(starts: Starts, code: Kernel, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Close the loops of all rows, each by itself until nothing makes its gap smaller; say which are closed."""
-    left, going = np.full(len(states), np.inf), np.arange(len(states))
-    for _ in range(PASSES):
-        found = starts.groups(code, inputs[going], states[going])["settled"]
-        with np.errstate(all="ignore"):
-            gap = np.sqrt(found[:, -1])
-            better = gap < left[going]  # which isn't true of NaN
-        these = going[better]
-        states[these], left[these] = found[better, :-1], gap[better]
-        going = these[gap[better] > ROWS_CLOSED]
-        if not len(going):
-            break
-    return left <= CLOSED

@@ -14,6 +14,7 @@ from .signals import wanted_row_signals
 from .sticking import (
     SLACK,
     discrete_state_with_contacts,
+    overloaded,
     settle_sticking_modes,
     support_scale_of_sticking,
     supports_of_held_speeds,
@@ -21,6 +22,8 @@ from .sticking import (
 from .system import System
 
 TURNS = "turns back at its stop"
+TINY = 1e-8  # singular values, relative to the largest, that are taken for 0
+DEAD = 1e-5  # jumps of scaled speeds from which on there is a dead centre: a speed is 0 while the mechanism moves
 AT_LIMITS = "reaches its lower limit", "reaches its upper limit"
 
 
@@ -98,13 +101,24 @@ def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.
         y = _brought_to_rest(run, t, y, k)
     y = state_after_blows(run, t, y)
     y = settle_sticking_modes(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())
-    if watch.what == "breaks loose" and watch.direction and k in run.discrete.held:
-        held, slip = dict(run.discrete.held), dict(run.discrete.slip)  # rounding must not hold a joint at its bound
-        del held[k]
-        if system.switching[k]:
-            slip[k] = watch.direction
-        run.discrete = discrete_state_with_contacts(run, run.complete(t, y)[0], slip, held)
+    if watch.what == "breaks loose" and watch.direction:
+        if k in run.discrete.held:  # rounding must not hold a joint at its bound
+            _let_go(run, t, y, k, watch.direction)
+        for _ in system.switching:  # friction that is a little weaker may have held another one beyond its own
+            over = overloaded(run, t, y)
+            if over is None:
+                break
+            _let_go(run, t, y, *over)
     return y
+
+
+def _let_go(run: Runner, t: float, y: np.ndarray, k: int, direction: float) -> None:
+    """Let joint k go in this direction."""
+    held, slip = dict(run.discrete.held), dict(run.discrete.slip)
+    del held[k]
+    if run.system.switching[k]:
+        slip[k] = direction
+    run.discrete = discrete_state_with_contacts(run, run.complete(t, y)[0], slip, held)
 
 
 def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
@@ -121,8 +135,8 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     off = np.concatenate([wanted_row_signals(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (
         qd / scale
     )
-    change = np.linalg.pinv(rows, rcond=1e-8) @ off
-    if abs(change).max() > 1e-5:  # a dead centre: this speed is 0 while the mechanism moves
+    change = np.linalg.pinv(rows, rcond=TINY) @ off
+    if abs(change).max() > DEAD:
         return y
     for j in system.state_speeds:
         y[system.place_of(j)] += scale[j] * change[j]

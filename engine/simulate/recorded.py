@@ -92,10 +92,15 @@ def time_loop_program(
 
 
 def quantities_of_watches(
-    system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], supports: Mapping[int, Any]
+    system: System,
+    discrete: Discrete,
+    signals: Sequence[Scalar],
+    y: Sequence[Scalar],
+    supports: Mapping[int, Any],
+    model: Model | None = None,
 ) -> list[Any]:
     """What watches read besides the state: the supports of held speeds, and what bounded actuators are asked for."""
-    demanded = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete).demanded
+    demanded = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model).demanded
     return [*(supports[k] for k in held_speeds_with_supports(system, discrete)), *(demanded[k] for k in system.bounded)]
 
 

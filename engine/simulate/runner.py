@@ -63,8 +63,9 @@ class Runner:
     @property
     def marches(self) -> bool:
         """Whether a compiled time loop can carry the run in its present discrete state."""
-        planned = self.system.inputs.feedforward and self.system.loops is not None  # follows a path, step by step
-        return self._solve is None and not (self.discrete.passing or planned or self.system.inputs.stepwise)
+        system = self.system
+        planned = system.inputs.feedforward and system.loops is not None and not system.planning  # follows a path
+        return self._solve is None and not (self.discrete.passing or planned or system.inputs.stepwise)
 
     # ---- the state
 

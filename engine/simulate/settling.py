@@ -21,6 +21,7 @@ from ..robot.model import Body
 from . import sticking
 from .complementarity import balance_contacts
 from .contacts import Contacts, Limits, Patterns, joints_touching_stops, stiction_force_ranges
+from .system import constraints_of_system
 
 PROPOSALS = 20
 CLEAR = 1e-8  # relative: a force this near to its bound, and an acceleration this small, is in doubt
@@ -82,6 +83,34 @@ def settled_modes_of_runs(
     start = replace(contacts, slip=slip, held=rest & ~freed, lower=lower, upper=upper)
     margin = np.where(loose >= 0, LOOSE, CLEAR)[:, None]
     return _proposed(patterns, ask, runs, t, y, start, rest & ~freed, margin)
+
+
+def loosened(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray, y: np.ndarray, q: np.ndarray) -> Settled:
+    """The modes in which these mechanisms go on, if none of their joints is held or at a stop; else they aren't sure.
+
+    Joints at rest slip the way that they would be accelerated without friction. Where friction leaves all of them that
+    way, none is held, for these conditions have one solution.
+    """
+    system, count = patterns.run.system, len(runs)
+    contacts = Contacts.none(count, len(patterns.switching), len(patterns.bounded))
+    if patterns.bounded:
+        contacts = _limited(patterns.limits.some(runs), contacts, ask(runs, t, y, contacts).demanded)
+    if not patterns.switching:
+        return Settled(y, contacts, np.ones(count, dtype=bool))
+    places = [system.place_of(k) for k in patterns.switching]
+    scale = np.asarray(constraints_of_system(system).column_scale)[patterns.switching]
+    rest = (abs(y[:, places]) <= sticking.RESTING * scale) & patterns.rough
+    y = y.copy()
+    y[:, places] = np.where(rest, 0.0, y[:, places])
+    contacts = replace(contacts, slip=np.where(patterns.rough, np.sign(y[:, places]), 0.0))
+    sure = ~np.logical_or(*joints_touching_stops(system, patterns.limits.some(runs), q)).any(axis=1)
+    if rest.any():
+        way = np.sign(ask(runs, t, y, contacts).qdd[:, patterns.switching])
+        contacts = replace(contacts, slip=np.where(rest, way, contacts.slip))
+        qdd = ask(runs, t, y, contacts).qdd
+        clear = contacts.slip * qdd[:, patterns.switching] > CLEAR * abs(qdd).max(axis=1, keepdims=True)
+        sure &= (clear | ~rest).all(axis=1)
+    return Settled(y, contacts, sure)
 
 
 def _limited(limits: Limits, contacts: Contacts, demanded: np.ndarray) -> Contacts:

@@ -5,7 +5,7 @@ numbers that are inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,11 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
             numbers += (places[driven.place], rates[driven.place])
         if system.tuned:
             numbers += driven.gains
-    if inputs.feedforward:
+    if system.planning and system.loops is not None:
+        numbers += list(_each(planned, t).T)
+    elif system.planning:
+        numbers += _planned_motion(system, t)
+    elif inputs.feedforward:
         wanted = planned(t) if system.loops is None else _each(planned, t).T
         numbers += (wanted[k] for one in inputs.feedforward for k in one.joint.speeds)
     for k in system.bounded:  # the factor of the law's force, and the force in its place
@@ -97,10 +101,24 @@ def own_signal_columns(system: System) -> list[int]:
     return [*forces, *range(behind, behind + system.robot.nv)]
 
 
+def mode_columns(system: System) -> list[int]:
+    """The places of signals that modes decide, in runs in which all joints of trees that may be held are switched."""
+    first, bounded = first_mode_signal(system), 2 * len(system.bounded)
+    behind = first + bounded + 6 * len(system.inputs.wrenches)
+    slipping = 0 if system.smooth else len(system.coulomb)
+    switched = len(system.switching) if system.loops is None else 0
+    return [*range(first, first + bounded), *range(behind, behind + slipping + switched)]
+
+
 def first_mode_signal(system: System) -> int:
     """The place of the first signal of modes: behind those of motions, laws and feedforward."""
     inputs = system.inputs
-    planned = sum(len(one.joint.speeds) for one in inputs.feedforward)
+    joints = [one.joint for one in inputs.feedforward]
+    planned = sum(joint.type.nv for joint in joints)
+    if system.planning and system.loops is not None:
+        planned = system.robot.nq + 2 * system.robot.nv
+    elif system.planning:
+        planned = sum(joint.type.nq + 2 * joint.type.nv for joint in joints) + len(rubbing(system))
     return _first_of_forces(system) + sum(_width(system, one) for one in inputs.driven) + planned
 
 
@@ -128,6 +146,23 @@ def prescribed_motion_at(system: System, t: float) -> list[float]:
 
 def _motion(system: System, t: Any) -> list[Any]:
     return [x for one in system.inputs.prescribed for values in one.at(t) for x in values]
+
+
+def _planned_motion(system: System, t: Any) -> list[Any]:
+    """The planned motion of all joints under feedforward, and the directions in which they rub."""
+    motions = [one.at(t) for one in system.inputs.feedforward]
+    speeds = dict(zip((k for one in system.inputs.feedforward for k in one.joint.speeds), _flat(m[1] for m in motions)))
+    return [*_flat(part for motion in motions for part in motion), *(np.sign(speeds[k]) for k in rubbing(system))]
+
+
+def rubbing(system: System) -> list[int]:
+    """The speeds under feedforward that have dry friction."""
+    led = [k for one in system.inputs.feedforward for k in one.joint.speeds]
+    return [k for k in system.coulomb if k in led]
+
+
+def _flat(parts: Iterable[Iterable[Any]]) -> list[Any]:
+    return [x for part in parts for x in part]
 
 
 def wrench_signals_at(system: System, t: Any) -> list[Any]:

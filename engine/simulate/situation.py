@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from ..dynamics.spatial import add
+from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import Load, Wrenches, sweep_tree
 from ..dynamics.wrenches import Applied, wrenches_on_bodies
-from ..machine.program.scalars import Scalar
+from ..loops.constrained import ConstrainedEquations
+from ..machine.program.scalars import Scalar, square_root
 from ..robot.model import Robot
-from .discrete import Discrete
-from .system import System
+from .discrete import Discrete, discrete_partition
+from .signals import first_mode_signal, rubbing
+from .system import Model, System
 
 
 @dataclass
@@ -34,8 +37,13 @@ class Situation:
     pulled: Mapping[int, Scalar] = field(default_factory=dict)  # forces along speeds by actuators on sums of joints
 
 
-def situation_of_state(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Situation:
-    """The situation that state and signals give; the signals have the order of `signals.signals_at`."""
+def situation_of_state(
+    system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete, model: Model | None = None
+) -> Situation:
+    """The situation that state and signals give; the signals have the order of `signals.signals_at`.
+
+    Systems that are `planning` need the numbers of a `model`.
+    """
     n, first = system.robot.nv, system.motion_signals
     q, qd, given = system.expanded(signals[:first], y)
     rest = iter(signals[first:])
@@ -46,7 +54,8 @@ def situation_of_state(system: System, signals: Sequence[Scalar], y: Sequence[Sc
         places, speeds, seconds = ([next(rest) for _ in range(count)] for _ in range(3))
         for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
             given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
-    applied, demanded = _applied(system, rest, q, qd)
+    planned = partial(_planned, system, signals, q, qd, given, model or system.model, discrete)
+    applied, demanded = _applied(system, rest, q, qd, planned)
     pushes = dict(zip(system.pushing, applied[n:]))
     wrenches, loads = _wrenches(system, rest, q, qd, pushes)
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
@@ -61,7 +70,11 @@ def situation_of_state(system: System, signals: Sequence[Scalar], y: Sequence[Sc
 
 
 def _applied(
-    system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]
+    system: System,
+    signals: Iterator[Scalar],
+    q: list[Scalar],
+    qd: list[Scalar],
+    planned: Callable[[Iterator[Scalar]], Mapping[int, Scalar]],
 ) -> tuple[list[Scalar], dict[int, Scalar]]:
     """The actuators' forces by force laws and feedforward, and what bounded ones are asked for.
 
@@ -80,14 +93,69 @@ def _applied(
         place: Scalar = q[one.coordinate] if one.coordinate is not None else 0.0
         gains = [next(signals) for _ in one.gains] if system.tuned else None
         applied[one.speed] = applied[one.speed] + one.in_state(place, qd[one.speed], reference, gains)
-    for motion in system.inputs.feedforward:
-        for k in motion.joint.speeds:
-            applied[k] = applied[k] + next(signals)
+    for k, force in planned(signals).items():
+        applied[k] = applied[k] + force
     demanded = {k: applied[k] for k in system.bounded}
     for k, force in demanded.items():
         factor, instead = next(signals), next(signals)
         applied[k] = factor * force + instead
     return list(applied.values()), demanded
+
+
+def _planned(
+    system: System,
+    signals: Sequence[Scalar],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Mapping[int, Scalar],
+    model: Model,
+    discrete: Discrete,
+    ahead: Iterator[Scalar],
+) -> dict[int, Scalar]:
+    """The forces of feedforward, which are the next signals or, of a system that is planning, follow from these.
+
+    q, qd and `given` have the motion that is prescribed.
+    """
+    joints = [motion.joint for motion in system.inputs.feedforward]
+    led = [k for joint in joints for k in joint.speeds]
+    if not system.planning:
+        return {k: next(ahead) for k in led}
+    wrenches = iter(signals[first_mode_signal(system) + 2 * len(system.bounded) :])
+    if system.loops is not None:
+        return _planned_in_loops(system, model, discrete, ahead, wrenches)
+    places, speeds = list(q), list(qd)
+    seconds: list[Scalar] = [given.get(k, 0.0) for k in range(system.robot.nv)]
+    for joint in joints:
+        for target, where in ((places, joint.coordinates), (speeds, joint.speeds), (seconds, joint.speeds)):
+            for k in where:
+                target[k] = next(ahead)
+    on, loads = _wrenches(system, wrenches, places, speeds, {})
+    every = [True] * system.robot.nv
+    forces, _ = sweep_tree(model.bodies, system.robot.gravity, places, speeds, seconds, every, on, loads)
+    coulomb = dict(zip(system.coulomb, model.coulomb))
+    for k in rubbing(system):
+        forces[k] = forces[k] + coulomb[k] * next(ahead)
+    return {k: forces[k] for k in led}
+
+
+def _planned_in_loops(
+    system: System, model: Model, discrete: Discrete, ahead: Iterator[Scalar], wrenches: Iterator[Scalar]
+) -> dict[int, Scalar]:
+    """The forces of a mechanism's planned motion: the power of those that its tree needs, along each freedom."""
+    robot, part = system.robot, discrete_partition(discrete)
+    q, qd, qdd = ([next(ahead) for _ in range(count)] for count in (robot.nq, robot.nv, robot.nv))
+    on, loads = _wrenches(system, wrenches, q, qd, {})
+    tree, _ = sweep_tree(model.bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, on, loads)
+    for k, coulomb in zip(system.coulomb, model.coulomb) if system.smooth else ():
+        tree[k] = tree[k] + coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
+    loops = system.constraints(model)
+    equations = ConstrainedEquations(loops, part, model.bodies)
+    K, first = equations.factors(equations.rows(q, loops.tied(q))), len(part.rows) + len(part.given)
+    freedoms = {
+        k: K.solve([float(row == r) for row in range(robot.nv)]) for r, k in enumerate(part.independent, start=first)
+    }
+    led = [k for motion in system.inputs.feedforward for k in motion.joint.speeds if k in freedoms]
+    return {k: dot(freedoms[k], tree) for k in led}
 
 
 def places_of_run_forces(system: System) -> list[int]:

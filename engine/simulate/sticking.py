@@ -110,6 +110,21 @@ def _excess(system: System, k: int, support: float, limits: tuple[float, float])
     return max(support - limits[1], limits[0] - support) / support_scale_of_sticking(system, k, support)
 
 
+def overloaded(run: Runner, t: float, y: np.ndarray) -> tuple[int, float] | None:
+    """The held joint whose support is farthest beyond its range, and the way in which it would move, if there is one.
+
+    Supports of joints that share them have no ranges of their own.
+    """
+    held = run.discrete.held
+    now = run.evaluate(t, y) if held else None
+    if now is None or len(now.support) < len(held):
+        return None
+    supports = supports_of_held_speeds(now)
+    excess = {k: _excess(run.system, k, supports[k], bounds) for k, bounds in held.items()}
+    worst = max(excess, key=excess.__getitem__)
+    return (worst, -1.0 if supports[worst] > held[worst][1] else 1.0) if excess[worst] > 2 * SLACK else None
+
+
 def support_scale_of_sticking(system: System, k: int, support: float) -> float:
     """The force with which an overload of joint k is compared."""
     return max(LEAST_SCALE, system.switching[k], abs(support))

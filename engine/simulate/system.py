@@ -59,6 +59,7 @@ class System:
     smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
     stops: bool = True  # limits of joints are stops
     tuned: bool = False  # gains of force laws are inputs of recorded equations
+    planning: bool = False  # the equations find the forces of feedforward, of which signals give the planned motion
     # places in `regrouped` whose numbers differ from run to run, and are inputs of recorded equations; None: one run
     symbols: tuple[Path, ...] | None = None
 
@@ -255,6 +256,8 @@ class System:
             [*self.bounded],
             [(k, self.robot.actuators[k], self._seat(k)) for k in self.pushing],
         )
+        if self.planning:
+            parts = (*parts, "planning")
         if loops is None:
             return parts
         size = loops.length if self.method.scaled else None

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..dynamics.regroup import inertias_moved_towards_base
 from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
+from ..loops.alike import Alike, Measures
 from ..machine.jit import march, native
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import March
@@ -23,8 +24,8 @@ from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .recorded import held_speeds_with_supports, run_equations_outputs
 from .runner import Runner
-from .signals import own_signal_columns, signals_at
-from .system import Model, System, bodies_without_dry_friction, dry_friction_of_system
+from .signals import mode_columns, own_signal_columns, signals_at
+from .system import Model, System, bodies_without_dry_friction, constraints_of_system, dry_friction_of_system
 from .trace import Solver
 
 
@@ -112,8 +113,12 @@ class Starts:
 
     @cached_property
     def discrete(self) -> Discrete:
-        """The discrete state with the equations of all runs: what holds in each of them is among the signals."""
-        return replace(self.run.discrete, switched=tuple(self.run.system.switching))
+        """The discrete state with the equations of all runs: what holds in each of them is among the signals.
+
+        In the lanes no joint of a mechanism is held.
+        """
+        system = self.run.system
+        return replace(self.run.discrete, switched=() if system.loops is not None else tuple(system.switching))
 
     @cached_property
     def signals(self) -> int:
@@ -133,6 +138,19 @@ class Starts:
         row = system.robot.nq + 4 * system.robot.nv + len(held_speeds_with_supports(system, self.discrete))
         guard = {} if system.loops is None else {"guard": 1}
         return {"rate": system.measured + 2, "row": row, **guard, **widths_beside_state(system)}
+
+    @cached_property
+    def timed(self) -> list[int]:
+        """The places of the signals that may depend on time: neither a run's own nor those of modes."""
+        own = {*own_signal_columns(self.run.system), *mode_columns(self.run.system)}
+        return [k for k in range(self.signals) if k not in own]
+
+    @cached_property
+    def alike(self) -> Alike:
+        """The constraints of all these mechanisms."""
+        numbers = self.own.regrouped
+        measures = Measures(self.own.bodies, numbers.ties, numbers.couplings)
+        return Alike(constraints_of_system(self.run.system), measures, len(self.y))
 
     # ---- code
 

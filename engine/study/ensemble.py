@@ -20,9 +20,10 @@ from ..scenario.plan import Plan
 from ..scenario.run import Result, Scenario, carry_out_plan, result_of_trace
 from ..simulate.abreast import Traces, integrate_runs_abreast
 from ..simulate.contacts import Limits
-from ..simulate.feedforward import runner_with_feedforward
+from ..simulate.feedforward import runner_with_feedforward, system_that_plans
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.many_rows import evaluate_many_run_rows
+from ..simulate.recorded import run_equations_close_state
 from ..simulate.runner import Runner
 from ..simulate.signals import own_signal_columns
 from ..simulate.together import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
@@ -152,7 +153,7 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
         if len(families.get(k, ())) >= asked.fewest and (group := _of_numbers(asked, member, families[k])) is not None:
             groups.append(group)
             quick.update(group.places)
-        elif not asked.independent:
+        elif not asked.independent and not (member.plan.system.planning and member.plan.robot.closed):
             alike.setdefault(member.likeness(), []).append((k, member))
     groups += [_of_members(members) for members in alike.values() if len(members) > 1]
     return plans, groups
@@ -162,10 +163,14 @@ def _member(plan: Plan) -> Member | None:
     """The plan's run at its start; None if it has to run alone: its modes, its limits, or its inertias want that."""
     system = plan.system
     scheme, modal = INTEGRATORS[plan.solver.method].scheme, bool(system.switching or system.bounded)
-    alone = scheme is None or (system.loops is not None and (modal or system.method.afresh))
+    alone = scheme is None or (
+        system.loops is not None and (system.method.afresh or (modal and not run_equations_close_state(system)))
+    )
     if alone or math.isfinite(plan.solver.max_evaluations) or choice.chosen_backend() == "plain":
         return None
-    run = runner_with_feedforward(system, plan.q0)
+    if system.inputs.feedforward and system.loops is not None:
+        plan = replace(plan, system=system_that_plans(system, plan.q0))
+    run = runner_with_feedforward(plan.system, plan.q0)
     if not run.unknown or not run.marches:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
@@ -263,9 +268,14 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
 def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
     """The result of run k, made as that of a single run is."""
     run = runner_with_feedforward(plan.system, plan.q0)
-    trace, states = Trace(), traces.states[k]
-    trace.keep(run, float(traces.t[0]), states[0])
-    trace.keep_rows(run, traces.t[1:], states[1:], closed=False)
+    trace, states, modes = Trace(), traces.states[k], traces.discrete(k, run.discrete.switched)
+    if modes:
+        for t, y, run.discrete in zip(traces.t.tolist(), states, modes):
+            trace.keep(run, t, run.settled(t, y))
+        trace.events = traces.events(k)
+    else:
+        trace.keep(run, float(traces.t[0]), states[0])
+        trace.keep_rows(run, traces.t[1:], states[1:], closed=False)
     trace.steps, trace.rejected, trace.evaluations = (
         int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations)
     )

@@ -26,6 +26,7 @@ from .varied import varied_key_may_be_plain
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations
 NUMBERS = (float, np.float64)
+WHOLE = 2**53  # larger whole numbers are left to the reader
 NUDGE = 1.0 + 2.0**-10
 
 
@@ -146,6 +147,11 @@ def _equal(values: Sequence[Any]) -> bool:
     return all(type(value) is type(first) and value == first for value in values)
 
 
+def _of_numbers(value: Any) -> bool:
+    """Whether a value is a list of plain numbers."""
+    return type(value) is list and all(type(x) is float or (type(x) is int and abs(x) <= WHOLE) for x in value)
+
+
 def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
     """The variations as a list of mappings with plain values."""
     form = "a list of mappings: [{'initial.joint1': 0.1}, …]"
@@ -154,14 +160,14 @@ def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
     listed = list(islice(variations, MOST + 1))
     if len(listed) > MOST:
         raise InputError(f"more than {MOST} variations", allowed=f"at most {MOST} at once")
-    known: set[str] = set()  # keys that have been checked
-    plain = set(NUMBERS)
+    known = set[str]()  # keys that have been checked
     result = []
     for k, one in enumerate(listed):
         if not isinstance(one, Mapping):
             raise InputError("not a mapping", key=f"variations[{k}]", found=type(one).__name__, allowed=form)
-        if known.issuperset(one) and plain.issuperset(map(type, one.values())):
-            result.append({key: float(value) for key, value in one.items()})
+        values = [*one.values()]
+        if known.issuperset(one) and all(type(value) in NUMBERS or _of_numbers(value) for value in values):
+            result.append(dict(zip(one, [[*value] if type(value) is list else float(value) for value in values])))
         else:
             result.append(document_from_mapping(one).data)
             known.update(result[-1])

@@ -26,6 +26,7 @@ from ..robot.schema import LinkEntry
 from ..scenario.plan import Plan
 from ..simulate.contacts import Limits
 from ..simulate.discrete import discrete_partition
+from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
 from ..simulate.signals import gain_signal_columns, steady_signal_columns
 from ..simulate.system import System
@@ -78,8 +79,11 @@ def varied_numbers_of_runs(
     robot = plan.robot
     if robot.document is None or (robot.closed and plan.system.loops is None):
         return None
-    if of_robot and plan.system.inputs.feedforward:  # whose forces are those of this robot
-        return None
+    if of_robot and plan.system.inputs.feedforward and not plan.system.planning:  # forces are those of each robot
+        if plan.system.loops is not None or plan.system.pushing:
+            return None
+        plan = replace(plan, system=replace(plan.system, planning=True))
+        run = runner_with_feedforward(plan.system, plan.q0)
     draft = codegen_draft_with_arguments(robot) if of_robot else None
     if draft is not None and not draft.direct:
         return None

@@ -17,7 +17,7 @@ def plain_yaml_data(document: Document, value: Any) -> Any:
 
 
 def _text(document: Document, text: str, path: Keys) -> str:
-    if bad := bounds.SURROGATE.search(text):
+    if not text.isascii() and (bad := bounds.SURROGATE.search(text)):
         raise document.error(path, "there is a character that no text has", found=f"U+{ord(bad[0]):04X}")
     return text
 
@@ -29,6 +29,12 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
         raise document.error(path, f"there are more than {bounds.NODES:,} values")
     if len(path) > bounds.DEPTH:
         raise document.error((), f"lists and mappings are nested deeper than {bounds.DEPTH} levels")
+    if type(value) is float:  # what large data consist of, before all that is slower to tell
+        return value
+    if type(value) is list:
+        return _list(document, value, path, count)
+    if type(value) is dict:
+        return _mapping(document, value, path, count)
     if hasattr(value, "tolist"):  # NumPy
         size = getattr(value, "size", 0)
         if isinstance(size, int) and count[0] + size > bounds.NODES:
@@ -47,18 +53,29 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):
-        for key in value:
-            if not isinstance(key, str):
-                raise document.error(path, "a key must be text", found=f"a key of type {type(key).__name__}")
-        texts = {key: _text(document, str(key), path) for key in value}
-        return {text: _plain(document, value[key], (*path, text), count) for key, text in texts.items()}
+        return _mapping(document, value, path, count)
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
-        if count[0] + len(value) > bounds.NODES:
-            raise document.error(path, f"there are more than {bounds.NODES:,} values")
-        return [_plain(document, part, (*path, number), count) for number, part in enumerate(value)]
+        return _list(document, value, path, count)
     raise document.error(
         path,
         "a value of this type means nothing here",
         found=type(value).__name__,
         allowed="mappings, lists, text, numbers, true, false and None",
     )
+
+
+def _mapping(document: Document, value: Mapping[Any, Any], path: Keys, count: list[int]) -> dict[str, Any]:
+    for key in value:
+        if not isinstance(key, str):
+            raise document.error(path, "a key must be text", found=f"a key of type {type(key).__name__}")
+    texts = {key: _text(document, str(key), path) for key in value}
+    return {text: _plain(document, value[key], (*path, text), count) for key, text in texts.items()}
+
+
+def _list(document: Document, value: Sequence[Any], path: Keys, count: list[int]) -> list[Any]:
+    if count[0] + len(value) > bounds.NODES:
+        raise document.error(path, f"there are more than {bounds.NODES:,} values")
+    if {*map(type, value)} == {float}:
+        count[0] += len(value)
+        return [*value]
+    return [_plain(document, part, (*path, number), count) for number, part in enumerate(value)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from arms import Arm
-from measure import Row, against, checked, quickest
+from measure import Row, against, checked, quickest, within
 
 import denoc
 from denoc.scenario.audit import DOUBTFUL
@@ -25,6 +25,7 @@ WORK = "ensemble: fall 0.5 s with another mass, a run"
 KEPT = "the same, of 10,000 in blocks, five numbers of each kept"
 SWEPT = "the same as a study, six numbers of each kept, with its table"
 ROUGH = "the same with dry friction in all joints"
+LIMITED = "to a place by pd, with effort limits that are reached 13 times"
 LINKAGE = "four-bar linkage: fall 0.5 s with other masses and lengths, a run"
 STUDY = "denoc's study of the PUMA's falls"
 COUNT, MANY, FEW, LINK = 2000, 10_000, 10, 1
@@ -32,6 +33,15 @@ MASSES = (14.0, 17.0)
 REACH = 15
 DEARER = 20  # times the PUMA's, that falls with loops and with dry friction may cost
 PEER = "scipy RK45 + Pinocchio"
+MOST = 100e-6  # s a run with modes
+POSES = (
+    (1.0, 300, 40, 60),
+    (-1.0, 500, 60, 120),
+    (0.5, 200, 20, 60),
+    (0.5, 5, 0.5, 2),
+    (0.5, 5, 0.5, 2),
+    (0.5, 2, 0.2, 1),
+)
 COULOMB = (2.0, 5.0, 3.0, 0.2, 0.2, 0.1)
 SECONDS, RTOL, ATOL = 0.5, 1e-8, 1e-10
 
@@ -91,6 +101,16 @@ def rows(arm: Arm) -> list[Row]:
         rubbed = {f"robot.links.link{k}.joint.friction.coulomb": x for k, x in enumerate(COULOMB, start=1)}
         denoc.ensemble(scenario, [{"robot.links.link2.mass": mass, **rubbed} for mass in masses[:COUNT]])
 
+    laws = {
+        f"joint{k}": {"law": "pd", "to": to, "kp": kp, "kd": kd} for k, (to, kp, kd, _) in enumerate(POSES, start=1)
+    }
+    limits = {f"robot.links.link{k}.joint.effort.limits": [-x, x] for k, (*_, x) in enumerate(POSES, start=1)}
+
+    def limited() -> None:
+        denoc.ensemble(
+            {**scenario, "forces": laws}, [{"robot.links.link2.mass": mass, **limits} for mass in masses[:COUNT]]
+        )
+
     fallen = {**scenario, "robot": "four-bar", "initial": {"A0": 1.0}}
     random = np.random.default_rng(1).uniform(0.95, 1.05, (COUNT, 3)).tolist()
     keys = ("robot.links.coupler.mass", "robot.links.rocker.joint.xyz", "robot.links.coupler.joint.xyz")
@@ -115,7 +135,7 @@ def rows(arm: Arm) -> list[Row]:
         checked(SWEPT, PEER, swept()[:FEW], theirs())
         alone = np.concatenate([linked([one]) for one in linkages[:FEW]])
         checked(LINKAGE, "each by itself", linked(linkages)[:FEW], alone)
-        contestants = {"ours": ours, "kept": kept, "swept": swept, "rough": rough, "theirs": theirs}
+        contestants = {"ours": ours, "kept": kept, "swept": swept, "rough": rough, "limited": limited, "theirs": theirs}
         took = quickest({**contestants, "linked": lambda: linked(linkages)})
     finally:
         os.environ.pop("DENOC_CORES")
@@ -128,5 +148,7 @@ def rows(arm: Arm) -> list[Row]:
         against(SWEPT, study, PEER, single, REACH),
         against(ROUGH, took["rough"] / COUNT, f"{PEER}, without friction", single, REACH / DEARER),
         against(ROUGH, took["rough"] / COUNT, STUDY, study, 1 / DEARER),
+        within(ROUGH, took["rough"] / COUNT, MOST),
+        within(LIMITED, took["limited"] / COUNT, MOST),
         against(LINKAGE, took["linked"] / COUNT, STUDY, study, 1 / DEARER),
     ]

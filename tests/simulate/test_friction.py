@@ -455,3 +455,23 @@ def test_two_joints_with_friction_stick_one_after_the_other():
     held = denoc.bias(denoc.loads(ELBOW), [result.table[f"{j}.q"][-1] for j in ("shoulder", "elbow")], [0, 0])
     assert abs(held[0]) < 2.5
     assert abs(held[1]) < 1
+
+
+def test_no_joint_is_held_by_more_than_its_friction():
+    """Planned forces overcome the friction of all joints in the same instant, but for rounding."""
+    coulomb = (1.5, 2.0, 0.4)
+    robot = denoc.load("planar3r")
+    plan = {joint: {"law": "cycloid", "to": 0.5, "over": 0.2} for joint in robot.joints}
+    rough = {f"robot.links.link{k}.joint.friction.coulomb": c for k, c in enumerate(coulomb, start=1)}
+    scenario = {"task": "simulate", "time": {"end": 0.25, "step": 0.005}, "motion": plan}
+    led = {**scenario, "forces": {"all": {"law": "feedforward"}}}
+    (result,) = denoc.ensemble(led, [{**rough, "rates.joint1": 0.3}], robot)
+    assert result.ended == "done"
+    q, qd, qdd, tau = (
+        np.column_stack([result.table[f"{joint}.{what}"] for joint in robot.joints])
+        for what in ("q", "qd", "qdd", "tau")
+    )
+    friction = denoc.inverse(robot, q, qd, qdd) - tau
+    assert (abs(friction) <= np.array(coulomb) * (1 + 1e-5)).all()
+    slipping = abs(qd) > 1e-3
+    assert friction[slipping] == pytest.approx((-np.sign(qd) * coulomb)[slipping], abs=1e-9)

@@ -80,11 +80,74 @@ def test_joints_come_to_stops_side_by_side(left):
     assert {"reaches its lower limit", "reaches its upper limit"} <= reached
 
 
-def test_planned_forces_go_side_by_side(left):
-    """Those of another robot are other functions of time, so a mass that varies sends its runs alone."""
-    led = scenario(motion=dict.fromkeys(("joint1", "joint2", "joint3"), TO), forces={"all": {"law": "feedforward"}})
-    assert compared(left, led, [{"rates.joint1": 0.1 * k} for k in range(3)])[1] == 0
-    assert compared(left, led, [{"robot.links.link2.mass": 1.0 + k} for k in range(2)])[1] == 2
+LED = scenario(motion=dict.fromkeys(("joint1", "joint2", "joint3"), TO), forces={"all": {"law": "feedforward"}})
+SWING = {"law": "harmonic", "amplitude": 0.4, "frequency": 1}  # which moves from the beginning on
+SWUNG = {**LED, "motion": dict.fromkeys(("joint1", "joint2", "joint3"), SWING), "time": {"end": 0.24, "step": 0.02}}
+OFF = {"rates.joint1": 0.3}  # the plan: steps along it are as long as rounding errors allow
+PUSH = {"link": "link3", "force": [{"law": "harmonic", "amplitude": 3, "frequency": 2}, 1, 0], "at": [0.1, 0, 0]}
+PLANNED = {
+    "starts": (LED, lambda x: {"rates.joint1": 0.1 + x}),
+    "masses": (LED, lambda x: {"robot.links.link2.mass": 1.0 + x}),
+    "lengths": (LED, lambda x: {"robot.links.link2.joint.a": 0.3 + x / 9}),
+    "dry friction": (
+        SWUNG,
+        lambda x: rough(
+            **{"rates.joint2": 2.4, "rates.joint3": 2.6, "robot.links.link2.joint.friction.coulomb": 1 + x}
+        ),
+    ),
+    "effort limits": (LED, lambda x: {"robot.links.link2.joint.effort.limits": [-3 - x, 2 + x]}),
+    "beside a prescribed motion": (
+        {**LED, "forces": {name: {"law": "feedforward"} for name in ("joint1", "joint3")}},
+        lambda x: {"robot.links.link2.mass": 1.0 + x},
+    ),
+    "a wrench": ({**LED, "wrenches": [PUSH]}, lambda x: {"robot.links.link2.mass": 1.0 + x}),
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("what", PLANNED)
+def test_planned_forces_are_those_of_each_run(left, what):
+    base, own = PLANNED[what]
+    variations = [{**OFF, **own(x)} for x in (0.0, 0.4, 1.1)]
+    together, alone = compared(left, base, variations)
+    assert not alone
+    differ = len({result.table["joint2.tau"][1] for result in together})
+    assert differ == (1 if what == "starts" else 3)
+
+
+def test_planned_forces_in_blocks_are_the_same_to_the_last_bit():
+    variations = [{**OFF, "robot.links.link2.mass": 1.0 + k} for k in range(4)]
+    whole = gathered(LED, variations, 4)
+    assert gathered(LED, variations, 1) == whole
+
+
+TENDON = """
+name: tendon
+convention: frames
+gravity: [0, 0, -9.81]
+links:
+- name: a
+  joint: {type: revolute, name: x, axis: [0, 1, 0], friction: {coulomb: 0.5}}
+  mass: 1.0
+  com: [0.3, 0, 0]
+- name: b
+  joint: {type: revolute, name: y, axis: [0, 1, 0], xyz: [0.6, 0, 0], friction: {coulomb: 0.3}}
+  mass: 1.0
+  com: [0.3, 0, 0]
+actuators:
+- {name: pull, joints: {x: 0.1, y: 0.2}}
+"""
+
+
+def test_rows_of_actuators_that_are_no_joints_have_their_modes_and_events(left):
+    pulled = {
+        "task": "simulate",
+        "time": {"end": 1.0, "step": 0.1},
+        "forces": {"pull": {"law": "constant", "value": 3}},
+    }
+    together, alone = compared(left, pulled, [{"robot.links.a.mass": 1.0 + k} for k in range(3)], denoc.loads(TENDON))
+    assert not alone
+    assert all(happenings(result) for result in together)
 
 
 def test_what_is_not_clear_is_left_alone(left):

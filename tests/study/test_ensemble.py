@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -11,6 +12,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
+from denoc.simulate import many_rows
 from denoc.study import ensemble
 from denoc.study.variations import Variations
 
@@ -181,3 +183,16 @@ def test_one_run_that_fails_does_not_stop_the_others():
 def test_mistakes_are_told(variation, told):
     with pytest.raises(InputError, match=told):
         denoc.ensemble(FALL, [variation])
+
+
+def test_rows_of_few_runs_are_compiled_once_there_have_been_many(monkeypatch, tmp_path):
+    """As text they cost a hundred times as much, so no number of small ensembles may go on like that."""
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
+    monkeypatch.setattr(many_rows, "_without", Counter())
+    by_text, make = [], ensemble._by_itself
+    monkeypatch.setattr(ensemble, "_by_itself", lambda *given: by_text.append(1) or make(*given))
+    fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1, "step": 0.1}}
+    masses = [{"robot.links.link3.mass": 0.51 + k / 8, "rates.joint3": 0.1} for k in range(5)]
+    found = [denoc.ensemble(fall, masses)[4].table["joint3.q"][-1] for _ in range(6)]
+    assert len(by_text) == 15
+    assert found == pytest.approx([found[0]] * 6, rel=1e-12)

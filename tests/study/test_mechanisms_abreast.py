@@ -42,6 +42,124 @@ CASES = {
 }
 
 
+RUBS = "robot.links.crank.joint.friction.coulomb"
+MASSES = [{"robot.links.coupler.mass": x} for x in (2.8, 3.0, 3.3, 3.9)]
+PULL = {"law": "harmonic", "amplitude": 8, "frequency": 3}
+LONG = {**FALL, "time": {"end": 1.5, "step": 0.25}}
+MODES = {
+    "dry friction": (FALL, [{**one, RUBS: 0.3} for one in MASSES], set()),
+    "friction that differs": (
+        FALL,
+        [{RUBS: 0.3 + x, "robot.links.rocker.joint.friction.coulomb": 0.1 + x / 9} for x in (0.0, 0.1, 0.2)],
+        set(),
+    ),
+    "speeds that turn round, alone and with all others": (
+        LONG,
+        [{**one, RUBS: 0.05, "robot.links.rocker.joint.friction.coulomb": 0.02} for one in MASSES],
+        {"stops slipping"},
+    ),
+    "lengths": (
+        LONG,
+        [{**one, RUBS: 0.05, "robot.links.rocker.joint.friction.coulomb": 0.02} for one in LENGTHS],
+        set(),
+    ),
+    "starts": (FALL, [{"initial.A0": 0.8 + d, "rates.A0": 5 * d, RUBS: 0.3} for d in (-0.4, 0.0, 0.4)], set()),
+    "effort limits": (
+        {**FALL, "forces": {"A0": PULL}, "time": {"end": 0.5, "step": 0.05}},
+        [{"robot.links.crank.joint.effort.limits": [-5 - x, 5]} for x in (0.0, 0.3, 0.9)],
+        {"reaches its effort limit", "leaves its effort limit"},
+    ),
+    "stops that are far": (FALL, [{**one, "robot.links.crank.joint.limits": [-20.0, 22.0]} for one in MASSES], set()),
+    "two loops": (
+        {"robot": "three-rrr", "task": "simulate", "time": {"end": 0.1, "step": 0.05}},
+        [
+            {
+                "robot.links.platform.mass": 8.0 + k,
+                **{f"robot.links.link{n}.joint.friction.coulomb": 0.3 for n in (1, 5)},
+            }
+            for k in range(3)
+        ],
+        set(),
+    ),
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("what", MODES)
+def test_mechanisms_with_modes_go_side_by_side(left, what):
+    scenario, variations, expected = MODES[what]
+    together, alone = compared(left, scenario, variations)
+    assert not alone
+    assert expected <= {event["event"] for run in together for event in run.record["events"]}
+
+
+@pytest.mark.parametrize(
+    ("more", "event"),
+    [
+        ({RUBS: 30.0}, None),
+        ({RUBS: 0.8}, "stops slipping"),
+        ({"robot.links.crank.joint.limits": [-0.5, 2.0]}, "reaches"),
+    ],
+)
+def test_mechanisms_whose_joints_stick_or_come_to_stops_leave_the_lanes(left, more, event):
+    together, alone = compared(left, LONG, [{**one, **more} for one in MASSES[:2]])
+    assert alone == 2
+    assert event is None or any(each["event"].startswith(event) for each in together[0].record["events"])
+
+
+LED = {**FALL, "initial": {}, "motion": {"A0": {"law": "cycloid", "to": 2.0}}, "forces": {"A0": {"law": "feedforward"}}}
+PUSH = {"link": "coupler", "force": [{"law": "harmonic", "amplitude": 3, "frequency": 2}, 1, 0], "at": [0.1, 0, 0]}
+AHEAD = {joint.name: joint.initial[0] + 0.1 * k for k, joint in enumerate(denoc.load("three-rrr").moving[:3])}
+PLANNED = {
+    "masses": (LED, MASSES),
+    "dampers, off the plan": (
+        LED,
+        [{"robot.links.crank.joint.friction.viscous": x / 9, **x_mass} for x, x_mass in enumerate(MASSES, 1)],
+    ),
+    "smooth friction": (
+        {**LED, "solver": {"friction": "smooth"}},
+        [{**one, RUBS: 0.3, "robot.links.rocker.joint.friction.coulomb": 0.1} for one in MASSES],
+    ),
+    "a wrench": ({**LED, "wrenches": [PUSH]}, MASSES),
+    "two loops": (
+        {
+            "robot": "three-rrr",
+            "task": "simulate",
+            "time": {"end": 0.1, "step": 0.05},
+            "motion": {name: {"law": "cycloid", "to": x} for name, x in AHEAD.items()},
+            "forces": {name: {"law": "feedforward"} for name in AHEAD},
+        },
+        [{"robot.links.platform.mass": 8.0 + k} for k in range(3)],
+    ),
+}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("what", PLANNED)
+def test_mechanisms_along_a_plan_go_side_by_side_with_forces_of_their_own(left, what):
+    scenario, variations = PLANNED[what]
+    together, alone = compared(left, scenario, variations)
+    assert not alone
+    first = denoc.load(scenario["robot"]).moving[0].name
+    assert len({run.table[f"{first}.tau"][1] for run in together}) == len(variations)
+
+
+@pytest.mark.parametrize("key", ["robot.links.coupler.joint.xyz.0", RUBS])
+def test_plans_of_other_lengths_and_with_joints_that_may_stick_go_alone(left, key):
+    assert compared(left, LED, [{key: 0.1 + x} for x in (0.0, 0.002)])[1] == 2
+
+
+def test_mechanisms_along_a_plan_in_blocks_are_the_same_to_the_last_bit():
+    whole = gathered(MASSES, 4, LED)
+    assert gathered(MASSES, 1, LED) == whole
+
+
+def test_mechanisms_with_modes_in_blocks_are_the_same_to_the_last_bit():
+    scenario, variations, _ = MODES["speeds that turn round, alone and with all others"]
+    whole = gathered(variations, 4, scenario)
+    assert gathered(variations, 1, scenario) == whole
+
+
 @pytest.fixture
 def planned(monkeypatch):
     """The variations that are planned in full, one after the other."""
@@ -96,9 +214,9 @@ def test_what_comes_to_a_singular_position_leaves_the_lanes(left):
     assert alone >= 2
 
 
-def gathered(variations, most):
+def gathered(variations, most, scenario=FALL):
     """The columns of all runs as bytes, by place."""
-    made = blocks_of_variations(FALL, variations, most=most)
+    made = blocks_of_variations(scenario, variations, most=most)
     return {
         place: [values[row].tobytes() for values in block.columns.values()]
         for block in made

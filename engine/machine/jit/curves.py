@@ -51,15 +51,15 @@ EMPTY = SignalPieces(
 
 
 def fitted_signal_pieces(
-    sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float
+    sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float, most: int = MOST
 ) -> SignalPieces | None:
-    """The functions from `begin` to `end` as pieces no longer than `longest`; None where that takes too many.
+    """The functions from `begin` to `end` as pieces no longer than `longest`; None where that takes more than `most`.
 
     Breaks are instants at which derivatives may jump.
     """
     inner = sorted({x for x in breaks if begin < x < end})
     edges = [begin, *inner, end]
-    if (end - begin) / longest + len(edges) > MOST:
+    if (end - begin) / longest + len(edges) > most:
         return None
     parts = [np.linspace(a, b, max(1, int(np.ceil((b - a) / longest))) + 1)[:-1] for a, b in pairwise(edges)]
     a = np.concatenate(parts)
@@ -79,7 +79,7 @@ def fitted_signal_pieces(
         a, b = a[~good], b[~good]
         if not len(a):
             break
-        if len(a) * 2 + sum(len(part[0]) for part in done) > MOST:
+        if len(a) * 2 + sum(len(part[0]) for part in done) > most:
             return None
         middle = (a + b) / 2
         a, b = np.concatenate([a, middle]), np.concatenate([middle, b])

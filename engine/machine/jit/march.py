@@ -10,7 +10,7 @@ W runs go side by side in the lanes, each with its own time, step and output row
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -184,11 +184,10 @@ class March:
         """The rates y' of many runs at their instants; all arrays have a row for each run."""
         u, states, table = self._signal_blocks(signals), self._blocks(y), pieces.table()
         control, rate, clocks = np.zeros((ROWS, self.lanes)), np.empty_like(states), self._blocks(t[:, None])
-        at, behind = control.ctypes.data, table.ctypes.data
-        bases = [(x.ctypes.data, x.strides[0]) for x in (u, states, rate)]
-        for k in range(len(states)):
+        control_at, table_at = control.ctypes.data, table.ctypes.data
+        for k, places in enumerate(addresses(u, states, rate)):
             control[T] = clocks[k, 0]
-            self._first(at, *(base + k * stride for base, stride in bases), behind)
+            self._first(control_at, *places, table_at)
         return self._runs(rate, len(y))
 
     def carry(self, runs: Many, grid: np.ndarray, most: int, attempts: int, **control: Any) -> np.ndarray:
@@ -233,29 +232,24 @@ class March:
         places = () if once else runs.places
         rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE, lanes) if places else None
 
-        # the addresses of an array's blocks, which NumPy takes longer to tell than many a block takes to march
-        arrays = (blocks, u, states, out) if stages is None else (blocks, u, states, out, stages)
-        bases = [(x.ctypes.data, x.strides[0]) for x in arrays]
         grid_at, table_at = grid.ctypes.data, table.ctypes.data
 
         def run(first: int, end: int) -> None:
             watches = Watches(self.m, lanes, places, runs.quantities)
             if once:
                 watches.table[0] = DEMAND
-            own = np.zeros_like(self._stages)
-            own_at, watched_at = own.ctypes.data, watches.table.ctypes.data
-            for k in range(first, end):
-                kept = own if stages is None else stages[k]
-                kept[0] = slopes[k]
-                if rules is not None:
-                    watches.look(rules[k])
-                control_at, u_at, y_at, out_at, *kept_at = (at + k * stride for at, stride in bases)
-                before = control_at, u_at, y_at, kept_at[0] if kept_at else own_at, grid_at, len(grid), out_at
-                status, accepted = PAUSED, 0
-                while status == PAUSED and accepted <= most:
-                    status = self._march(*before, min(attempts, most + 1 - accepted), table_at, watched_at)
+            looks = np.tile(watches.table, (end - first, 1)) if rules is None else watches.tables(rules[first:end])
+            kept = np.zeros((end - first, *self._stages.shape)) if stages is None else stages[first:end]
+            kept[:, 0] = slopes[first:end]
+            arrays = (blocks[first:end], u[first:end], states[first:end], kept, out[first:end], looks)
+            for k, (control_at, u_at, y_at, kept_at, out_at, watched_at) in enumerate(addresses(*arrays), start=first):
+                before = control_at, u_at, y_at, kept_at, grid_at, len(grid), out_at
+                accepted = 0
+                while self._march(*before, min(attempts, most + 1 - accepted), table_at, watched_at) == PAUSED:
                     accepted = int(blocks[k, ACCEPTED].max()) + once
-                slopes[k] = kept[0]
+                    if accepted > most:
+                        break
+            slopes[first:end] = kept[:, 0]
 
         cores.run_on_threads_in_parts(len(states), 1, run, FEWEST)
         runs.y, runs.slope = self._runs(states, count), self._runs(slopes, count)
@@ -309,7 +303,20 @@ class Watches:
         self._rules[:] = rules
         self.table[-1] = (rules[self._inner, 0] != 0.0).sum()
 
+    def tables(self, rules: np.ndarray) -> np.ndarray:
+        """A table for each of these blocks of rules, (blocks, watches, numbers, lanes), which have to be kept."""
+        tables = np.tile(self.table, (len(rules), 1))
+        tables[:, RULES] = rules.ctypes.data + rules.strides[0] * np.arange(len(rules))
+        tables[:, -1] = (rules[:, self._inner, 0] != 0.0).sum(axis=(1, 2))
+        return tables
 
+
+def addresses(*arrays: np.ndarray) -> Iterator[tuple[int, ...]]:
+    """The addresses of the blocks of arrays, which NumPy takes longer to tell than many a block takes to march."""
+    return zip(*((x.ctypes.data + x.strides[0] * np.arange(len(x))).tolist() for x in arrays))
+
+
+RULES = 2  # the place of the rules' address in the table of watches
 DEMAND = -1  # a number of watches: there are none, but the stages for dense output are wanted in every step
 FEWEST = 8  # blocks of lanes from which on another thread pays
 

@@ -16,6 +16,8 @@ ENSEMBLE = "engine/study/ensemble.py"
 TOGETHER = "engine/simulate/together.py"
 ABREAST = "engine/simulate/abreast.py"
 ABREAST_TESTS = ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",)
+PLANNED = ("study/test_abreast.py::test_planned_forces_are_those_of_each_run",)
+DIPS = ("simulate/test_crossings.py::test_the_first_events_of_many_steps_are_those_of_each",)
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 SHARING = ("scenario/test_numbers_as_inputs.py::test_a_third_mass_compiles_nothing",)
 IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
@@ -237,6 +239,62 @@ COMPILED = (
         "order = np.lexsort((which, at, these))",
         "order = np.lexsort((which, -at, these))",
         ABREAST_TESTS,
+    ),
+    Bug(
+        "a dip is looked for behind the first fall only",
+        "engine/simulate/crossings.py",
+        "np.arange(1, SAMPLES)[:, None] <= parts)[:, :, None])",
+        "np.arange(1, SAMPLES)[:, None] > parts)[:, :, None])",
+        DIPS,
+    ),
+    Bug(
+        "events are looked for with the forces of the middle of a leg",
+        ABREAST,
+        "now[:, timed] = self._signals(t)[:, timed]",
+        "now[:, timed] = self._signals(t)[:, timed] if not timed else now[:, timed]",
+        ABREAST_TESTS,
+    ),
+    Bug(
+        "all runs side by side have the planned forces of one of them",
+        "engine/simulate/situation.py",
+        "forces, _ = sweep_tree(model.bodies,",
+        "forces, _ = sweep_tree(system.model.bodies,",
+        PLANNED,
+    ),
+    Bug(
+        "all mechanisms side by side have the planned forces of one of them",
+        "engine/simulate/situation.py",
+        "tree, _ = sweep_tree(model.bodies,",
+        "tree, _ = sweep_tree(system.model.bodies,",
+        ("study/test_mechanisms_abreast.py::test_mechanisms_along_a_plan_go_side_by_side_with_forces_of_their_own",),
+    ),
+    Bug(
+        "planned forces of runs side by side don't rub",
+        "engine/simulate/situation.py",
+        "forces[k] = forces[k] + coulomb[k] * next(ahead)",
+        "forces[k] = forces[k] + 0 * coulomb[k] * next(ahead)",
+        PLANNED,
+    ),
+    Bug(
+        "mechanisms side by side slip the way from which they come",
+        "engine/simulate/settling.py",
+        "way = np.sign(ask(",
+        "way = -np.sign(ask(",
+        ("study/test_mechanisms_abreast.py::test_mechanisms_with_modes_go_side_by_side",),
+    ),
+    Bug(
+        "a joint of mechanisms side by side turns round alone",
+        "engine/simulate/shut.py",
+        "change[abs(change).max(axis=1) > DEAD] = 0.0",
+        "change[:] = 0.0",
+        ("study/test_mechanisms_abreast.py::test_mechanisms_with_modes_go_side_by_side",),
+    ),
+    Bug(
+        "rows of actuators that are no joint's have the modes of the start",
+        ENSEMBLE,
+        "        trace.events = traces.events(k)\n",
+        "        trace.events = []\n",
+        ("study/test_abreast.py::test_rows_of_actuators_that_are_no_joints_have_their_modes_and_events",),
     ),
     Bug(
         "signals in the time loop are those of the step's start",
@@ -569,7 +627,7 @@ COMPILED = (
         "an ensemble's batches begin at the first run",
         "engine/machine/jit/march.py",
         "before = control_at, u_at, y_at,",
-        "before = control_at, bases[1][0], y_at,",
+        "before = control_at, u.ctypes.data, y_at,",
         ("study/test_ensemble.py::test_mechanisms_in_lanes_of_every_width",),
     ),
     Bug(

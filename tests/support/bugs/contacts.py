@@ -15,6 +15,13 @@ COMPLEMENTARY = (
 
 CONTACTS = (
     Bug(
+        "friction that is a little weaker holds a joint beyond its own",
+        STICKING,
+        "if excess[worst] > 2 * SLACK else None",
+        "if excess[worst] > 1.0 else None",
+        ("simulate/test_friction.py::test_no_joint_is_held_by_more_than_its_friction",),
+    ),
+    Bug(
         "a blow at a stop brings energy",
         BLOWS,
         "y[-1] += lost",
