@@ -198,9 +198,16 @@ class Closing:
                 key=is_key,
                 found=f"`{name}`",
                 allowed=", ".join(moving[:40]),
-                hint=f"the joint of the link `{name}` is `{own.name}`" if own else did_you_mean(name, moving),
+                hint=f"the joint of the link `{name}` is `{own.name}`" if own else self._about_cut(name, moving),
             )
         return self._joints[name]
+
+    def _about_cut(self, name: str, moving: Sequence[str]) -> str:
+        """What a cut lacks that is taken for a joint, or which joint was meant."""
+        names = (entry.name or f"loop{k + 1}" for k, entry in enumerate(self._file.loops))
+        if name not in names:
+            return did_you_mean(name, moving)
+        return f"`{name}` is a cut; one of {', '.join(OWN)} beside its `joint` gives it a coordinate of its own"
 
     def _one_freedom(self, name: str, key: Keys, complain: Complain, *, is_key: bool = False) -> Joint:
         """The joint of this name, which has to have one degree of freedom."""

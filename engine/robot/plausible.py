@@ -91,7 +91,7 @@ def _of_turning(joint: JointEntry) -> Iterator[tuple[Keys, str]]:
 
 
 def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Keys, str]]:
-    """Bare numbers of more than a turn in cuts, in the guess for the assembly, and in couplings."""
+    """Bare numbers of more than a turn in cuts, in the guess for the assembly, in couplings and springs."""
     for k, cut in enumerate(file.loops):
         for side in ("first", "second"):
             frame = getattr(cut, side)
@@ -105,6 +105,9 @@ def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Key
     for k, coupling in enumerate(file.couplings):
         if turns.get(coupling.joint) and (words := unbelievable_robot_angle(coupling.offset)):
             yield ("couplings", k, "offset"), words
+    for k, spring in enumerate(file.springs):
+        if all(turns.get(name) for name in spring.joints) and (words := unbelievable_robot_angle(spring.rest)):
+            yield ("springs", k, "rest"), words
 
 
 def enormous_robot_numbers(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:

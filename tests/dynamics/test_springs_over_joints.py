@@ -214,3 +214,32 @@ def test_mistakes_stand_at_their_places(entry, message):
     with pytest.raises(InputError) as error:
         denoc.loads(yamls.dump({**data, "springs": [{"name": "s", **entry}]}))
     assert message in str(error.value) + error.value.allowed + error.value.key
+
+
+@pytest.mark.parametrize(
+    ("spring", "where", "says"),
+    [
+        ({"stiffness": 0}, "springs[0]", "does nothing: the spring has neither `stiffness` nor `damping`"),
+        ({"rest": 1, "damping": 2}, "springs[0].rest", "does nothing: the spring has no `stiffness`"),
+        ({"stiffness": 3, "joints": {"A0": 1, "B0": 0}}, "springs[0].joints.B0", "does nothing: its coefficient is 0"),
+        ({"stiffness": 3, "rest": 90}, "springs[0].rest", "90 without a unit is in radians"),
+        ({"stiffness": 3, "rest": "90 deg"}, "", ""),
+        ({"damping": 3}, "", ""),
+    ],
+)
+def test_springs_that_do_nothing_and_angles_in_degrees_are_warned_of(spring, where, says):
+    data = with_springs(*ROBOTS[1])
+    data["springs"] = [{"name": "cord", "joints": {"A0": 1}, **spring}]
+    warnings = denoc.loads(yamls.dump(data)).warnings
+    assert len(warnings) == (1 if says else 0)
+    assert all(f"{where}: {says}" in one for one in warnings)
+
+
+def test_a_cut_without_a_coordinate_is_no_joint_of_a_spring():
+    data = with_springs(*ROBOTS[1])
+    data["springs"] = [{"name": "cord", "joints": {"B": 1, "A0": 1}, "stiffness": 3}]
+    with pytest.raises(InputError, match="no such joint") as caught:
+        denoc.loads(yamls.dump(data))
+    assert "`B` is a cut; one of limits, actuated, friction" in caught.value.hint
+    data["loops"][0]["friction"] = {"viscous": 0.01}
+    assert len(denoc.loads(yamls.dump(data)).springs[0][1].joints) == 2
