@@ -413,9 +413,18 @@ def test_friction_with_a_past_needs_instants():
         ({"train": ["a.csv"], "columns": {"positions": ["J.q", "J.q"]}}, "1 columns are needed"),
         ({"train": ["a.csv"], "header": False}, "needs the places of its columns"),
         ({"train": ["a.csv"], "filter": {"cutoff": 1000}}, "the filter lets everything pass"),
+        ({"train": ["a.csv"], "filter": {"cutoff": 1e-9}}, "the filter lets nothing pass"),
+        ({"train": ["a.csv"], "filter": {"cutoff": 5, "of": []}}, "must not be empty"),
         ({"train": ["a.csv"], "columns": {"currents": ["J.tau"]}}, "gains and currents"),
         ({"train": ["a.csv"], "estimate": ["mass"]}, "unknown value"),
         ({"train": ["a.csv"], "friction": {"law": "dahl", "distance": 0}}, "must be more than 0"),
+        (
+            {"train": ["a.csv"], "friction": {"law": "dahl", "distance": "3 mm"}},
+            "distance: `3 mm` is a length; an angle",
+        ),
+        ({"train": ["a.csv"], "friction": {"law": "tanh", "width": "1 mm/s"}}, "width: `1 mm/s` is a (speed|velocity)"),
+        ({"train": ["a.csv"], "friction": {"law": "dahl", "width": 1}}, "`width` belongs to `law: tanh`"),
+        ({"train": ["a.csv"], "friction": {"distance": 1}}, "`distance` belongs to `law: dahl`"),
     ],
 )
 def test_mistakes_are_said(study, message, tmp_path, monkeypatch):
@@ -424,3 +433,25 @@ def test_mistakes_are_said(study, message, tmp_path, monkeypatch):
     write(tmp_path / "a.csv", [t, np.sin(9 * t), np.cos(5 * t)], ["t", "J.q", "J.tau"])
     with pytest.raises(InputError, match=message):
         denoc.identify(denoc.loads(ONE), study=study)
+
+
+def test_what_only_the_data_tell_is_an_error_at_its_line(tmp_path):
+    t = np.linspace(0, 1, 20)
+    write(tmp_path / "a.csv", [t, np.sin(9 * t), np.cos(5 * t)], ["t", "J.q", "J.tau"])
+    study = tmp_path / "study.yaml"
+    study.write_text("train: [a.csv]\nfilter: {cutoff: 1000}\n")
+    with pytest.raises(InputError, match=r"study.yaml:2:18: filter.cutoff: the filter lets everything pass"):
+        denoc.identify(denoc.loads(ONE), study=study)
+
+
+@pytest.mark.parametrize(
+    ("key", "entry"),
+    [
+        ("wrenches", "[{link: arm, force: [0, 0, 1]}]"),
+        ("springs", "[{name: cord, joints: {J: 2}, stiffness: 3}]"),
+    ],
+)
+def test_robots_with_more_than_the_regressor_knows_are_refused_at_the_line(key, entry):
+    robot = denoc.loads(f"{ONE}{key}: {entry}\n")
+    with pytest.raises(InputError, match=rf"<text>:7:1: {key}: .* act on this robot"):
+        denoc.identify(robot, data_of(robot))

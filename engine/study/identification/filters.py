@@ -6,6 +6,8 @@ import numpy as np
 
 from ...errors import InputError
 
+LEAST = 0.1  # turns of a filter's cutoff in the time of the data: with less it leaves nothing but rounding
+
 
 def smooth_measured_columns(t: np.ndarray, x: np.ndarray, order: int, cutoff: float) -> np.ndarray:
     """The columns through a Butterworth filter, forwards and backwards; rows count as evenly spaced."""
@@ -18,6 +20,13 @@ def smooth_measured_columns(t: np.ndarray, x: np.ndarray, order: int, cutoff: fl
             key="filter.cutoff",
             found=f"{cutoff:g} Hz",
             allowed=f"less than half of the {rate:.4g} rows a second",
+        )
+    if cutoff * (t[-1] - t[0]) < LEAST:
+        raise InputError(
+            "the filter lets nothing pass",
+            key="filter.cutoff",
+            found=f"{cutoff:g} Hz",
+            allowed=f"{LEAST / (t[-1] - t[0]):.4g} Hz or more, for data of {t[-1] - t[0]:.4g} s",
         )
     sections = butter(order, cutoff, fs=rate, output="sos")
     pad = min(3 * (2 * len(sections) + 1), len(t) - 1)

@@ -13,6 +13,7 @@ from ...dynamics.regressor import parameters, regressor_speeds
 from ...errors import InputError
 from ...formats.load import loads
 from ...robot.model import Robot
+from ...text.source import document_from_mapping
 from . import nearest, written
 from .columns import (
     Sought,
@@ -26,7 +27,7 @@ from .columns import (
 from .least_squares import Fit, solve_identification_fit
 from .recorded import Recorded, measured_effort_columns, recorded_measurement
 from .reversals import with_distances
-from .settings import DataFile, IdentificationFile, identification_settings
+from .settings import DataFile, IdentificationFile, friction_fits_joints, identification_settings, placed_in_study
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,7 @@ def identify(
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
     settings, document, folder = identification_settings(study)
+    friction_fits_joints(robot, settings, document)
     physical = settings.physical if physical is None else physical
     if physical:
         nearest.identification_solver_available()
@@ -121,13 +123,14 @@ def identify(
         raise InputError(
             "friction that builds up along a path needs instants", key="friction.law", allowed="data with `t`"
         )
-    training, others = _motions(robot, data, test, settings, folder)
+    for key, what in (("wrenches", "constant wrenches act"), ("springs", "springs over several joints act")):
+        if getattr(robot, key):
+            own = robot.document or document_from_mapping({})
+            raise own.error((key,), f"{what} on this robot", key=True, allowed=f"a robot's file without `{key}`")
+    with placed_in_study(document):
+        training, others = _motions(robot, data, test, settings, folder)
     if not training:
         raise document.error((), "there are no data to fit to", allowed="`train: [file.csv]`, or files as arguments")
-    if robot.wrenches:
-        raise InputError("constant wrenches act on this robot", allowed="a robot's file without `wrenches`")
-    if robot.springs:
-        raise InputError("springs over several joints act on this robot", allowed="a robot's file without `springs`")
     wanted = sought_identification_numbers(robot, settings.estimate, settings.friction)
     return _identified(wanted, training, others, settings.errors, physical)
 

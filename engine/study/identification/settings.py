@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,6 +12,9 @@ from pydantic_core import PydanticCustomError
 
 from ...dynamics.inertial import NAMES
 from ...dynamics.regressor import OF_SPEED, STIFFNESS
+from ...errors import InputError
+from ...robot.model import Robot
+from ...robot.values import joint_number_fits_unit
 from ...text.checking import checked_document_model
 from ...text.document import Document
 from ...text.fields import Or, Strict, quantity_field, quantity_list_field
@@ -68,7 +73,7 @@ class Filter(Strict):
     cutoff: Annotated[float, quantity_field("frequency", above=0.0)] = Field(description="of one direction")
     order: Annotated[StrictInt, Field(ge=1, le=12)] = Field(default=5, description="of one direction")
     of: list[Annotated[str, Choice(MEASURED)]] = Field(
-        default=list(MEASURED), description="what is filtered; with efforts also those of the model"
+        default=list(MEASURED), min_length=1, description="what is filtered; with efforts also those of the model"
     )
 
 
@@ -124,4 +129,40 @@ def identification_settings(study: str | Path | dict[str, Any] | None) -> tuple[
         return IdentificationFile(), document_from_mapping({}), Path()
     document = document_from_mapping(study) if isinstance(study, dict) else read_yaml_document(Path(study))
     folder = Path() if isinstance(study, dict) else Path(study).parent
-    return checked_document_model(IdentificationFile, document, document.data), document, folder
+    settings = checked_document_model(IdentificationFile, document, document.data)
+    for key, law in (("width", "tanh"), ("distance", "dahl")):
+        if key in settings.friction.model_fields_set and settings.friction.law != law:
+            raise document.error(
+                ("friction", key),
+                f"`{key}` belongs to `law: {law}`",
+                key=True,
+                found=f"law: {settings.friction.law}",
+                allowed=f"{{law: {law}, {key}: …}}",
+            )
+    return settings, document, folder
+
+
+def friction_fits_joints(robot: Robot, settings: IdentificationFile, document: Document) -> None:
+    """Raises an error if a number of the law of friction has a unit that none of the robot's joints has."""
+    friction, turning = settings.friction, {turns for joint in robot.moving for turns in joint.type.turning}
+    if len(turning) != 1:
+        return
+
+    def complain(*path: Any, **parts: Any) -> InputError:
+        return document.error(path[:-1], path[-1], **parts)
+
+    width, distance = ("rate", "angle") if turning == {True} else ("speed", "length")
+    joint_number_fits_unit(friction.width, width, ("friction", "width"), complain)
+    joint_number_fits_unit(friction.distance or 0.0, distance, ("friction", "distance"), complain)
+
+
+@contextmanager
+def placed_in_study(document: Document) -> Iterator[None]:
+    """Gives errors about a key of the study that only the data tell its place in the study's file."""
+    try:
+        yield
+    except InputError as error:
+        if error.place is not None or not error.key.startswith(("filter.", "columns.")):
+            raise
+        path = tuple(error.key.split("."))
+        raise document.error(path, error.message, found=error.found, allowed=error.allowed, hint=error.hint) from None
