@@ -57,7 +57,8 @@ def convert_command(
     from denoc.robot.build import build_robot
     from denoc.text.library import find_library_file
 
-    read = converted_from_any_format(find_library_file(source, "robots"), floating=floating, loops=loops)
+    home = find_library_file(source, "robots")
+    read = converted_from_any_format(home, floating=floating, loops=loops)
     target = _target(to, out)
     assert target.write is not None
     if out is not None:
@@ -68,6 +69,7 @@ def convert_command(
     files = []
     if out is not None:
         path = out / f"{robot.name}{target.suffixes[0]}" if os.path.isdir(out) else out
+        _keep_source(home, path)
         options.write_text_of_command(path, written.text)
         files.append(str(path))
     if as_json:
@@ -83,6 +85,14 @@ def convert_command(
             said.print_warning(warning)
     if strict and warnings:
         raise typer.Exit(1)
+
+
+def _keep_source(source: Path, path: Path) -> None:
+    """Raises an error if the robot that is read would be overwritten by what is left of it in the other format."""
+    from denoc.errors import InputError
+
+    if path.exists() and os.path.samefile(source, path):
+        raise InputError("this is the robot that is read", key="--out", found=f"`{path}`", allowed="another file")
 
 
 def _move_meshes(document: Document, folder: Path, *, packages: bool) -> None:

@@ -134,18 +134,24 @@ class Simulator:
 
     def step(self, dt: float, tau: Any = ()) -> tuple[np.ndarray, np.ndarray]:
         """Move on by dt under the forces tau, and return the new state."""
-        if self.substeps > 1:
-            dt = dt / self.substeps
-        if self._length[0] != dt:
-            if not 0 < dt < np.inf:
-                raise InputError("a step has a positive length", key="dt", found=str(dt))
-            self._length = (float(dt), np.array([float(dt)]))
+        try:
+            if self.substeps > 1:
+                dt = dt / self.substeps
+            if self._length[0] != dt:
+                if not 0 < dt < np.inf:
+                    raise ValueError
+                self._length = (float(dt), np.array([float(dt)]))
+        except (TypeError, ValueError):
+            raise InputError("a step has a positive length", key="dt", found=str(dt), allowed="seconds") from None
         for _ in range(self.substeps):
             if self._many:
                 self._y = self._step_many(tau, dt)
             else:
                 code = self._code
-                made = code(self._y, tau, self._rest, self._length[1]) if code is not None else None
+                try:
+                    made = code(self._y, tau, self._rest, self._length[1]) if code is not None else None
+                except (TypeError, ValueError):  # no numbers, which plain text says
+                    made = None
                 if made is None:
                     made = self._step_plain(tau, dt)
                 elif self._guarded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ..errors import InputError
@@ -38,9 +39,13 @@ def page_slider_ranges(texts: Sequence[str]) -> list[tuple[str, float | None, fl
         key, sign, span = text.partition("=")
         low, _, high = span.partition("..")
         try:
-            made.append((key.strip(), float(low), float(high)) if sign else (key.strip(), None, None))
+            ends = (float(low), float(high)) if sign else None
         except ValueError:
-            raise InputError("not a range", key="--slider", found=f"`{text}`", allowed="KEY or KEY=LOW..HIGH") from None
+            ends = (math.nan, math.nan)
+        if ends is not None and not all(map(math.isfinite, ends)):
+            allowed = "KEY or KEY=LOW..HIGH, in SI units"
+            raise InputError("not a range", key="--slider", found=f"`{text}`", allowed=allowed)
+        made.append((key.strip(), *(ends or (None, None))))
         if not key.strip().startswith("robot."):
             raise InputError(
                 "not a number of the robot's file",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from ..robot.model import Robot
 from ..scenario.plan import Plan
 from ..text.change import Change
@@ -54,14 +54,19 @@ def page_slider_of_key(plan: Plan, key: str, low: float | None, high: float | No
 
 def page_slider_number(robot: Robot, key: str) -> float:
     """The number of a robot's file at a key such as `robot.links.crank.mass`."""
-    document = robot.document
-    value: Any = document.data if document is not None else None
+    value: Any = robot.document.data if robot.document is not None else None
     for step in key.removeprefix("robot.").split("."):
         if isinstance(value, list):
             named = [one for one in value if isinstance(one, dict) and one.get("name") == step]
-            value = named[0] if named else value[int(step)] if step.isdigit() and int(step) < len(value) else None
+            names = [str(one["name"]) for one in value if isinstance(one, dict) and "name" in one]
+            inner = named[0] if named else value[int(step)] if step.isdigit() and int(step) < len(value) else None
         else:
-            value = value.get(step) if isinstance(value, dict) else None
+            names = list(map(str, value)) if isinstance(value, dict) else []
+            inner = value.get(step) if isinstance(value, dict) else None
+        if inner is None:
+            hint = did_you_mean(step, names) or "a number that isn't in the file has to be written there first"
+            raise InputError("no such number in the robot's file", key=key, found=f"`{step}`", hint=hint)
+        value = inner
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(
             "not a plain number of the robot's file",

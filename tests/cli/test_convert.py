@@ -139,3 +139,13 @@ def test_paths_to_meshes_lead_there_from_the_new_file(run, out, tmp_path):
         assert address == "package://arm/meshes/rod.stl"
     else:
         assert (made.parent / address).read_text() == "rod"
+
+
+@pytest.mark.parametrize("out", ["rover.urdf", "."])
+def test_the_robot_that_is_read_is_not_overwritten(run, out):
+    text = (FILES / "rover.urdf").read_text()
+    Path("rover.urdf").write_text(text)
+    code, _, err = run("convert", "rover.urdf", "--to", "yaml" if out != "." else "urdf", "--out", out)
+    assert code == 2
+    assert "error: --out: this is the robot that is read" in err
+    assert Path("rover.urdf").read_text() == text

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 import yamls
-from denoc.errors import DenocError
+from denoc.errors import DenocError, InputError
 from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.text.library import library_folder
@@ -206,3 +206,16 @@ def test_a_state_stays_as_it_was():
 def test_mistakes(call, message):
     with pytest.raises(DenocError, match=message):
         call(denoc.load("puma"))
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize(("dt", "tau"), [("1", [0.0] * 3), (None, [0.0] * 3), (0.1, ["a", 0, 0]), (0.1, {"joint1": 1})])
+def test_what_is_no_number_is_refused_by_name(backend, dt, tau):
+    with using_backend(backend):
+        for substeps in (1, 2):
+            simulator = denoc.simulator(denoc.load("planar3r"), substeps=substeps)
+            with pytest.raises(
+                InputError, match="tau: `tau` doesn't fit" if dt == 0.1 else "dt: a step has a positive"
+            ):
+                simulator.step(dt, tau)
+            assert simulator.t == 0.0

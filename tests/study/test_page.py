@@ -11,6 +11,7 @@ import pytest
 from tests.support import browser
 
 import denoc
+from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record.pages import html
 from denoc.scenario.run import prepare_scenario
@@ -294,3 +295,21 @@ def test_names_in_a_page_stay_text(tmp_path):
         assert page.evaluate("document.querySelectorAll('img').length") == 0
         assert page.evaluate("document.querySelector('#sliders span').textContent") == "gravity"
         assert page.failures == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("robot.links.crank.mass=1..inf", "not a range"),
+        ("robot.links.crank.mass=nan..2", "not a range"),
+        ("robot.links.crank.mass=1 kg..2 kg", "in SI units"),
+        ("robot.links.crank.mas=1..2", "did you mean `mass`"),
+        ("robot.links.crnk.mass=1..2", "did you mean `crank`"),
+        ("robot.links.crank.joint.friction=1..2", "has to be written there first"),
+        ("robot.links.crank.name=1..2", "not a plain number"),
+    ],
+)
+def test_sliders_that_cannot_be_are_refused_with_what_was_meant(asked, says):
+    robot = denoc.load("four-bar")
+    with pytest.raises(InputError, match=re.escape(says)):
+        _ = [page_slider_number(robot, key) for key, _, _ in page_slider_ranges([asked])]
