@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Conversion, Part
     from denoc.formats.report import Report
     from denoc.formats.table import Format
+    from denoc.robot.model import Robot
     from denoc.text.document import Document
 
 WRITTEN = ("yaml", "urdf", "mjcf", "redysim")
@@ -64,7 +65,7 @@ def convert_command(
     if out is not None:
         _move_meshes(read.document, out if os.path.isdir(out) else out.parent, packages=target.name == "urdf")
     robot = build_robot(read.document)
-    written = target.write(robot)
+    written = target.write(_closed(robot) if target.name == "mjcf" else robot)
     warnings = [*robot.warnings, *written.report.warnings()]
     files = []
     if out is not None:
@@ -85,6 +86,22 @@ def convert_command(
             said.print_warning(warning)
     if strict and warnings:
         raise typer.Exit(1)
+
+
+def _closed(robot: Robot) -> Robot:
+    """The robot with its loops closed where it starts, for programs that start from coordinates as they are."""
+    from dataclasses import replace
+
+    from denoc.errors import AssemblyError
+    from denoc.loops.assembly import assemble
+
+    if not robot.tied:
+        return robot
+    try:
+        return replace(robot, q0=tuple(assemble(robot, robot.q0).tolist()))
+    except AssemblyError as error:
+        said.print_warning(f"{robot.name}: loops stay open: {error}")
+        return robot
 
 
 def _keep_source(source: Path, path: Path) -> None:

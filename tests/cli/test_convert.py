@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import denoc
@@ -149,3 +150,10 @@ def test_the_robot_that_is_read_is_not_overwritten(run, out):
     assert code == 2
     assert "error: --out: this is the robot that is read" in err
     assert Path("rover.urdf").read_text() == text
+
+
+@pytest.mark.parametrize("name", ["four-bar", "gough-stewart", "slider-crank"])
+def test_loops_are_closed_where_mujoco_starts(run, name):
+    assert run("convert", name, "--to", "mjcf", "--out", "closed.xml")[0] == 0
+    robot = denoc.load("closed.xml")
+    np.testing.assert_allclose(denoc.assemble(robot, robot.q0), robot.q0, atol=1e-9)

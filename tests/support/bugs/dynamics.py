@@ -482,4 +482,11 @@ DYNAMICS = (
         "single=single)",
         (CORDS + "test_every_call_has_their_forces",),
     ),
+    Bug(
+        "springs over joints without stiffness and damping pass without a word",
+        "engine/robot/unused.py",
+        "if not entry.stiffness and not entry.damping:",
+        "if False:",
+        (f"{CORDS}test_springs_that_do_nothing_and_angles_in_degrees_are_warned_of",),
+    ),
 )

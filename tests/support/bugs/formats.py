@@ -146,4 +146,18 @@ FORMATS = (
         "if fastest > joint.largest_speed * 1e9:",
         ("robot/test_limits_and_shapes.py::test_a_joint_that_is_too_fast_is_said",),
     ),
+    Bug(
+        "loops of MJCF stay as open as the file's guess leaves them",
+        "cli/convert.py",
+        "return replace(robot, q0=tuple(assemble(robot, robot.q0).tolist()))",
+        "return robot",
+        ("cli/test_convert.py::test_loops_are_closed_where_mujoco_starts",),
+    ),
+    Bug(
+        "a converted robot is written over its source",
+        "cli/convert.py",
+        "if path.exists() and os.path.samefile(source, path):",
+        "if False:",
+        ("cli/test_convert.py::test_the_robot_that_is_read_is_not_overwritten",),
+    ),
 )

@@ -156,4 +156,11 @@ IDENTIFICATION = (
         "- 0.0 * float(along[k] @ own) /",
         ("study/test_excite.py::test_the_gradient_is_that_of_the_determinant",),
     ),
+    Bug(
+        "paths of friction in metres for joints that turn",
+        "engine/study/identification/settings.py",
+        'joint_number_fits_unit(friction.distance or 0.0, distance, ("friction", "distance"), complain)',
+        "pass",
+        ("study/test_identification.py::test_mistakes_are_said",),
+    ),
 )
