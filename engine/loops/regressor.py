@@ -36,8 +36,8 @@ REGRESSOR = "regressor"  # the name of the direct call
 def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
     """The matrix Y of `inverse = Y @ numbers`, with a column for each number that `parameters` names.
 
-    The forces are those of `inverse`, with loops those of the actuators; wrenches that act on the robot aren't
-    included, nor are limits of actuators that share their work.
+    The forces are those of `inverse`, with loops those of the actuators; wrenches that act on the robot and
+    springs over several joints aren't included, nor are limits of actuators that share their work.
     """
     result: np.ndarray
     try:

@@ -60,6 +60,7 @@ def _refuse_springs_over_joints(robot: Robot) -> None:
     if robot.springs:
         raise InputError(
             f"{robot.name}: springs over several joints aren't divided among legs",
+            key="springs",
             found=f"`{robot.springs[0][0]}`",
             allowed="a robot's file without `springs`; all other calls take it",
         )

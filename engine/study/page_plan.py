@@ -46,6 +46,8 @@ def page_slider_ranges(texts: Sequence[str]) -> list[tuple[str, float | None, fl
             allowed = "KEY or KEY=LOW..HIGH, in SI units"
             raise InputError("not a range", key="--slider", found=f"`{text}`", allowed=allowed)
         made.append((key.strip(), *(ends or (None, None))))
+        if any(key.strip() == one for one, _, _ in made[:-1]):
+            raise InputError("a number has one slider", key="--slider", found=f"`{key.strip()}` twice", allowed="once")
         if not key.strip().startswith("robot."):
             raise InputError(
                 "not a number of the robot's file",

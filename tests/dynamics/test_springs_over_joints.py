@@ -10,8 +10,10 @@ from comparing import off
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.parallel.legs import bodies_shared_by_legs
+from denoc.scenario.run import prepare_scenario
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.codegen import generate_code
+from denoc.study.distribution.parts import distribution_part_count
 from denoc.study.verify import verify_result
 from denoc.text.library import library_folder
 
@@ -193,8 +195,11 @@ def test_legs_are_not_divided_where_they_may_reach_from_one_to_another():
     data = yamls.load((library_folder("robots") / "three-rrr.yaml").read_text())
     robot = denoc.loads(yamls.dump({**data, "springs": [{"name": "s", "joints": {"J1": 1, "J3": 2}, "stiffness": 3}]}))
     for split in (denoc.legs, bodies_shared_by_legs):
-        with pytest.raises(InputError, match="aren't divided among legs"):
+        with pytest.raises(InputError, match=r"springs: .* aren't divided among legs"):
             split(robot)
+    with pytest.raises(InputError) as caught:
+        distribution_part_count(plan := prepare_scenario({**SHORT, "name": "x"}, robot), lambda: plan)
+    assert not caught.value.hint  # no other form takes them, either
 
 
 @pytest.mark.parametrize(

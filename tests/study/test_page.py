@@ -313,3 +313,8 @@ def test_sliders_that_cannot_be_are_refused_with_what_was_meant(asked, says):
     robot = denoc.load("four-bar")
     with pytest.raises(InputError, match=re.escape(says)):
         _ = [page_slider_number(robot, key) for key, _, _ in page_slider_ranges([asked])]
+
+
+def test_a_number_has_one_slider():
+    with pytest.raises(InputError, match="a number has one slider"):
+        page_slider_ranges(["robot.links.crank.mass=1..2", "robot.links.rocker.mass", "robot.links.crank.mass"])

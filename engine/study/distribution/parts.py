@@ -49,8 +49,8 @@ def _legs(plan: Plan) -> int:
     try:
         return len(legs(plan.robot).legs)
     except InputError as no:
-        if plan.task == "inverse" or plan.system.loops is None:
-            raise
+        if plan.task == "inverse" or plan.system.loops is None or plan.robot.springs:
+            raise  # no form divides springs over several joints
         more = "--set closure.method=projection-qr --set solver.method=rk4 --set solver.step=1e-3"
         raise InputError(
             no.message, found=no.found, allowed=no.allowed, hint=f"`{more}` takes whole steps on nodes, part by part"
