@@ -111,7 +111,7 @@ def _show(result: Identified) -> None:
     typer.echo(f"condition {result.condition:.3g}; standard errors {kind}")
     if result.distances:
         shown = ", ".join(f"{name} {x:.3g}" for name, x in result.distances.items())
-        typer.echo(f"dry friction builds up along (63 %): {shown}")
+        typer.echo(f"dry friction builds up along (63 %, rad or m): {shown}")
     if result.unknown:
         typer.echo(f"the data don't tell {', '.join(result.unknown)}; of these, values are nearest to the file")
     if result.silent:
