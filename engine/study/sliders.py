@@ -112,7 +112,7 @@ def _check(
         off = abs(fit - f([float(one.at(x)) for one, x in zip(sliders, places)])) / _sizes(base)
         if off.max(initial=0.0) > 1e3 * EXACT:
             raise InputError(
-                "these numbers change the machine together in a way that a page can't follow",
+                "these numbers change the machine in a way that a page can't follow",
                 found=", ".join(one.key for one in sliders),
                 hint="fewer sliders, or shorter ranges",
             )

@@ -417,6 +417,7 @@ def test_friction_with_a_past_needs_instants():
         ({"train": ["a.csv"], "filter": {"cutoff": 5, "of": []}}, "must not be empty"),
         ({"train": ["a.csv"], "columns": {"currents": ["J.tau"]}}, "gains and currents"),
         ({"train": ["a.csv"], "estimate": ["mass"]}, "unknown value"),
+        ({"train": ["a.csv"], "estimate": []}, "must not be empty"),
         ({"train": ["a.csv"], "friction": {"law": "dahl", "distance": 0}}, "must be more than 0"),
         (
             {"train": ["a.csv"], "friction": {"law": "dahl", "distance": "3 mm"}},
@@ -455,3 +456,25 @@ def test_robots_with_more_than_the_regressor_knows_are_refused_at_the_line(key, 
     robot = denoc.loads(f"{ONE}{key}: {entry}\n")
     with pytest.raises(InputError, match=rf"<text>:7:1: {key}: .* act on this robot"):
         denoc.identify(robot, data_of(robot))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"t": np.zeros(40)}, "`t` doesn't rise"),
+        ({"t": -np.arange(40.0)}, "`t` doesn't rise"),
+        ({"t": np.arange(30.0)}, "`t` has another shape"),
+        ({"t": ["a"] * 40}, "`t` is no array of numbers"),
+        ({"tau": np.full((40, 1), np.nan)}, "`tau` has a number that isn't finite"),
+        ({"taus": np.zeros((40, 1))}, "found: `taus`"),
+    ],
+)
+def test_arrays_that_are_no_motion_are_refused(change, says):
+    data = {name: np.zeros((40, 1)) for name in ("q", "qd", "qdd", "tau")}
+    with pytest.raises(InputError, match=says):
+        denoc.identify(denoc.loads(ONE), {**data, "t": np.arange(40.0), **change}, {"friction": {"law": "dahl"}})
+
+
+def test_arrays_are_not_filtered():
+    with pytest.raises(InputError, match="aren't filtered"):
+        denoc.identify(robot := denoc.loads(ONE), data_of(robot), {"filter": {"cutoff": 5}})

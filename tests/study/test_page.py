@@ -178,7 +178,7 @@ def test_numbers_that_follow_sliders():
                 side = round(len(c) ** 0.5)
                 made[place] += np.polynomial.chebyshev.chebval2d(places[i], places[j], np.reshape(c, (side, side)))
         assert np.allclose(made, f(values), rtol=0, atol=1e-11)
-    with pytest.raises(denoc.InputError, match="change the machine together"):
+    with pytest.raises(denoc.InputError, match="change the machine in a way"):
         fit_slider_polynomials(sliders, lambda s: np.array([s[0] * s[1] * s[2]]))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...dynamics.regressor import parameters, regressor_speeds
-from ...errors import InputError
+from ...errors import InputError, did_you_mean
 from ...formats.load import loads
 from ...robot.model import Robot
 from ...text.source import document_from_mapping
@@ -119,6 +119,10 @@ def identify(
     physical = settings.physical if physical is None else physical
     if physical:
         nearest.identification_solver_available()
+    if settings.filter is not None and isinstance(data, Mapping) and not settings.train:
+        raise document.error(
+            ("filter",), "arrays that are given aren't filtered", key=True, allowed="no `filter`, or data in files"
+        )
     if settings.friction.law == "dahl" and isinstance(data, Mapping) and "t" not in data:
         raise InputError(
             "friction that builds up along a path needs instants", key="friction.law", allowed="data with `t`"
@@ -155,15 +159,36 @@ def _motions(
 
 def _given(robot: Robot, data: Mapping[str, Any]) -> Recorded:
     """A motion that is given as arrays."""
-    arrays = {}
     widths = {"q": robot.nq, "qd": robot.nv, "qdd": robot.nv, "tau": len(measured_effort_columns(robot))}
+    for name in data:
+        if name not in ("t", *widths):
+            hint = did_you_mean(str(name), widths)
+            raise InputError(
+                "no such data", key="data", found=f"`{name}`", allowed="t, " + ", ".join(widths), hint=hint
+            )
+    arrays = {name: _numbers(name, data.get(name, ())) for name in widths}
+    rows = len(arrays["q"])
     for name, width in widths.items():
-        x = np.asarray(data[name], dtype=float) if name in data else np.zeros(())
-        if x.ndim != 2 or x.shape[1] != width or len(x) != len(np.atleast_1d(data.get("q", 0))):
+        x = arrays[name]
+        if x.ndim != 2 or x.shape[1] != width or len(x) != rows:
             raise InputError(f"`{name}` has another shape", found=str(x.shape), allowed=f"(instants, {width})")
-        arrays[name] = x
-    t = np.asarray(data.get("t", np.arange(len(arrays["q"]))), dtype=float)
+    t = _numbers("t", data.get("t", np.arange(rows)))
+    if t.shape != (rows,):
+        raise InputError("`t` has another shape", found=str(t.shape), allowed=f"({rows},)")
+    if rows and not (np.diff(t) > 0.0).all():
+        raise InputError("`t` doesn't rise from row to row", key="t", allowed="instants in their order, each once")
     return Recorded("data", t, arrays["q"], arrays["qd"], arrays["qdd"], arrays["tau"])
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    """An array of finite numbers."""
+    try:
+        x = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"`{name}` is no array of numbers", key=name, allowed="numbers in SI units") from None
+    if not np.isfinite(x).all():
+        raise InputError(f"`{name}` has a number that isn't finite", key=name)
+    return x
 
 
 def _identified(

@@ -102,7 +102,9 @@ class IdentificationFile(Strict):
     filter: Filter | None = Field(default=None, description="default: none")
     friction: DryFriction = Field(default=DryFriction(), description="the law of dry friction")
     estimate: list[Annotated[str, Choice(ESTIMATED)]] = Field(
-        default=list(ESTIMATED), description="kinds of numbers; others keep the values of the robot's file"
+        default=list(ESTIMATED),
+        min_length=1,
+        description="kinds of numbers; others keep the values of the robot's file",
     )
     errors: Literal["auto", "white", "autocorrelated"] = Field(
         default="auto", description="what standard errors take the residuals for; auto: as they are"
