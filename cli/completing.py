@@ -32,7 +32,7 @@ def complete_robots_and_scenarios(incomplete: str) -> list[str]:
     return list(dict.fromkeys([*complete_robots(incomplete), *complete_scenarios(incomplete)]))
 
 
-def complete_list_entries(incomplete: str) -> list[str]:
+def shell_completion_of_list(incomplete: str) -> list[str]:
     """What `denoc list` can list."""
     from denoc.text.library import ONE, library_names
 

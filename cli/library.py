@@ -25,7 +25,7 @@ def list_command(
         typer.Argument(
             metavar="[robots|scenarios|studies|NAME]",
             help="List only one kind, or one entry.",
-            autocompletion=completing.complete_list_entries,
+            autocompletion=completing.shell_completion_of_list,
         ),
     ] = None,
     as_json: options.Json = False,

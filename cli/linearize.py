@@ -104,7 +104,7 @@ def _regulated(
 ) -> tuple[np.ndarray, dict[str, dict[str, Any]]]:
     """The gains of the regulator with these weights, and the force laws that use them."""
     from denoc.errors import InputError
-    from denoc.study.regulator import regulator_as_laws, regulator_gains, regulator_weights
+    from denoc.study.regulator import regulator_gains, regulator_weights, study_regulator_as_laws
 
     if not linear["equilibrium"]:
         raise InputError(
@@ -112,4 +112,4 @@ def _regulated(
         )
     Q, R = regulator_weights(text, len(linear["A"]), len(linear["actuated"]))
     K = regulator_gains(linear["A"], linear["B"], Q, R)
-    return K, regulator_as_laws(robot, linear, q, K)
+    return K, study_regulator_as_laws(robot, linear, q, K)

@@ -242,7 +242,7 @@ class Arrangement:
         return {**by_name, "order": self.order}
 
 
-def arrangement_of_matrices(robot: Robot) -> Arrangement:
+def arrangement_of_dynamics_matrices(robot: Robot) -> Arrangement:
     """The robot's arrangement, which is made once."""
     known: Arrangement | None = robot.derived.get(Arrangement)
     return known if known is not None else robot.derived.setdefault(Arrangement, Arrangement(robot))

@@ -22,7 +22,7 @@ from ..robot.model import ZERO, Robot
 from .looped import looped_tree_sweep_program, runs_as_loop_over_bodies
 from .numbers import TreeNumbers, tree_numbers
 from .regroup import regrouped_bodies
-from .springs import coordinates_of_springs
+from .springs import tree_coordinates_of_springs
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
 from .symbols import dynamics_program_shared_by_shape
 from .vanishing import joint_pivot_losses, least_joint_pivots
@@ -42,7 +42,7 @@ class Mixed:
         self.level = level
         self._offer()
         # angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide
-        sprung = coordinates_of_springs(self.bodies)
+        sprung = tree_coordinates_of_springs(self.bodies)
         self.turning = tuple(
             body.coordinates[k]
             for body in self.bodies

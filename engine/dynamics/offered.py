@@ -22,7 +22,7 @@ from .direct import Call, aim_direct_call, direct_call
 from .programs import ROWS
 from .regroup import regrouped_bodies
 from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
-from .springs import coordinates_of_springs
+from .springs import tree_coordinates_of_springs
 from .subject import Subject, SubjectNumbers
 from .symbols import dynamics_program_shared_by_shape
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
@@ -212,7 +212,7 @@ def offered_dynamics_quantity(
 
 def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     """Coordinates that matter by their cosines and sines only, because no spring measures them, nor does a screw."""
-    sprung = coordinates_of_springs(bodies)
+    sprung = tree_coordinates_of_springs(bodies)
     angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
     return tuple(k for k in angles if k not in sprung)
 

@@ -16,7 +16,7 @@ from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
 from .derivatives import SLOPES, Unsolved, acceleration_slopes, unsolved
 from .energy import energies
-from .explicit import arrangement_of_matrices, explicit_matrix_entries
+from .explicit import arrangement_of_dynamics_matrices, explicit_matrix_entries
 from .inertial import INERTIAL
 from .kinematics import body_placements, jacobian, link_placements
 from .moving import Layout, Moving, layout_of_moving_bodies
@@ -300,7 +300,7 @@ ROWS = {
         "those entries of the DeNOC matrices that depend on the state",
         ("q", "qd"),
         "entries",
-        lambda subject: (len(arrangement_of_matrices(subject.robot).index),),
+        lambda subject: (len(arrangement_of_dynamics_matrices(subject.robot).index),),
         _matrices,
         most=30,
         watched=_resting_losses,

@@ -68,7 +68,7 @@ def cords_of_bodies(bodies: Sequence[Body]) -> Iterator[Cord]:
     return (pull.cord for body in bodies for drive in body.drives for pull in drive.pulls if pull.counted)
 
 
-def coordinates_of_springs(bodies: Sequence[Body]) -> set[int]:
+def tree_coordinates_of_springs(bodies: Sequence[Body]) -> set[int]:
     """The coordinates that springs measure."""
     own = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
     return own | {one.coordinate for cord in cords_of_bodies(bodies) if cord.stiffness for one in cord.joints}

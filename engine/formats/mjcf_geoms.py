@@ -11,7 +11,7 @@ import numpy as np
 
 from .draft import TINY, Draft
 from .mjcf_model import Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
-from .pieces import converted_entry_with_place, inertia_tensor_of_entries, robot_file_inertia_entries
+from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_file_inertia_entries
 from .report import CHANGED, IGNORED
 from .xml import Element
 
@@ -133,7 +133,7 @@ def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler) -> No
         entry["mass"] = max(entry["mass"], compiler.least_mass)
         if compiler.least_mass or compiler.least_inertia:
             entry.setdefault("com", [0.0, 0.0, 0.0])
-            moments, axes = np.linalg.eigh(inertia_tensor_of_entries(entry.get("inertia", {})))
+            moments, axes = np.linalg.eigh(converted_inertia_tensor(entry.get("inertia", {})))
             if moments.min() < compiler.least_inertia:
                 J = axes @ np.diag(np.maximum(moments, compiler.least_inertia)) @ axes.T
                 entry["inertia"] = robot_file_inertia_entries((J + J.T) / 2)

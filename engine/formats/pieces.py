@@ -13,7 +13,7 @@ Three = tuple[float, float, float]
 ENTRIES = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
 
 
-def inertia_tensor_of_entries(entries: dict[str, float]) -> np.ndarray:
+def converted_inertia_tensor(entries: dict[str, float]) -> np.ndarray:
     """The matrix of an inertia from its entries."""
     J = np.zeros((3, 3))
     for name, i, j in ENTRIES:
@@ -28,7 +28,7 @@ def robot_file_inertia_entries(J: np.ndarray) -> dict[str, float]:
 
 def converted_inertia_turned(entries: dict[str, float], R: np.ndarray) -> dict[str, float]:
     """The entries in outer axes of an inertia in axes that R turns into these."""
-    J = R @ inertia_tensor_of_entries(entries) @ R.T
+    J = R @ converted_inertia_tensor(entries) @ R.T
     return robot_file_inertia_entries((J + J.T) / 2)
 
 

@@ -6,7 +6,7 @@ legs' joints need without platform, and F_p what the platform needs by itself,
 
     Bᵀ τ = Tᵀ (F_p + Σ Xᵀ Γ),   B = X T for the actuated joints                       (Khalil 2010, eq. 66)
 
-Which rows of C, which freedoms and which pivots are taken is chosen with numbers, in `order_at`.
+Which rows of C, which freedoms and which pivots are taken is chosen with numbers, in `platform_order_at`.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class PlatformInverse(PartitionText):
         return [as_float(x) for x in by_legs.pivots]
 
 
-def order_at(loops: Closure, parts: Parallel, q: np.ndarray) -> PlatformOrder:
+def platform_order_at(loops: Closure, parts: Parallel, q: np.ndarray) -> PlatformOrder:
     """A good order at this position, or an error if the platform doesn't decide how a leg moves."""
     robot = loops.robot
     hanging = Hanging(loops, parts, loops.bodies, q.tolist())
@@ -263,6 +263,8 @@ def platform_texts(loops: Closure, parts: Parallel, wrenched: tuple[str, ...]) -
     result: TextFamily | None = loops.robot.derived.get(key)
     if result is None:
         lost = NumericalError(singular_loop_message(loops.robot))
-        made = TextFamily(loops, lambda q: PlatformInverse(loops, parts, order_at(loops, parts, q), wrenched), lost)
+        made = TextFamily(
+            loops, lambda q: PlatformInverse(loops, parts, platform_order_at(loops, parts, q), wrenched), lost
+        )
         result = loops.robot.derived.setdefault(key, made)
     return result

@@ -43,7 +43,7 @@ def is_draft_file(name: str) -> bool:
     return name.startswith(START)
 
 
-def sweep_draft_files(place: Path) -> None:
+def remove_drafts_of_dead_processes(place: Path) -> None:
     """Removes the drafts in a folder whose processes are no longer alive."""
     for one in dead_draft_files(place, DRAFT):
         remove_draft_file(one)

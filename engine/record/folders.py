@@ -69,7 +69,7 @@ def mend_output_folder(folder: Path) -> None:
 
 def _swept(home: Path) -> None:
     for place in (home, home.parent):
-        drafts.sweep_draft_files(place)
+        drafts.remove_drafts_of_dead_processes(place)
 
 
 def _draft(home: Path) -> Path:

@@ -64,7 +64,7 @@ def write_file_whole(path: Path, write: Callable[[Path], object]) -> None:
         write(draft)
         if not device:
             draft.replace(path)
-            drafts.sweep_draft_files(path.parent)
+            drafts.remove_drafts_of_dead_processes(path.parent)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(

@@ -19,11 +19,11 @@ from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
 from . import efforts, formula_columns, tabulate, wrenches
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
-from .course import Course, add_inner_forces_to_course, scenario_wrenches_over_time
+from .course import Course, add_inner_forces_to_scenario_course, scenario_wrenches_over_time
 from .plan import Plan
 from .replay import Prepared, doubts_about_replay
 from .result import Result
-from .rows import Rows, wrench_sums_of_rows
+from .rows import Rows, scenario_wrench_sums
 
 MOST_NODES = 100_000  # rows that the quadrature of prescribed motion is tried on
 
@@ -79,7 +79,7 @@ def conclude_result(
 def columns_of_run(plan: Plan, run: Course, wanted: Callable[[str], bool]) -> tabulate.Table:
     """The table of a run with the columns of all wanted families."""
     if run.forces is None and (plan.robot.closed or plan.system.loops is not None):
-        add_inner_forces_to_course(plan, run)
+        add_inner_forces_to_scenario_course(plan, run)
     table = tabulate.table_of_column_families(_rows(plan, run), wanted)
     formula_columns.add_formula_columns(table, run.t, plan.formulas)
     return table
@@ -139,7 +139,7 @@ def _rows(plan: Plan, run: Course) -> Rows:
         loops=plan.system.loops,
         forces=run.forces,
         cuts=cuts,
-        loads=lambda: wrench_sums_of_rows(scenario_wrenches_over_time(plan, run.t, run.q, run.qd), on_links) or None,
+        loads=lambda: scenario_wrench_sums(scenario_wrenches_over_time(plan, run.t, run.q, run.qd), on_links) or None,
         inner=lambda: _through_ties(plan, run),
         turned=plan.record.axes == "link",
     )

@@ -48,7 +48,7 @@ class Course:
     forces: Forces | None = None  # of actuators and cuts, where there are loops
 
 
-def integrated_course(plan: Plan, run: Runner, report: Progress) -> Course:
+def scenario_course_by_integration(plan: Plan, run: Runner, report: Progress) -> Course:
     return course_of_trace(run, integrate_run(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, report))
 
 
@@ -88,7 +88,7 @@ def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
         trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {vanishing_inertia_message(idle)}"
 
 
-def followed_course(plan: Plan, run: Runner, report: Progress) -> Course:
+def scenario_course_by_following(plan: Plan, run: Runner, report: Progress) -> Course:
     """The run of a mechanism with all motion prescribed: positions by continuation, then inverse dynamics."""
     times, each = prescribed.quadrature_instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
     path = follow_prescribed_motion(run, np.array(plan.q0), times, report)
@@ -122,7 +122,7 @@ def _sought(
     return internal_forces.sought_forces_of_run(plan.system, q, qd, qdd, wrenches, acting, resistance)
 
 
-def algebraic_course(plan: Plan, report: Progress) -> Course:
+def scenario_course_by_algebra(plan: Plan, report: Progress) -> Course:
     """The run of a tree with all motion prescribed: inverse dynamics on the grid."""
     q, qd, qdd = prescribed.prescribed_motion_rows(plan.system, plan.grid)
     tau, done, reason = _forces_until_failure(plan, q, qd, qdd)
@@ -179,7 +179,7 @@ def scenario_wrenches_over_time(
     return wrenches_at_instants(plan.robot, plan.system.inputs.wrenches, t, q, qd)
 
 
-def add_inner_forces_to_course(plan: Plan, run: Course) -> None:
+def add_inner_forces_to_scenario_course(plan: Plan, run: Course) -> None:
     """Puts the forces of cuts, and in inverse dynamics those of actuators, into the run."""
     robot, wrenches = plan.robot, scenario_wrenches_over_time(plan, run.t, run.q, run.qd)
     if plan.task == "inverse":

@@ -120,7 +120,7 @@ class Rows:
             return {name: np.full((len(self.q), *shape), np.nan) for name, shape in shapes.items()}
 
 
-def wrench_sums_of_rows(wrenches: Wrenches | None, more: Wrenches) -> dict[str, np.ndarray]:
+def scenario_wrench_sums(wrenches: Wrenches | None, more: Wrenches) -> dict[str, np.ndarray]:
     """The sums of two sets of wrenches on links."""
     summed = dict(wrenches or {})
     for link, six in more.items():

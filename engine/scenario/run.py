@@ -26,7 +26,13 @@ from ..text.library import find_library_file
 from ..text.source import document_from_mapping, read_yaml_document
 from .callables import When, plan_with_python_forces
 from .conclude import conclude_result
-from .course import Course, algebraic_course, course_of_trace, followed_course, integrated_course
+from .course import (
+    Course,
+    course_of_trace,
+    scenario_course_by_algebra,
+    scenario_course_by_following,
+    scenario_course_by_integration,
+)
 from .plan import Plan, plan_of_scenario
 from .replay import (
     name_of_scenario,
@@ -134,12 +140,12 @@ def carry_out_plan(plan: Plan, report: Progress | None = None, start: Callable[[
     with recorded_replay_choices(plan), np.errstate(over="ignore", invalid="ignore"):
         under_way = start() if start is not None else runner_with_feedforward(plan.system, plan.q0)
         if under_way.unknown:
-            run = integrated_course(plan, under_way, report)
+            run = scenario_course_by_integration(plan, under_way, report)
         else:
             run = (
-                followed_course(plan, under_way, report)
+                scenario_course_by_following(plan, under_way, report)
                 if plan.system.loops is not None
-                else algebraic_course(plan, report)
+                else scenario_course_by_algebra(plan, report)
             )
         result = _concluded(plan, run, time.perf_counter() - begun)
     result.tables = contents

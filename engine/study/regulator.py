@@ -42,7 +42,7 @@ def regulator_weights(text: str, states: int, inputs: int) -> tuple[np.ndarray, 
     return Q, R
 
 
-def regulator_as_laws(
+def study_regulator_as_laws(
     robot: Robot, linear: Mapping[str, Any], q: Sequence[float], K: np.ndarray
 ) -> dict[str, dict[str, Any]]:
     """The entries of `forces` that regulate a robot about the state at which it was linearised, by joint."""

@@ -111,6 +111,7 @@ def test_energies_and_what_a_number_does():
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("name, first, second", ROBOTS)
+@pytest.mark.sampled(2)
 def test_a_run_is_that_under_forces_of_these_sizes(name, first, second, backend, tmp_path):
     """As formulas of the state on actuators over the same joints; and energy is kept, but for the dampers' losses."""
     data = with_springs(name, first, second)

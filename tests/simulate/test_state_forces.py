@@ -183,7 +183,7 @@ def test_an_engine_swings_as_its_own_equation_says():
 
 
 def test_the_gains_in_the_library_are_those_of_the_riccati_equation():
-    from denoc.study.regulator import regulator_as_laws, regulator_gains, regulator_weights
+    from denoc.study.regulator import regulator_gains, regulator_weights, study_regulator_as_laws
 
     robot = denoc.load("cart-pole")
     linear = denoc.linearize(robot, robot.q0)
@@ -195,7 +195,7 @@ def test_the_gains_in_the_library_are_those_of_the_riccati_equation():
     unknown = np.kron(np.eye(4), closed.T) + np.kron(closed.T, np.eye(4))
     P = np.linalg.solve(unknown, -(Q + K.T @ R @ K).ravel()).reshape(4, 4)
     np.testing.assert_allclose(np.linalg.solve(R, B.T @ P), K, rtol=1e-10)
-    (law,) = regulator_as_laws(robot, linear, robot.q0, K).values()
+    (law,) = study_regulator_as_laws(robot, linear, robot.q0, K).values()
     balanced = denoc.run("cart-pole-balance")
     assert law["K"] == pytest.approx(balanced.record["input"]["forces"]["cart"]["K"], rel=1e-9)
     assert abs(column(balanced, "pole.q")[-1]) < 1e-3

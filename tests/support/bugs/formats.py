@@ -58,8 +58,8 @@ FORMATS = (
     Bug(
         "inertias turned backwards",
         "engine/formats/pieces.py",
-        "J = R @ inertia_tensor_of_entries(entries) @ R.T",
-        "J = R.T @ inertia_tensor_of_entries(entries) @ R",
+        "J = R @ converted_inertia_tensor(entries) @ R.T",
+        "J = R.T @ converted_inertia_tensor(entries) @ R",
         ("formats/test_urdf.py::test_turned_inertias_are_turned",),
     ),
     Bug(
