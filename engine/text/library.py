@@ -50,6 +50,6 @@ def find_library_file(name: str | Path, kind: str, beside: Path | None = None) -
         raise InputError("this is a directory, not a file", place=Place(text), allowed=allowed)
     raise InputError(
         f"no such {ONE[kind]}: `{text}`",
-        allowed=f"a path to a YAML file, or a name of the library: {', '.join(library_names(kind))}",
+        allowed=f"a path to a file, or a name of the library: {', '.join(library_names(kind))}",
         hint=did_you_mean(bare, library_names(kind)),
     )
