@@ -28,6 +28,7 @@ MOST = 100_000  # variations
 NUMBERS = (float, np.float64)
 WHOLE = 2**53  # larger whole numbers are left to the reader
 NUDGE = 1.0 + 2.0**-10
+OF_KEY = ": "  # between what asked for a change and its key
 
 
 class Variations:
@@ -90,7 +91,7 @@ class Variations:
 
     def _changes(self, k: int) -> list[Change]:
         return [
-            Change(key, value, f"variations[{k}]: {key}", f"{key}={yaml_flow_text(value)}")
+            Change(key, value, f"variations[{k}]{OF_KEY}{key}", f"{key}={yaml_flow_text(value)}")
             for key, value in self.all[k].items()
         ]
 
@@ -120,20 +121,25 @@ class Variations:
             changed_document(self.document, parted_changes(self._changes(family[0]))[0]),
             first.robot.document,
         )
-        places = {label: path for path, label in scenario.changed.items()}
-        places_in_robot = {label: path for path, label in robot.changed.items()} if robot is not None else {}
+        # by keys, because the robot may be that of another variation with the same values
+        places = {_key_of_label(label): path for path, label in scenario.changed.items()}
+        in_file = {_key_of_label(label): path for path, label in robot.changed.items()} if robot is not None else {}
         of_scenario: dict[Keys, Sequence[Any]] = {}
         in_robot: dict[Keys, Sequence[Any]] = {}
         for key, values in zip(self.all[family[0]], zip(*(self.all[k].values() for k in family))):
             equal = all(value is values[0] for value in values) or _equal(values)
             if equal and not (self.independent and _plain(values[0])):
                 continue
-            label = f"variations[{family[0]}]: {key}"
-            if label in places_in_robot:
-                in_robot[places_in_robot[label]] = values
+            if key in in_file:
+                in_robot[in_file[key]] = values
             else:
-                of_scenario[places[label]] = values
+                of_scenario[places[key]] = values
         return of_scenario, in_robot
+
+
+def _key_of_label(label: str) -> str:
+    """The key in the label of a change."""
+    return label.partition(OF_KEY)[2]
 
 
 def _plain(value: Any) -> bool:

@@ -70,6 +70,14 @@ def test_states_and_masses_vary(count, lanes, monkeypatch):
     assert len({result.table["joint2.q"][-1] for result in together}) == count
 
 
+def test_a_robot_may_be_that_of_an_earlier_variation_with_other_keys():
+    variations = [{"robot.links.link6.mass": 0.4}]
+    variations += [{"robot.links.link6.mass": 0.4 + 0.1 * k, "rates.joint1": 0.5 + k} for k in range(3)]
+    for found, variation in zip(denoc.ensemble(FALL, variations), variations, strict=True):
+        (alone,) = denoc.ensemble(FALL, [variation])
+        same(found, alone, 1e-10)
+
+
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_mechanisms_in_lanes_of_every_width(left, lanes):
     """The compiled time loop of a robot with a loop beside its plain text, run by run."""
