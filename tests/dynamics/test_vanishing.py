@@ -189,6 +189,12 @@ def test_scale_is_no_defect(name, mass, length):
     assert not joints_of_vanishing_inertia(small, q)
 
 
+def test_a_share_that_only_squares_of_rounding_errors_leave_is_nothing():
+    """It is nothing even where it is the same beside; a small inertia of a tiny link stays what it is."""
+    shares = np.array([1e-30, 1e-12, 0.1]), np.ones(3)
+    assert doubtful_joint_pivots([0.1, 0.2, 0.3], lambda q: shares, 3) == [0]
+
+
 def test_a_long_chain_is_no_defect():
     """The first of 1500 like rods has a share of some 1e-9 left; its accelerations are as good as any."""
     robot = denoc.loads("""

@@ -37,7 +37,6 @@ def every(cut):
 
 @pytest.mark.parametrize("seed", [0, 1])
 @of_each_type
-@pytest.mark.sampled(2)
 def test_jacobian_and_drift_are_the_rates_of_the_gap(cut, seed):
     """Along any motion, closed or not."""
     case, rng = of_type(cut, seed), np.random.default_rng(5)

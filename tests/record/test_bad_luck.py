@@ -31,7 +31,7 @@ def swept(place, writer, fault, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 def test_a_result_is_the_old_one_or_the_new_one(tmp_path, fault, way):
     old = tmp_path / "old"
     writers.result(old, 1.0, ("a.yaml", "b.yaml"))

@@ -63,7 +63,7 @@ CASES = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", CASES)
 def test_modes_and_laws_go_side_by_side(left, what):
     base, more, expected = CASES[what]
@@ -251,7 +251,6 @@ OWN = {
 
 
 @pytest.mark.parametrize("what", OWN)
-@pytest.mark.sampled(3)
 def test_limits_of_modes_are_those_of_each_run(left, what):
     base, own = OWN[what]
     variations = [{**one, **own(x)} for one, x in zip(rates(5), (0.0, 0.3, 0.7, 1.2, 2.0))]

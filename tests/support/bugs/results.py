@@ -83,8 +83,8 @@ RESULTS = (
     Bug(
         "forces y and z of wrenches swapped",
         WRENCHES,
-        "_FORCES_FIRST = (3, 4, 5, 0, 1, 2)",
-        "_FORCES_FIRST = (3, 5, 4, 0, 1, 2)",
+        "shown: np.ndarray = six[:, _FORCES_FIRST]",
+        "shown: np.ndarray = six[:, (3, 5, 4, 0, 1, 2)]",
         ("simulate/test_runs.py::test_columns_of_points_and_reactions_are_in_their_order",),
     ),
     Bug(
