@@ -63,12 +63,10 @@ def settled_modes_of_runs(
 
     `loose` is the column of a joint whose support has just reached its bound, or −1, and `direction` its way then.
     """
-    system, count = patterns.run.system, len(runs)
-    contacts = Contacts.none(count, len(patterns.switching), len(patterns.bounded))
-    if patterns.bounded:
-        contacts = _limited(patterns.limits.some(runs), contacts, ask(runs, t, y, contacts).demanded)
+    system = patterns.run.system
+    contacts = _free_contacts(patterns, ask, runs, t, y)
     if not patterns.switching:
-        return Settled(y, contacts, np.ones(count, dtype=bool))
+        return Settled(y, contacts, np.ones(len(runs), dtype=bool))
     places = [system.place_of(k) for k in patterns.switching]
     lower, upper = joints_touching_stops(system, patterns.limits.some(runs), q)
     rough = patterns.rough
@@ -85,18 +83,24 @@ def settled_modes_of_runs(
     return _proposed(patterns, ask, runs, t, y, start, rest & ~freed, margin)
 
 
+def _free_contacts(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray, y: np.ndarray) -> Contacts:
+    """Contacts with no joint held, and with those actuators at their limits of which more is demanded."""
+    contacts = Contacts.none(len(runs), len(patterns.switching), len(patterns.bounded))
+    if not patterns.bounded:
+        return contacts
+    return _limited(patterns.limits.some(runs), contacts, ask(runs, t, y, contacts).demanded)
+
+
 def loosened(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray, y: np.ndarray, q: np.ndarray) -> Settled:
     """The modes in which these mechanisms go on, if none of their joints is held or at a stop; else they aren't sure.
 
     Joints at rest slip the way that they would be accelerated without friction. Where friction leaves all of them that
     way, none is held, for these conditions have one solution.
     """
-    system, count = patterns.run.system, len(runs)
-    contacts = Contacts.none(count, len(patterns.switching), len(patterns.bounded))
-    if patterns.bounded:
-        contacts = _limited(patterns.limits.some(runs), contacts, ask(runs, t, y, contacts).demanded)
+    system = patterns.run.system
+    contacts = _free_contacts(patterns, ask, runs, t, y)
     if not patterns.switching:
-        return Settled(y, contacts, np.ones(count, dtype=bool))
+        return Settled(y, contacts, np.ones(len(runs), dtype=bool))
     places = [system.place_of(k) for k in patterns.switching]
     scale = np.asarray(constraints_of_system(system).column_scale)[patterns.switching]
     rest = (abs(y[:, places]) <= sticking.RESTING * scale) & patterns.rough
