@@ -166,6 +166,7 @@ def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> robo
                 "joints": {names[one.coordinate]: one.ratio for one in cord.joints},
                 "stiffness": cord.stiffness,
                 "rest": cord.rest,
+                "slack": cord.slack,
                 "damping": cord.damping,
             }
             for name, cord in model.springs

@@ -448,6 +448,13 @@ DYNAMICS = (
         BALLS,
     ),
     Bug(
+        "slack springs pull from the other end",
+        "engine/dynamics/springs.py",
+        "larger(way - cord.slack, 0.0) + smaller(way, 0.0)",
+        "larger(way, 0.0) + smaller(way + cord.slack, 0.0)",
+        ("dynamics/test_springs_over_joints.py::test_a_slack_spring_pulls_only_beyond_its_slack",),
+    ),
+    Bug(
         "springs over several joints pull all of them alike",
         ONE_BODY,
         "force + pull.ratio * cord_tension(pull.cord, q, qd)",
