@@ -15,7 +15,7 @@ from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_
 from .report import CHANGED, IGNORED
 from .xml import Element
 
-WITHOUT_INERTIA = ("plane", "hfield", "sdf")
+WITHOUT_INERTIA = ("plane", "hfield")
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 
 
@@ -49,7 +49,7 @@ def mjcf_geom_with_defaults(draft: Draft, element: Element, compiler: Compiler) 
         length = float(np.linalg.norm(way))
         if length < TINY:
             raise draft.error(element, "`fromto` has no length")
-        section = size[:1] if kind in ("capsule", "cylinder") else (size * 2)[:2]
+        section = size[:1] if kind in ("capsule", "cylinder") else size[:1] * 2
         return Geom(element, kind, (*section, length / 2), ends.mean(axis=0), rotation_towards_mjcf_axis(way / length))
     at = np.array(draft.numbers(element, "pos", 3, (0.0, 0.0, 0.0)))
     return Geom(element, kind, size, at, orientation_of_mjcf_element(draft, element, compiler))
@@ -60,7 +60,8 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:
     if geom.kind in WITHOUT_INERTIA:
         return None
     element = geom.element
-    if geom.kind == "mesh" or element.attributes.get("shellinertia") == "true":
+    # a form around a mesh has the size of the mesh
+    if geom.kind in ("mesh", "sdf") or "mesh" in element.attributes or element.attributes.get("shellinertia") == "true":
         if _number(draft, element, "mass", 1.0) == 0 or (
             "mass" not in element.attributes and _number(draft, element, "density", 1000.0) == 0
         ):
@@ -137,6 +138,10 @@ def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler) -> No
             if moments.min() < compiler.least_inertia:
                 J = axes @ np.diag(np.maximum(moments, compiler.least_inertia)) @ axes.T
                 entry["inertia"] = robot_file_inertia_entries((J + J.T) / 2)
+        if compiler.balanced:
+            moments = np.linalg.eigvalsh(converted_inertia_tensor(entry.get("inertia", {})))
+            if moments[0] + moments[1] < moments[2]:
+                entry["inertia"] = robot_file_inertia_entries(moments.mean() * np.eye(3))
     mass = sum(entry["mass"] for entry in entries)
     if compiler.total_mass > 0 and mass > 0:
         share = compiler.total_mass / mass

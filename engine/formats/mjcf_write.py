@@ -116,7 +116,9 @@ class _Writer:
     def _body(self, link: Link) -> Iterator[str]:
         """The lines of a body without its end."""
         pose = self._pose(link)
-        yield f"<body name={quoteattr(self.called[link.name])}{_frame(pose)}>"
+        share = self.ties.weightless.get(link.name, 0.0)
+        light = f' gravcomp="{urdf_number_text(share)}"' if share else ""
+        yield f"<body name={quoteattr(self.called[link.name])}{_frame(pose)}{light}>"
         for one in self.freedoms[link.name]:
             self.start += _start(one, link.joint, pose, self.robot.q0)
             yield f"  <joint {self._joint(one, link.joint)}/>"

@@ -2,10 +2,47 @@
 
 from .bug import Bug
 
-URDF, MJCF, SDF = (f"engine/formats/{name}.py" for name in ("urdf", "mjcf", "sdf"))
+URDF, SDF, JOINTS, MODEL, MOTORS = (
+    f"engine/formats/{name}.py" for name in ("urdf", "sdf", "mjcf_joints", "mjcf_model", "mjcf_motors")
+)
 BACK = "formats/test_back.py"
 
 FORMATS = (
+    Bug(
+        "orientations of MJCF's classes beside an element's own",
+        MODEL,
+        "if key not in TURNS or not TURNS & above.keys()",
+        "if key not in TURNS or above",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "joints in MJCF's frames stand where they would without",
+        JOINTS,
+        "anchor = part.at + part.R @ np.array",
+        "anchor = 0 * part.at + np.array",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "motors of MJCF reflect their rotors without their gears",
+        MOTORS,
+        "+ armature[0] * gear * gear",
+        "+ armature[0] * gear",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "the first numbers of MJCF's lists hide the others of a class",
+        MODEL,
+        '" ".join([*hidden, *made[key].split()[len(hidden) :]]) if hidden else value',
+        "value",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "bodies without gravity in MJCF have it at their origins",
+        "engine/formats/mjcf.py",
+        '"at": entry["com"], "axes"',
+        '"at": [0.0, 0.0, 0.0], "axes"',
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
     Bug(
         "springs of MJCF's tendons are relaxed where joints are 0",
         "engine/formats/mjcf_tendons.py",
@@ -85,14 +122,14 @@ FORMATS = (
     ),
     Bug(
         "anchors of MJCF joints are forgotten",
-        MJCF,
+        JOINTS,
         "parent, at, R = link, -anchor, np.eye(3)",
         "parent, at, R = link, 0 * anchor, np.eye(3)",
         ("formats/test_mjcf.py::test_a_hinge_turns_about_its_anchor_from_its_reference",),
     ),
     Bug(
         "references of hinges turn the other way",
-        MJCF,
+        JOINTS,
         "turn = R @ rotation_about_mjcf_axis(unit_axis, -reference)",
         "turn = R @ rotation_about_mjcf_axis(unit_axis, reference)",
         ("formats/test_mjcf.py::test_a_hinge_turns_about_its_anchor_from_its_reference",),
