@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InputError, did_you_mean
 from ..text.document import Document, Keys
-from .report import CHANGED, IGNORED, USED, Report
+from .report import CHANGED, USED, Report
 from .xml import Element
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -97,15 +97,6 @@ class Draft:
 
     def note(self, fate: str, what: str, why: str, at: Element) -> None:
         self.report.note(fate, what, why, at.line if at.document is self.document else 0)
-
-    def rest(self, element: Element, known: dict[str, str], where: str = "") -> None:
-        """Notes the children of an element that mean nothing here; `known` has the reasons of those with a name."""
-        for child in element.children:
-            plain = child.tag.split(":")[-1]
-            if plain in known and not known[plain]:
-                continue
-            why = known.get(plain) or f"it means nothing in {where or f'`{element.tag}`'}"
-            self.note(IGNORED, child.tag, why, child)
 
     # ---- attributes
 

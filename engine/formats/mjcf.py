@@ -17,6 +17,7 @@ from .mjcf_geoms import (
     bound_mjcf_inertias,
     mjcf_geom_bodies_together,
     mjcf_geom_with_defaults,
+    place_of_mjcf_element,
     rigid_body_of_mjcf_geom,
     shapes_of_mjcf_geoms,
 )
@@ -35,24 +36,15 @@ from .mjcf_model import (
     parts_of_mjcf_body,
 )
 from .mjcf_resolve import resolved_mjcf_bodies
+from .mjcf_words import TABLE
 from .pieces import robot_file_inertia_entries
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
+from .words import note_unread_words
 from .xml import Element
 
 STANDARD = (0.0, 0.0, -9.81)
 REFUSED = ("replicate", "attach", "flexcomp", "composite", "plugin")
-IN_ROOT = {
-    **dict.fromkeys(("compiler", "default", "worldbody", "equality", "actuator", "tendon", "option"), ""),
-    **dict.fromkeys(("asset", "visual", "statistic", "size", "sensor", "custom", "extension"), "it moves nothing"),
-    "contact": "contact isn't computed",
-    "keyframe": "positions to start from belong into scenarios",
-    "deformable": "bodies are rigid here",
-}
-IN_BODY = {
-    **dict.fromkeys(("body", "joint", "freejoint", "inertial", "geom", "site", "frame"), ""),
-    **dict.fromkeys(("camera", "light"), "it moves nothing"),
-}
 
 
 def read_mjcf(draft: Draft, root: Element, side: Side) -> None:
@@ -75,7 +67,9 @@ def read_mjcf(draft: Draft, root: Element, side: Side) -> None:
     for name in side.motors & set(reader.model.joints):
         reader.model.joints[name]["actuated"] = True
     side.loops(draft, reader.carrier, lambda name: draft.joints.take(name, 0, made=True))
-    draft.rest(root, IN_ROOT, "a model")
+    for one in root.all("deformable"):
+        draft.note(DROPPED, one.tag, "bodies are rigid here", one)
+    note_unread_words(draft, root, TABLE, "MJCF", strict=True)
 
 
 class _Reader:
@@ -113,8 +107,9 @@ class _Reader:
                 site = self.defaults.apply(child, part.inherited, draft)
                 if name := site.attributes.get("name"):
                     draft.used(child)
-                    turn = orientation_of_mjcf_element(draft, site, self.compiler)
-                    self.model.sites[name] = part.frame(frame).within(self._pos(site), turn)
+                    self.model.sites[name] = part.frame(frame).within(
+                        *place_of_mjcf_element(draft, site, self.compiler)
+                    )
 
     def body(self, element: Element, outer: Frame, inherited: str) -> None:
         """Reads a body, its joints as a chain of links without mass, and the bodies in it."""

@@ -43,16 +43,25 @@ def mjcf_geom_with_defaults(draft: Draft, element: Element, compiler: Compiler) 
     """A geom with its default attributes applied."""
     kind = element.attributes.get("type", "mesh" if "mesh" in element.attributes else "sphere")
     size = draft.numbers(element, "size", 0, ())
+    at, R = place_of_mjcf_element(draft, element, compiler)
     if "fromto" in element.attributes and kind in ("capsule", "cylinder", "box", "ellipsoid"):
+        section = size[:1] if kind in ("capsule", "cylinder") else size[:1] * 2
+        ends = np.array(draft.numbers(element, "fromto", 6)).reshape(2, 3)
+        size = (*section, float(np.linalg.norm(ends[1] - ends[0])) / 2)
+    return Geom(element, kind, size, at, R)
+
+
+def place_of_mjcf_element(draft: Draft, element: Element, compiler: Compiler) -> tuple[np.ndarray, np.ndarray]:
+    """The place and the turn of a geom or a site, which may be given by two ends on its z."""
+    if "fromto" in element.attributes:
         ends = np.array(draft.numbers(element, "fromto", 6)).reshape(2, 3)
         way = ends[1] - ends[0]
         length = float(np.linalg.norm(way))
         if length < TINY:
             raise draft.error(element, "`fromto` has no length")
-        section = size[:1] if kind in ("capsule", "cylinder") else size[:1] * 2
-        return Geom(element, kind, (*section, length / 2), ends.mean(axis=0), rotation_towards_mjcf_axis(way / length))
+        return ends.mean(axis=0), rotation_towards_mjcf_axis(way / length)
     at = np.array(draft.numbers(element, "pos", 3, (0.0, 0.0, 0.0)))
-    return Geom(element, kind, size, at, orientation_of_mjcf_element(draft, element, compiler))
+    return at, orientation_of_mjcf_element(draft, element, compiler)
 
 
 def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:

@@ -121,6 +121,8 @@ class Joints:
         damping, coulomb, stiffness, armature = (
             (0.0,) if flag in self.compiler.off else draft.numbers(one, key, 0, (0.0,)) for key, flag in LOSSES.items()
         )
+        if any(draft.numbers(one, "springyield", 0, (0.0,))):
+            draft.note(DROPPED, "springyield", "springs don't yield here", one)
         if any(draft.numbers(one, "springdamper", 0, (0.0,))):
             draft.note(DROPPED, "springdamper", "only `stiffness` and `damping` themselves are used", one)
         if any(damping[1:]) or any(stiffness[1:]):

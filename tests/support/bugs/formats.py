@@ -9,6 +9,27 @@ BACK = "formats/test_back.py"
 
 FORMATS = (
     Bug(
+        "attributes that nobody knows are passed over",
+        "engine/formats/words.py",
+        "            if why is None:\n                hint = did_you_mean(name",
+        "            if why is None and False:\n                hint = did_you_mean(name",
+        ("formats/test_words.py::test_what_nobody_knows_is_a_warning",),
+    ),
+    Bug(
+        "followers of SDF forget from where they follow",
+        SDF,
+        "offset - ratio * reference",
+        "offset - reference",
+        ("formats/test_words.py::test_joints_of_sdf_follow_others",),
+    ),
+    Bug(
+        "names that end as those of two formats are URDF",
+        "cli/convert.py",
+        "if len(fitting) > 1:\n        allowed",
+        "if len(fitting) > 9:\n        allowed",
+        ("cli/test_convert.py::test_a_suffix_that_says_too_little_is_asked_about",),
+    ),
+    Bug(
         "orientations of MJCF's classes beside an element's own",
         MODEL,
         "if key not in TURNS or not TURNS & above.keys()",
