@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..robot.model import Actuator, Coupling, Effort, Joint, Loop, Robot, Wrench
 from ..robot.placement import Placement
 from .mjcf_tendons import BY_ITSELF
+from .mjcf_write_cuts import SLIDES, UNIVERSAL, WITH_PARTS, Parts, cut_of_part
 from .report import CHANGED, DROPPED, Report
 from .written import urdf_number_text, urdf_numbers_text
 
@@ -22,8 +23,8 @@ ARM = 0.1  # m, between the two points of an axis that coincide
 class Ties:
     """Writes ties, springs over joints and actuators as lines, and notes what is lost; tendons serve all of them."""
 
-    def __init__(self, robot: Robot, report: Report):
-        self.robot, self.report = robot, report
+    def __init__(self, robot: Robot, report: Report, parts: Parts, called: Mapping[str, str]):
+        self.robot, self.report, self.parts, self.called = robot, report, parts, called
         self.names = {k: name for joint in robot.moving for k, name in names_of_mjcf_joints(joint)}  # by the place in q
         self.tendons: list[str] = []
         self.weightless = {one.link: share for one in robot.wrenches if (share := _share_of_weight(robot, one))}
@@ -41,8 +42,11 @@ class Ties:
 
     def _points(self, loop: Loop) -> Iterator[tuple[str, str, Placement]]:
         """The sites of a cut: their links, names and frames."""
-        kind = loop.type.name
-        for link, side, frame in zip(loop.between, ("first", "second"), (loop.first, loop.second)):
+        kind = cut_of_part(loop)
+        for link, side, frame in zip(loop.between, SIDES, (loop.first, loop.second)):
+            if side == "first" and loop.type.name in SLIDES:  # where the part is, which has its own
+                frame = Placement()
+                link = self.parts.names[loop.name]
             if kind in ("spherical", "fixed", "revolute"):
                 yield link, f"{loop.name}.{side}", frame
             if kind == "revolute":
@@ -51,9 +55,15 @@ class Ties:
     def equalities(self) -> Iterator[str]:
         """The cuts of loops, then couplings."""
         for loop in self.robot.loops:
-            kind = loop.type.name
+            kind = cut_of_part(loop)
+            if loop.type.name in WITH_PARTS:
+                why = "a part of its second link is a body on the first one, which is tied to the rest"
+                self.report.note(CHANGED, f"{loop.type.name} cut", why)
+            if kind == UNIVERSAL:
+                yield self.parts.tie(loop, self.called)
+                continue
             if not list(self._points(loop)):
-                self.report.note(DROPPED, f"loop `{loop.name}`", f"MJCF has no {kind} tie")
+                self.report.note(DROPPED, f"loop `{loop.name}`", f"MJCF has nothing that a {kind} cut could be")
                 continue
             ends = [""] if kind != "revolute" else ["", ".axis"]
             why = "it is kept closed by stiff springs" + "; two points of its axis coincide" * (len(ends) > 1)

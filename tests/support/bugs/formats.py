@@ -9,6 +9,20 @@ BACK = "formats/test_back.py"
 
 FORMATS = (
     Bug(
+        "links of MJCF that give a part away keep it",
+        "engine/formats/mjcf_write_cuts.py",
+        "mass, self.left[second] = _without",
+        "mass, _ = _without",
+        ("formats/test_back_mjcf.py::test_cuts_without_a_tie_are_bodies_that_move_as_they_do",),
+    ),
+    Bug(
+        "universal cuts in MJCF turn about axes of their second frame alone",
+        "engine/formats/mjcf_write_cuts.py",
+        "placed.inverse().then(loop.first).rotation()[:, X]",
+        "loop.second.rotation()[:, X]",
+        ("formats/test_back_mjcf.py::test_cuts_without_a_tie_are_bodies_that_move_as_they_do",),
+    ),
+    Bug(
         "attributes that nobody knows are passed over",
         "engine/formats/words.py",
         "            if why is None:\n                hint = did_you_mean(name",
