@@ -138,6 +138,14 @@ class Draft:
             return -math.inf if match[1] == "-" else math.inf
         raise self.error(at, f"`{name}`: this is no number", found=f"`{word[:60]}`", allowed="such as -1.5e-3")
 
+    def word(self, at: Element, name: str, allowed: tuple[str, ...], default: str) -> str:
+        """An attribute that has to be one of these words."""
+        value = at.attributes.get(name, default)
+        if value not in allowed:
+            message = f"`{name}`: there is no such word"
+            raise self.error(at, message, found=f"`{value[:60]}`", allowed=", ".join(allowed))
+        return value
+
     def known(self, at: Element, name: str, names: dict[str, Any] | set[str], what: str) -> str:
         """A name that has to be among the known ones."""
         value = self.text(at, name)

@@ -24,6 +24,7 @@ from .mjcf_geoms import (
 from .mjcf_joints import Joints
 from .mjcf_model import (
     MAIN,
+    TRUTH,
     Compiler,
     Defaults,
     Frame,
@@ -121,7 +122,7 @@ class _Reader:
         name = draft.links.take(given, element.line)
         placed_at = outer.within(self._pos(element), orientation_of_mjcf_element(draft, element, self.compiler))
         self.model.bodies[given], self.model.worlds[name] = Frame(name), self.model.world(placed_at)
-        if element.attributes.get("mocap") == "true":
+        if draft.word(element, "mocap", TRUTH, "false") == "true":
             draft.note(CHANGED, "mocap", "the body stays where it is", element)
         inherited = element.attributes.get("childclass", inherited)
         parts = parts_of_mjcf_body(draft, element, inherited, self.compiler)
@@ -140,7 +141,7 @@ class _Reader:
 
     def _align(self, joint: Element, *, lone: bool) -> None:
         """Notes where MuJoCo would have another frame for a free body without others on it."""
-        wanted = joint.attributes.get("align", "auto")
+        wanted = self.draft.word(joint, "align", (*TRUTH, "auto"), "auto")
         if lone and joint.tag == "freejoint" and (wanted == "true" or (wanted == "auto" and self.compiler.aligned)):
             self.draft.note(CHANGED, "align", "the joint's frame stays the body's, not that of its inertia", joint)
 

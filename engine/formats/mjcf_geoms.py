@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .draft import TINY, Draft
-from .mjcf_model import Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
+from .mjcf_model import TRUTH, Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
 from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_file_inertia_entries
 from .report import CHANGED, IGNORED
 from .xml import Element
@@ -69,8 +69,8 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:
     if geom.kind in WITHOUT_INERTIA:
         return None
     element = geom.element
-    # a form around a mesh has the size of the mesh
-    if geom.kind in ("mesh", "sdf") or "mesh" in element.attributes or element.attributes.get("shellinertia") == "true":
+    meshed = geom.kind in ("mesh", "sdf") or "mesh" in element.attributes  # also a form around one, which has its size
+    if meshed or draft.word(element, "shellinertia", TRUTH, "false") == "true":
         if _number(draft, element, "mass", 1.0) == 0 or (
             "mass" not in element.attributes and _number(draft, element, "density", 1000.0) == 0
         ):
@@ -140,7 +140,8 @@ def mjcf_geom_bodies_together(bodies: list[Body]) -> Body:
 def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler) -> None:
     """Gives the entries of links the least mass and inertia, and the total mass, that the compiler asks for."""
     for entry in entries:
-        entry["mass"] = max(entry["mass"], compiler.least_mass)
+        if compiler.least_mass:
+            entry["mass"] = max(entry["mass"], compiler.least_mass)
         if compiler.least_mass or compiler.least_inertia:
             entry.setdefault("com", [0.0, 0.0, 0.0])
             moments, axes = np.linalg.eigh(converted_inertia_tensor(entry.get("inertia", {})))

@@ -70,7 +70,7 @@ class Joints:
         entry: dict[str, Any] = {"type": TYPES[kind], "name": draft.joints.take(given, one.line)}
         self.model.joints[given] = entry
         self.model.entries.append(entry)
-        if self.compiler.limit(one, "actuatorfrcrange"):
+        if self.compiler.limit(draft, one, "actuatorfrcrange"):
             low, high = draft.numbers(one, "actuatorfrcrange", 2)
             self.model.efforts[given] = (low, high)
         anchor = np.zeros(3)
@@ -105,7 +105,7 @@ class Joints:
     def _range(self, entry: dict[str, Any], one: Element, unit: float, reference: float) -> None:
         """Puts the limits of position and effort into a joint's entry."""
         draft = self.draft
-        if self.compiler.limit(one, "range"):
+        if self.compiler.limit(draft, one, "range"):
             low, high = (x * unit for x in draft.numbers(one, "range", 2))
             if low >= high:
                 draft.note(CHANGED, "range", f"{low:g} to {high:g} is taken to mean that there is none", one)

@@ -13,12 +13,14 @@ from ..robot.orientation import rotation_of
 from ..robot.placement import turn_matrix
 from ..text.source import text_of_yaml_file
 from .draft import TINY, Draft
+from .report import CHANGED
 from .xml import Element, parsed_xml
 
 MOST_FILES = 100
 MAIN = "main"
 LEVEL = 1e-7  # how far a direction that is taken for z may be off it, as in MuJoCo
 TURNS = {"quat", "euler", "axisangle", "xyaxes", "zaxis"}
+TRUTH, ANGLES = ("false", "true"), ("degree", "radian")
 PARTIAL = ("size", "gear", "polycoef")  # lists whose first numbers alone may be given
 CONTROLLED = (
     *("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle"),
@@ -48,9 +50,11 @@ class Compiler:
         """What an angle's number is multiplied by."""
         return math.pi / 180 if self.degrees else 1.0
 
-    def limit(self, one: Element, key: str) -> bool:
+    def limit(self, draft: Draft, one: Element, key: str) -> bool:
         """Whether the range of this name, such as `range` or `ctrlrange`, limits something."""
-        limited = one.attributes.get(key.removesuffix("range") + "limited", "auto")
+        limited = draft.word(one, key.removesuffix("range") + "limited", (*TRUTH, "auto"), "auto")
+        if limited == "true" and key not in one.attributes:
+            draft.note(CHANGED, one.tag, f"it should be limited, but has no `{key}`", one)
         off = "limit" in self.off and key == "range"
         return key in one.attributes and not off and (limited == "true" or (limited == "auto" and self.limits))
 
@@ -149,28 +153,32 @@ def mjcf_with_included_files(draft: Draft, root: Element) -> Element:
     return root
 
 
+def _true(draft: Draft, one: Element, name: str, *, default: bool) -> bool:
+    return draft.word(one, name, TRUTH, TRUTH[default]) == "true"
+
+
 def mjcf_compiler_settings(draft: Draft, root: Element) -> Compiler:
     """The settings of all `compiler` elements, the later ones over the earlier."""
     made = Compiler()
     for one in root.all("compiler"):
         draft.used(one)
         given = one.attributes
-        made.degrees = given.get("angle", "degree" if made.degrees else "radian") == "degree"
+        made.degrees = draft.word(one, "angle", ANGLES, ANGLES[not made.degrees]) == "degree"
         made.euler = given.get("eulerseq", made.euler)
-        made.limits = given.get("autolimits", str(made.limits).lower()) == "true"
-        made.inertia = given.get("inertiafromgeom", made.inertia)
+        made.limits = _true(draft, one, "autolimits", default=made.limits)
+        made.inertia = draft.word(one, "inertiafromgeom", (*TRUTH, "auto"), made.inertia)
         made.groups = draft.numbers(one, "inertiagrouprange", 2, (made.groups[0], made.groups[1]))
         made.least_mass = draft.number(one, "boundmass", made.least_mass)
         made.least_inertia = draft.number(one, "boundinertia", made.least_inertia)
-        made.balanced = given.get("balanceinertia", str(made.balanced).lower()) == "true"
+        made.balanced = _true(draft, one, "balanceinertia", default=made.balanced)
         made.total_mass = draft.number(one, "settotalmass", made.total_mass)
-        made.aligned = given.get("alignfree", str(made.aligned).lower()) == "true"
+        made.aligned = _true(draft, one, "alignfree", default=made.aligned)
         made.mesh_folder = given.get("meshdir", given.get("assetdir", made.mesh_folder))
         if given.get("coordinate", "local") != "local":
             raise draft.error(one, "global coordinates can't be read", allowed='coordinate="local"')
     flags: dict[str, str] = {}
     for flag in (flag for one in root.all("option") for flag in one.all("flag")):
-        flags |= flag.attributes
+        flags |= {name: draft.word(flag, name, ("enable", "disable"), "") for name in flag.attributes}
         draft.used(flag)
     made.off = frozenset(name for name, value in flags.items() if value == "disable")
     if "constraint" in made.off:
@@ -250,6 +258,9 @@ def parts_of_mjcf_body(
 def orientation_of_mjcf_element(draft: Draft, element: Element, compiler: Compiler) -> np.ndarray:
     """The rotation matrix of an element's frame, in whichever way it is given."""
     given = element.attributes
+    several = sorted((TURNS | {"fullinertia"}) & given.keys())
+    if len(several) > 1:
+        raise draft.error(element, "one way to say how it is turned is enough", found=", ".join(several))
     if "quat" in given:
         e = np.array(draft.numbers(element, "quat", 4))
         if np.linalg.norm(e) < TINY:

@@ -13,7 +13,7 @@ from .mjcf_model import CONTROLLED, MAIN, Compiler, Defaults, Model
 from .report import CHANGED, DROPPED
 from .xml import Element
 
-WITHOUT_LAW = ("ctrlrange",)  # what limits the force of a motor, whose control is its force
+ACTS_ON = ("body", "site", "cranksite", "tendon", "jointinparent", "joint")  # of several the first one counts
 
 Limits = tuple[float, float] | None
 
@@ -44,9 +44,9 @@ class Motors:
         if one.tag not in CONTROLLED:
             draft.note(DROPPED, f"actuator {one.tag}", "there is no such actuator here", one)
             return
-        key = next((key for key in ("joint", "jointinparent", "tendon", "site") if key in one.attributes), None)
+        key = next((key for key in ACTS_ON if key in one.attributes), "")
         gear = draft.numbers(one, "gear", 0, (1.0,)) or (1.0,)
-        if key is None:
+        if key in ("", "body", "cranksite"):
             draft.note(DROPPED, f"actuator {one.tag}", "it acts on no joint, no tendon and no site", one)
             return
         if key == "site":
@@ -60,12 +60,18 @@ class Motors:
             self._on_joints(one, ratios, gear[0])
             return
         ((name, ratio),) = ratios.items()
+        if not ratio * (gear[0] if model.joints[name]["type"] in mjcf_tendons.SIMPLE else any(gear)):
+            draft.note(DROPPED, f"actuator {one.tag}", "its gear is 0", one)
+            return
         _used(draft, one)
         entry = model.joints[name]
         entry["actuated"] = True
         simple = entry["type"] in mjcf_tendons.SIMPLE
         self._own(one, entry, ratio * gear[0] if simple else math.nan)
-        if simple:
+        if not simple:
+            why = "all freedoms of its joint have an actuator, without limits"
+            draft.note(CHANGED, f"actuator {one.tag}", why, one)
+        else:
             self.limits.setdefault(name, []).append(self._limits(one, ratio * gear[0]))
 
     def _own(self, one: Element, entry: dict[str, Any], gear: float) -> None:
@@ -126,7 +132,7 @@ class Motors:
     def _of_tendon(self, one: Element, gear: float) -> Limits:
         """The limits that a tendon sets to the force of its actuators, before this one's gear."""
         tendon = self.tendons[one.attributes["tendon"]]
-        if not self.compiler.limit(tendon, "actuatorfrcrange"):
+        if not self.compiler.limit(self.draft, tendon, "actuatorfrcrange"):
             return None
         low, high = sorted(x / gear for x in self.draft.numbers(tendon, "actuatorfrcrange", 2))
         return low, high
@@ -162,8 +168,11 @@ class Motors:
     def _limits(self, one: Element, gear: float) -> Limits:
         """The limits of a motor behind its gear, if it has both."""
         low, high = -math.inf, math.inf
-        for key in ("forcerange", *(WITHOUT_LAW if one.tag == "motor" else ())):
-            if self.compiler.limit(one, key) and not (key == "ctrlrange" and "clampctrl" in self.compiler.off):
+        keys = ["forcerange"]
+        if one.tag == "motor" and "clampctrl" not in self.compiler.off:
+            keys.append("ctrlrange")  # of a motor, whose control is its force
+        for key in keys:
+            if self.compiler.limit(self.draft, one, key):
                 a, b = sorted(gear * x for x in self.draft.numbers(one, key, 2))
                 low, high = max(low, a), min(high, b)
         return (low, high) if math.isfinite(low) and math.isfinite(high) and low < high else None

@@ -30,7 +30,7 @@ def read_mjcf_tendon(draft: Draft, one: Element, model: Model, named: Collection
         draft.note(DROPPED, "tendon spatial", "a way over bodies can't be held", one)
         return
     lost = [words for key, words in LOST.items() if key not in compiler.off and any(draft.numbers(one, key, 0, (0.0,)))]
-    if compiler.limit(one, "range"):
+    if compiler.limit(draft, one, "range"):
         lost.append("limits")
     stiffness, damping = (
         (0.0,) if flag in compiler.off else draft.numbers(one, key, 0, (0.0,))

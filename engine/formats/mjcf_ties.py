@@ -40,7 +40,7 @@ def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults
 
 
 def _equality(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> None:
-    if one.attributes.get("active", "true") == "false":
+    if draft.word(one, "active", ("true", "false"), "true") == "false":
         draft.note(DROPPED, f"equality {one.tag}", "it isn't active", one)
         return
     if one.tag == "joint":

@@ -204,8 +204,7 @@ def test_it_is_read_as_mujoco_reads_it(name, tmp_path):
     ],
 )
 def test_what_is_read_otherwise_is_said(text, words, tmp_path):
-    (warning,) = loaded(tmp_path / "m.xml", text).warnings
-    assert words in warning
+    assert words in "; ".join(loaded(tmp_path / "m.xml", text).warnings)
     mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
 
 
@@ -299,3 +298,52 @@ def test_flags_leave_out_ties_limits_and_dry_friction(tmp_path):
     )
     robot = loaded(tmp_path / "m.xml", text)
     assert (robot.joint("j").limits, robot.joint("j").drives[0].coulomb, robot.couplings) == (None, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("<compiler", '<compiler angle="degrees"', "`angle`: there is no such word"),
+        ("<compiler", '<compiler autolimits="1"', "`autolimits`: there is no such word"),
+        ("<compiler", '<compiler inertiafromgeom="yes"', "`inertiafromgeom`: there is no such word"),
+        ('name="j"', 'name="j" limited="1" range="-1 1"', "`limited`: there is no such word"),
+        ('name="b"', 'name="b" quat="1 0 0 1" euler="0 0 20"', "one way to say how it is turned is enough"),
+        ('mass="1.3"', 'mass="-1"', "must be at least 0"),
+        ("<flag", '<flag spring="off"', "`spring`: there is no such word"),
+        ('joint="j"', 'tendon="x"', "no such tendon"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused_as_by_mujoco(old, new, words, tmp_path):
+    text = f"<compiler/><option><flag/></option>{world(TWO, after='<actuator><motor joint=%j%/></actuator>')}".replace(
+        "%", '"'
+    )
+    loaded(tmp_path / "m.xml", text)
+    assert old in text
+    with pytest.raises(denoc.DenocError) as caught:
+        loaded(tmp_path / "m.xml", text.replace(old, new, 1))
+    assert words in str(caught.value)
+    with pytest.raises(ValueError):
+        mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+
+
+@pytest.mark.parametrize(
+    ("motor", "words"),
+    [
+        ('joint="j" gear="0"', "its gear is 0"),
+        ('joint="ball" ctrlrange="-1 1"', "all freedoms of its joint have an actuator, without limits"),
+        ('cranksite="s" slidersite="s" cranklength="1" joint="j"', "it acts on no joint, no tendon and no site"),
+    ],
+)
+def test_motors_that_are_others_here_are_named(motor, words, tmp_path):
+    more = body(f'<joint name="ball" type="ball"/>{I}<site name="s"/>', name="d")
+    robot = loaded(tmp_path / "m.xml", world(TWO + more, after=f"<actuator><motor {motor}/></actuator>"))
+    (warning,) = robot.warnings
+    assert words in warning
+
+
+def test_of_several_places_a_motor_acts_where_mujocos_does(tmp_path):
+    motor = '<actuator><motor joint="j" tendon="t"/></actuator>'
+    robot = loaded(tmp_path / "m.xml", world(TWO, after=tendon("", '<joint joint="k" coef="1"/>') + motor))
+    assert [joint.name for joint in robot.moving if joint.actuated] == ["k"]
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+    assert model.actuator_trntype[0] == mujoco.mjtTrn.mjTRN_TENDON

@@ -9,6 +9,20 @@ BACK = "formats/test_back.py"
 
 FORMATS = (
     Bug(
+        "words of MJCF that mean nothing are taken for others",
+        "engine/formats/draft.py",
+        "        if value not in allowed:\n            message",
+        "        if not allowed:\n            message",
+        ("formats/test_mjcf_beside_mujoco.py::test_words_that_mean_nothing_are_refused_as_by_mujoco",),
+    ),
+    Bug(
+        "one motor with limits limits its joint though another has none",
+        MOTORS,
+        "if given and None not in given:",
+        "if given:",
+        ("formats/test_mjcf_beside_mujoco.py::test_limits_of_motors",),
+    ),
+    Bug(
         "links of MJCF that give a part away keep it",
         "engine/formats/mjcf_write_cuts.py",
         "mass, self.left[second] = _without",
