@@ -16,8 +16,9 @@ from ..machine.jit.ledger import LOOP
 from ..machine.jit.offer import Offer, Shared
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.nodes import Node
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, as_floats
-from ..machine.program.trace import Node, Program, Recording
 from ..robot.model import ZERO, Robot
 from .looped import looped_tree_sweep_program, runs_as_loop_over_bodies
 from .numbers import TreeNumbers, tree_numbers

@@ -15,8 +15,8 @@ from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
 from ..machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .direct import Call, aim_direct_call, direct_call
 from .programs import ROWS

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from ..errors import InputError, did_you_mean
+from ..machine.program.recording import Program
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Program
 from ..robot.model import Robot
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix

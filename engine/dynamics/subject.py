@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ..machine.program.recording import Columns, Program, Recording
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Columns, Program, Recording
 from ..robot.model import Body, Robot, Three, Tree
 from .derivatives import Unsolved, derivative_matrices_by_rows
 from .sweeps import Load, Wrenches

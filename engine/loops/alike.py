@@ -16,7 +16,7 @@ import numpy as np
 from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
-from ..machine.program.trace import Program, Recording
+from ..machine.program.recording import Program, Recording
 from ..robot.model import Body, Coupling
 from .assembly import GOOD, LONGEST, MOST, closing_positions_moved_along_speeds
 from .constraints import Closure, misalignment_angles_of_ties, reach_of_mechanism

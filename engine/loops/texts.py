@@ -24,8 +24,8 @@ from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
 from ..machine.jit.parts import Part, kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Coupling, Three
 from .closing import closing_margins_of_loops
 from .constrained import AppliedForces, ConstrainedEquations

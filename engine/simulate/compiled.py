@@ -21,8 +21,8 @@ from ..machine.jit.march import Collocation, March, Method
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer, Shared, Text
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import as_floats, as_samples
-from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, Recursion
 from .large import recursion_in_discrete_state

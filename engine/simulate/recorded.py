@@ -10,8 +10,9 @@ from ..dynamics.spatial import dot
 from ..dynamics.symbols import planted_bodies
 from ..loops.constraints import Closure
 from ..machine.program.dual import Dual, dual_derivative
+from ..machine.program.nodes import Node
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Node, Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
 from .events import Source

@@ -20,7 +20,9 @@ from ..errors import InputError
 from ..loops.constraints import ties_of_mechanism
 from ..loops.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
 from ..loops.ties import Tie
-from ..machine.program.trace import CONSTANT, Node, Program, Recording, substituted_nodes
+from ..machine.program.nodes import CONSTANT, Node
+from ..machine.program.recording import Program, Recording
+from ..machine.program.rewriting import substituted_nodes
 from ..robot.build import Draft, draft_of_robot, robot_draft_with_links_reread, robot_of_draft
 from ..robot.model import Robot
 from ..robot.schema import LinkEntry

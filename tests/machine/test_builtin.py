@@ -16,7 +16,7 @@ from denoc.machine.jit import choice, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
 from denoc.machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
 from denoc.machine.jit.trigonometry import REACH
-from denoc.machine.program.trace import Recording
+from denoc.machine.program.recording import Recording
 
 
 def program(together=False):

@@ -20,7 +20,7 @@ import denoc
 import generator
 from denoc.machine.jit import builtin_code, cache, choice, march, native, objects, sources
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.trace import Recording
+from denoc.machine.program.recording import Recording
 from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 from limits import HANGS

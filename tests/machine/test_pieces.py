@@ -9,8 +9,9 @@ from denoc.dynamics import programs, subject
 from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.machine.jit import kernel, objects, pieces
 from denoc.machine.jit.choice import using_backend
+from denoc.machine.program.nodes import live_nodes
+from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
-from denoc.machine.program.trace import Recording, live_nodes
 from denoc.robot.nearby import robot_file_number
 from denoc.study.complexity import chain_robot_for_times
 

@@ -12,7 +12,7 @@ from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.dynamics.programs import ROWS
 from denoc.machine.jit import builtin_code, choice, native, objects, pieces
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.trace import live_nodes
+from denoc.machine.program.nodes import live_nodes
 from denoc.robot.nearby import robot_file_number
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))

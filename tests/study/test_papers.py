@@ -12,7 +12,7 @@ import references
 from comparing import off
 from denoc.dynamics.programs import program_of_tree_quantity
 from denoc.errors import InputError
-from denoc.machine.program.trace import count_operations
+from denoc.machine.program.counting import count_operations
 from denoc.study.papers import hanzaki_costs, saha_counts
 from denoc.study.papers.exhibit import PAPERS, exhibit_ranges
 from denoc.study.papers.exhibits import EXHIBITS, exhibit, markdown_of_exhibits

@@ -6,7 +6,8 @@ what all columns share is in all lanes.  For samples side by side, columns come 
 
 from __future__ import annotations
 
-from ..program.trace import Columns, Node
+from ..program.nodes import Node
+from ..program.recording import Columns
 from .block import Block
 
 

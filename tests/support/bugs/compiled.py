@@ -398,7 +398,7 @@ COMPILED = (
         "target[...] = source[:1]",
         (
             "machine/test_agreement.py::test_compiled_and_plain",
-            "machine/test_trace.py::test_lanes_agree_with_plain_text",
+            "machine/test_recording.py::test_lanes_agree_with_plain_text",
         ),
     ),
     Bug(
@@ -413,14 +413,14 @@ COMPILED = (
         "engine/machine/jit/trigonometry.py",
         "P3 = float(_HALF_PI - Fraction(P1) - Fraction(P2))",
         "P3 = 0.0",
-        ("machine/test_trace.py::test_sines_are_good_to_the_last_places",),
+        ("machine/test_recording.py::test_sines_are_good_to_the_last_places",),
     ),
     Bug(
         "cosine with the sine's sign",
         "engine/machine/jit/block.py",
         'next_quadrant = self.let(f"add {self.integer} {quadrant}, {self.whole(1)}")',
         'next_quadrant = self.let(f"add {self.integer} {quadrant}, {self.whole(0)}")',
-        ("machine/test_trace.py::test_sines_are_good_to_the_last_places",),
+        ("machine/test_recording.py::test_sines_are_good_to_the_last_places",),
     ),
     Bug(
         "enormous results of compiled code aren't noticed",
@@ -439,9 +439,9 @@ COMPILED = (
     Bug(
         "differences recorded as sums of equal operands",
         "engine/machine/jit/block.py",
-        'trace.SUBTRACT: "fsub"',
-        'trace.SUBTRACT: "fadd"',
-        ("machine/test_trace.py::test_lanes_agree_with_plain_text",),
+        'SUBTRACT: "fsub"',
+        'SUBTRACT: "fadd"',
+        ("machine/test_recording.py::test_lanes_agree_with_plain_text",),
     ),
     Bug(
         "compiled steps beyond the end",
@@ -642,7 +642,7 @@ COMPILED = (
         "engine/machine/program/dual.py",
         "slope = -(one_over * one_over)",
         "slope = one_over * one_over",
-        ("machine/test_trace.py::test_duals_carry_derivatives",),
+        ("machine/test_recording.py::test_duals_carry_derivatives",),
     ),
     Bug(
         "negative constants of exported code stand without parentheses",
@@ -656,21 +656,21 @@ COMPILED = (
         "engine/machine/program/c.py",
         "(double)(({a} > 0.0) - ({a} < 0.0))",
         "(double)(({a} < 0.0) - ({a} > 0.0))",
-        ("machine/test_trace.py::test_exported_c_is_the_program",),
+        ("machine/test_recording.py::test_exported_c_is_the_program",),
     ),
     Bug(
         "subtrahends recorded as summands",
-        "engine/machine/program/trace.py",
+        "engine/machine/program/nodes.py",
         "return self.add(a, b.a)  # type: ignore[arg-type]",
         "return self.subtract(a, b.a)  # type: ignore[arg-type]",
-        ("machine/test_trace.py::test_what_is_recorded_is_what_was_written",),
+        ("machine/test_recording.py::test_what_is_recorded_is_what_was_written",),
     ),
     Bug(
         "subtractions aren't counted",
-        "engine/machine/program/trace.py",
+        "engine/machine/program/counting.py",
         '    SUBTRACT: "additions",\n',
         "",
-        ("machine/test_trace.py::test_each_kind_of_operation_is_counted_once",),
+        ("machine/test_recording.py::test_each_kind_of_operation_is_counted_once",),
     ),
     Bug(
         "numbers of the first robot in the place of the second's",

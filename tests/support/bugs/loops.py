@@ -346,7 +346,7 @@ LOOPS = (
         "engine/machine/program/scalars.py",
         "return (0.5 - half) * a + (0.5 + half) * b",
         "return 0.5 * (a + b) - half * (a - b)",
-        ("machine/test_trace.py::test_the_smaller_of_two_numbers_survives_beside_a_huge_one",),
+        ("machine/test_recording.py::test_the_smaller_of_two_numbers_survives_beside_a_huge_one",),
     ),
     Bug(
         "the platform's wrench without what acts on it",
@@ -479,9 +479,9 @@ LOOPS = (
     ),
     Bug(
         "constants of products that are needed elsewhere are gathered, too",
-        "engine/machine/program/trace.py",
+        "engine/machine/program/rewriting.py",
         "if uses[inner.id] == uses[own.id] == 1:",
         "if uses[inner.id] == 1:",
-        ("machine/test_trace.py::test_constant_factors_of_one_product_are_gathered",),
+        ("machine/test_recording.py::test_constant_factors_of_one_product_are_gathered",),
     ),
 )
