@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -176,6 +176,15 @@ class Tree:
 
     bodies: tuple[Body, ...]
     seats: dict[str, tuple[int | None, Placement]]
+
+
+def way_from_base(bodies: Sequence[Body], body: int | None) -> list[int]:
+    """The bodies on the way from the base to this one, which is the last of them."""
+    way: list[int] = []
+    while body is not None:
+        way.append(body)
+        body = bodies[body].parent
+    return way[::-1]
 
 
 @dataclass(frozen=True)
