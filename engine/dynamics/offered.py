@@ -202,12 +202,10 @@ def offered_dynamics_quantity(
     robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link"
 ) -> Offered:
     """The robot's quantity of this name, which is made once for each robot."""
-    key = "offered", what, wrenched, link, at
-    result: Offered | None = robot.derived.get(key)
-    if result is None:
-        subject = Subject(robot, robot.tree.bodies, wrenched, link, at, square=what == "kinematics")
-        result = robot.derived.setdefault(key, Offered(what, subject))
-    return result
+    return robot.made_once(
+        ("offered", what, wrenched, link, at),
+        lambda: Offered(what, Subject(robot, robot.tree.bodies, wrenched, link, at, square=what == "kinematics")),
+    )
 
 
 def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:

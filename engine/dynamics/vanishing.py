@@ -148,9 +148,7 @@ def least_joint_pivots(robot: Robot, motion_given: Sequence[bool]) -> tuple[floa
 
     A pivot that is as small at two positions of no special kind is small by its own numbers, and is lost nowhere.
     """
-    key = "least", tuple(motion_given)
-    result: tuple[float, ...] | None = robot.derived.get(key)
-    return robot.derived.setdefault(key, _least(robot, motion_given)) if result is None else result
+    return robot.made_once(("least", tuple(motion_given)), lambda: _least(robot, motion_given))
 
 
 def _least(robot: Robot, motion_given: Sequence[bool]) -> tuple[float, ...]:

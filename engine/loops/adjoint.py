@@ -73,11 +73,8 @@ def _in_order(robot: Robot) -> tuple[Part, ...]:
 
 def _family(loops: Closure) -> TextFamily:
     """The family of the robot's texts of gradients."""
-    result: TextFamily | None = loops.robot.derived.get(AlongState)
-    if result is None:
-        made = TextFamily(loops, lambda q: AlongState.at(loops, q, loops.robot.driven))
-        result = loops.robot.derived.setdefault(AlongState, made)
-    return result
+    robot = loops.robot
+    return robot.made_once(AlongState, lambda: TextFamily(loops, lambda q: AlongState.at(loops, q, robot.driven)))
 
 
 class AlongState(Forward):

@@ -237,10 +237,7 @@ class Closure:
 
 def loop_closure(robot: Robot) -> Closure:
     """The robot's constraints, which are made once."""
-    result = robot.derived.get("closure")
-    if result is None:
-        result = robot.derived["closure"] = Closure(robot)
-    return result
+    return robot.made_once("closure", lambda: Closure(robot))
 
 
 def ties_of_mechanism(robot: Robot) -> tuple[Tie, ...]:

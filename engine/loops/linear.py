@@ -113,14 +113,10 @@ def _followed(
 
 def _following(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of motions in these coordinates."""
-    key = Following, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(
-            loops, lambda q: Following(loops, best_partition(loops, q, (), independent)), coordinates=independent
-        )
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    text = lambda q: Following(loops, best_partition(loops, q, (), independent))  # noqa: E731
+    return loops.robot.made_once(
+        (Following, tuple(independent)), lambda: TextFamily(loops, text, coordinates=independent)
+    )
 
 
 class Following(PartitionText):
@@ -181,9 +177,7 @@ class Linear(Displaced):
 
 def linearized_mechanism_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of linearised equations in these coordinates."""
-    key = Linear, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(loops, lambda q: Linear.at(loops, q, independent), coordinates=independent)
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    return loops.robot.made_once(
+        (Linear, tuple(independent)),
+        lambda: TextFamily(loops, lambda q: Linear.at(loops, q, independent), coordinates=independent),
+    )

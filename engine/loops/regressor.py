@@ -12,7 +12,6 @@ from ..dynamics import regressor as tree
 from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
-from ..errors import NumericalError
 from ..machine.program.dual import Dual, dual_derivative, dual_value
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
@@ -20,10 +19,8 @@ from .branches import (
     Inverse,
     Order,
     Split,
-    branch_order_at_position,
+    family_of_branch_texts,
     loop_actuator_efforts,
-    multipliers_in_equations,
-    singular_loop_message,
 )
 from .constraints import Closure, loop_closure
 from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls
@@ -72,12 +69,7 @@ def shape_of_mechanism_regressor(robot: Robot) -> tuple[int, int]:
 
 def _family(loops: Closure) -> TextFamily:
     """The family of the robot's texts of its regressor."""
-    result: TextFamily | None = loops.robot.derived.get(Regressor)
-    if result is None:
-        there, lost = multipliers_in_equations(loops), NumericalError(singular_loop_message(loops.robot))
-        made = TextFamily(loops, lambda q: Regressor(loops, branch_order_at_position(loops, q, there)), lost)
-        result = loops.robot.derived.setdefault(Regressor, made)
-    return result
+    return family_of_branch_texts(loops, Regressor, lambda order: Regressor(loops, order))
 
 
 class Regressor(Inverse):

@@ -151,11 +151,6 @@ def _in_order(robot: Robot, directions: Sequence[Direction]) -> tuple[Part, ...]
 
 def _family(loops: Closure, what: Hashable, directions: Sequence[Direction], independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts in these directions and coordinates."""
+    text = lambda q: AlongNumbers.at(loops, q, independent, (), directions)  # noqa: E731
     key = "texts", what, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(
-            loops, lambda q: AlongNumbers.at(loops, q, independent, (), directions), coordinates=independent
-        )
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    return loops.robot.made_once(key, lambda: TextFamily(loops, text, coordinates=independent))

@@ -48,10 +48,9 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
             allowed="cuts that are joints; all other calls take what rolls or skates",
         )
     _refuse_springs_over_joints(robot)
-    split = robot.derived.get(("legs", platform))
-    if split is None:
-        split = robot.derived["legs", platform] = _named(robot, platform) if platform is not None else _likely(robot)
-    return split
+    return robot.made_once(
+        ("legs", platform), lambda: _named(robot, platform) if platform is not None else _likely(robot)
+    )
 
 
 def _refuse_springs_over_joints(robot: Robot) -> None:

@@ -203,18 +203,18 @@ def platform_wrench(geometry: PlatformGeometry, wrenches: Wrenches | None) -> np
 
 def _without_platform(robot: Robot, parts: Parallel) -> Robot:
     """The same robot with a massless platform on which no wrench acts."""
-    legs_alone = robot.derived.get(("without platform", parts.body))
-    if legs_alone is None:
+
+    def legs_alone() -> Robot:
         bodies = list(robot.tree.bodies)
         bodies[parts.body] = replace(bodies[parts.body], E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
         ours = _links_on(robot, parts.body)
-        legs_alone = replace(
+        return replace(
             robot,
             tree=replace(robot.tree, bodies=tuple(bodies)),
             wrenches=tuple(one for one in robot.wrenches if one.link not in ours),
         )
-        robot.derived["without platform", parts.body] = legs_alone
-    return legs_alone
+
+    return robot.made_once(("without platform", parts.body), legs_alone)
 
 
 def _links_on(robot: Robot, body: int) -> set[str]:
