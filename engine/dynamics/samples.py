@@ -130,10 +130,6 @@ class Samples:
         scalars_into_columns(rows, (x for _, six, _, _ in own for x in six))
         return tuple(link for link, *_ in own), rows
 
-    def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
-        """All external wrenches, of the robot's file and of the caller, on the bodies of `parts`."""
-        return wrenches_on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
-
 
 def _checked(name: str, x: Any, size: int) -> np.ndarray:
     """The argument as an array of numbers, with `size` of them for each sample, or an error."""
