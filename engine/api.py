@@ -102,7 +102,7 @@ def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[.
 
 
 def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[..., np.ndarray]:
-    """The same for the links of these wrenches."""
+    """The robot's direct call of this name that takes wrenches on these links."""
     if type(wrenches) is not dict and not isinstance(wrenches, Mapping):
         raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
     call: Callable[..., np.ndarray] | None = getattr(robot, "derived", {}).get((what, *wrenches))

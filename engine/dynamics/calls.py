@@ -69,7 +69,7 @@ def hybrid(
 
 
 def _at_once(robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None) -> Any:
-    """The same by code that is there already for the places where NaN is in the first sample."""
+    """The answer of code that is there already for the places of NaN in the first sample, or None."""
     try:
         first = tau[0] if isinstance(tau, np.ndarray) and tau.ndim == 2 else tau
         call = robot.derived[key_of_direct_call(_of_pattern(np.isnan(first)), tuple(wrenches or ()))]

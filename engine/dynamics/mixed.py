@@ -101,7 +101,7 @@ class Mixed:
         return self._recorded(Recording("mixed"), self._regrouped)
 
     def shared(self) -> Shared:
-        """The same for all robots of this structure."""
+        """The program that all robots of this structure share, each with numbers of its own."""
         robot = self.robot
         seats = [robot.tree.seats[link] for link in self.links]
         rest = type(self).__name__, repr((self.motion_given, seats, self.widths))

@@ -142,7 +142,7 @@ def _matrices(subject: Subject, given: Given) -> list[Scalar]:
 
 
 def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
-    """The same without forces."""
+    """The losses of joints on which no forces act."""
     return _losses(subject, {**given, "tau": [0.0] * subject.robot.nv})
 
 

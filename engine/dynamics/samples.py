@@ -93,7 +93,10 @@ class Samples:
         return self
 
     def begun_finite(self) -> Samples:
-        """The same after a look at the first sample alone, which takes neither time nor memory for very many."""
+        """These samples, or an error if a number isn't finite and the first sample has such a number.
+
+        That look takes neither time nor memory, however many samples there are.
+        """
         first = [x[:1] if x.ndim == 2 else x for x in self.arrays.values()]
         return self if all(all_samples_finite(x) for x in first) else self.finite()
 

@@ -253,7 +253,10 @@ def misalignment_of_tie(type_: CutType, tied: Tied) -> tuple[list[float], float]
 
 
 def misalignment_angles_of_ties(type_: CutType, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same for many samples of the second frame's axes in the first one, which are the rows of s."""
+    """The angles of aligned rows and the whole angle, in many samples.
+
+    The rows of each s are the second frame's axes in the first frame.
+    """
     if type_.aligned == PARALLEL:
         axis = s[:, 2]
         across = np.hypot(axis[:, 0], axis[:, 1])

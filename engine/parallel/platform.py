@@ -61,7 +61,7 @@ def _call(robot: Robot, platform: str | None, links: tuple[str, ...]) -> Callabl
 
 @dynamics_call_with_checked_results
 def _generally(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches, platform: str | None) -> np.ndarray:
-    """The same in the general way."""
+    """The actuators' forces for arguments of any kind, which are checked."""
     s, parts, loops = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), legs(robot, platform), loop_closure(robot)
     wrenched, w = s.acting(wrenches)
     if s.count == 0:

@@ -70,7 +70,7 @@ class Point:
         return [f"{self.name}.{suffix}" for suffix in POINT]
 
     def values(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> dict[str, Scalar]:
-        """Its coordinates and their rates in base axes, by name."""
+        """The point's coordinates and their rates in base axes, by name."""
         place, rate = list[Scalar](self.at), list[Scalar]([0.0, 0.0, 0.0])
         if self.bodies:
             placed = body_placements(self.bodies, q)
