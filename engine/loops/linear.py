@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,10 +27,13 @@ from .search import CLOSED
 from .slopes import Displaced
 from .texts import CHECKS, NEAR, Arguments, PartitionText
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
 
 
-def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
+def linearize(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> dict[str, Any]:
     """Matrices A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of actuated joints.
 
     `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
@@ -42,7 +45,7 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
 
 
 @dynamics_call_with_checked_results
-def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
+def _closed(robot: Robot, q: ArrayLike, qd: ArrayLike | None, tau: ArrayLike | None) -> dict[str, Any]:
     """The linearised equations of a mechanism with its loops closed, in its independent coordinates."""
     s = Samples(robot, q=q, qd=np.zeros(robot.nv) if qd is None else qd).finite()
     if s.count is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +27,13 @@ from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls
 from .mechanism import mechanism_has_enough_actuators
 from .texts import Arguments
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 REGRESSOR = "regressor"  # the name of the direct call
 
 
-def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """The matrix Y of `inverse = Y @ numbers`, with a column for each number that `parameters` names.
 
     The forces are those of `inverse`, with loops those of the actuators; wrenches that act on the robot and
@@ -48,7 +51,7 @@ def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
     return result
 
 
-def _of_actuators(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+def _of_actuators(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     if (answer := quick_mechanism_result(REGRESSOR, Regressor, robot, q, qd, qdd)) is not None:
         at_once: np.ndarray = answer
         return at_once.reshape(shape_of_mechanism_regressor(robot))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,13 +27,21 @@ from .legs import Parallel, legs
 from .platform_geometry import LegHold, PlatformGeometry, unlike_actuators
 from .platform_text import platform_texts
 
-Wrenches = Mapping[str, Any]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Wrenches = Mapping[str, "ArrayLike"]
 BY_PARTS = "inverse by parts"  # the name of the direct calls
 SHARINGS = ("least", "even", "conditioned")
 
 
 def platform_inverse(
-    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, platform: str | None = None
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    platform: str | None = None,
 ) -> np.ndarray:
     """Forces of the actuators, as `inverse` gives them, from the legs without platform and the platform without legs.
 
@@ -52,7 +60,7 @@ def _call(robot: Robot, platform: str | None, links: tuple[str, ...]) -> Callabl
     """The robot's direct call for this platform, and for wrenches on these links."""
     legs(robot, platform)
 
-    def general(q: Any, qd: Any, qdd: Any, *sixes: Any) -> np.ndarray:
+    def general(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *sixes: Any) -> np.ndarray:
         return _generally(robot, q, qd, qdd, dict(zip(links, sixes)), platform)
 
     widths = robot.nq, robot.nv, robot.nv
@@ -60,7 +68,9 @@ def _call(robot: Robot, platform: str | None, links: tuple[str, ...]) -> Callabl
 
 
 @dynamics_call_with_checked_results
-def _generally(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches, platform: str | None) -> np.ndarray:
+def _generally(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches, platform: str | None
+) -> np.ndarray:
     """The actuators' forces for arguments of any kind, which are checked."""
     s, parts, loops = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), legs(robot, platform), loop_closure(robot)
     wrenched, w = s.acting(wrenches)
@@ -83,9 +93,9 @@ def _generally(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches, plat
 @dynamics_call_with_checked_results
 def inverse_by_platform_shares(
     robot: Robot,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
     wrenches: Wrenches | None = None,
     sharing: str = "even",
     platform: str | None = None,
@@ -117,7 +127,7 @@ def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, s
     rows = []
     for n in range(s.count or 1):
         one = Samples(s.robot, **{name: s.rows(name)[n] for name in s.arrays})
-        alone = {name: x[n] if np.ndim(x) == 2 else x for name, x in (wrenches or {}).items()}
+        alone = {name: np.asarray(x)[n] if np.ndim(x) == 2 else x for name, x in (wrenches or {}).items()}
         rows.append(_all_or_one_by_one(one, parts, alone, sharing)[0])
     return np.array(rows)
 
