@@ -36,7 +36,7 @@ class Measures:
 
 
 class Alike:
-    """So many mechanisms with the structure of `loops`."""
+    """A number of mechanisms, each with numbers of its own, that have the structure of `loops`."""
 
     def __init__(self, loops: Closure, numbers: Measures, count: int):
         self.loops, self.numbers, self.count = loops, numbers, count

@@ -122,7 +122,7 @@ class Compiled:
         return whole
 
     def slope_rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """The same for many states at once, (states, components, components)."""
+        """The derivatives of the state's rate in many states at once, (states, components, components)."""
         system, n = self._system, self._system.measured
         offer, measured = self._tangents_offer(discrete, signals.shape[1]), np.ascontiguousarray(states[:, :n])
         code = offer.lanes(len(states)) if self._able else None

@@ -131,8 +131,8 @@ COMPILED = (
     Bug(
         "supports in a loop over bodies stand at other speeds",
         "engine/dynamics/looped.py",
-        '"support": [len(motion_given) + k for k in first_speed],',
-        '"support": [len(motion_given) + k for k in first_speed[::-1]],',
+        '"support": [nv + k for k in first_speed],',
+        '"support": [nv + k for k in first_speed[::-1]],',
         ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
     ),
     Bug(

@@ -484,4 +484,20 @@ LOOPS = (
         "if uses[inner.id] == 1:",
         ("machine/test_recording.py::test_constant_factors_of_one_product_are_gathered",),
     ),
+    Bug(
+        "mechanisms with other numbers keep the cuts of the first",
+        "engine/loops/constraints.py",
+        "other.bodies, other.ties, other.couplings = bodies, ties, couplings",
+        "other.bodies, other.ties, other.couplings = bodies, self.ties, couplings",
+        ("study/test_mechanisms_abreast.py::test_the_loops_of_lengths_that_differ_stay_closed",),
+    ),
+    Bug(
+        "mechanisms' pivots are watched by nothing",
+        "engine/simulate/equations.py",
+        "guard=equations.guard(K, now.limits)",
+        "guard=equations.guard(K, now.limits) + 1.0",
+        (
+            "study/test_mechanisms_abreast.py::test_in_lanes_too_a_singular_position_is_stopped_at_or_passed_in_other_coordinates",
+        ),
+    ),
 )
