@@ -60,7 +60,8 @@ def settled_modes_of_mechanisms(
     outwards = (lower[still] & (way < 0.0)) | (upper[still] & (way > 0.0))
     slip[still] = np.where(rest[still] & patterns.rough, way, slip[still])
     after = ask(runs[still], t[still], y[still], replace(contacts, slip=slip).some(still)).qdd
-    size = abs(after).max(axis=1, keepdims=True)
+    # a joint that has come to its bound is hardly accelerated
+    size = abs(np.where(loose[still, None] >= 0, after, a)).max(axis=1, keepdims=True)
     clear = way * after[:, patterns.switching] > CLEAR * size
     hold = still[~((clear & ~outwards) | ~rest[still]).all(axis=1)]
     if len(hold):

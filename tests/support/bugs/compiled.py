@@ -289,7 +289,7 @@ COMPILED = (
         "engine/simulate/settling_in_loops.py",
         "bounds = sticking.weaker_bounds(G, b, *bounds)",
         "bounds = bounds",
-        HELD_ABREAST,
+        ("study/test_mechanisms_abreast.py::test_a_joint_breaks_loose_beside_one_that_moves",),
     ),
     Bug(
         "a mechanism's joint that comes to a stop side by side with others loses no energy",
