@@ -96,6 +96,10 @@ class Variations:
         """The plan of variation k."""
         return self._planned(self._changes(k))
 
+    def robot(self, k: int) -> Robot:
+        """The robot of variation k, which may be that of another one with the same values."""
+        return self._robot(parted_changes(self._changes(k))[1])
+
     @property
     def unvaried(self) -> Plan:
         """The plan of the scenario without variations."""
@@ -115,18 +119,21 @@ class Variations:
 
     def _planned(self, changes: list[Change]) -> Plan:
         rest, of_robot = parted_changes(changes)
-        mark = repr(sorted((one.key, one.value) for one in of_robot))
-        if mark not in self._robots:
-            self._robots = {
-                mark: changed_robot_of_scenario(self.base, of_robot)
-            }  # only the last one, for there may be many
-        document = changed_document(self.document, rest)
-        made = plan_of_scenario(document, self._robots[mark], self.name)
+        robot, document = self._robot(of_robot), changed_document(self.document, rest)
+        made = plan_of_scenario(document, robot, self.name)
         # notes of another run would keep each of these to its plain text
         made = replace(made, file=made.file.model_copy(update={"replay": None}))
         if self.independent:
             made = replace(made, system=replace(made.system, tuned=True))
         return prepared_scenario_replay(made, document, changes)
+
+    def _robot(self, of_robot: list[Change]) -> Robot:
+        mark = repr(sorted((one.key, one.value) for one in of_robot))
+        if mark not in self._robots:
+            self._robots = {
+                mark: changed_robot_of_scenario(self.base, of_robot)
+            }  # only the last one, for there may be many
+        return self._robots[mark]
 
     def _changes(self, k: int) -> list[Change]:
         return _changes_of(self.one(k), k)

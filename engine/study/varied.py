@@ -146,6 +146,14 @@ def varied_key_may_be_plain(key: str) -> bool:
     return _placed(rest) or varied_path_is_limit(rest)
 
 
+def varied_key_is_of_dynamics(key: str) -> bool:
+    """Whether a dotted key leads to a number of a link on which only forces depend, such as a mass."""
+    first, *rest = key.split(".")
+    if first != "robot" or len(rest) < 3 or rest[0] != "links":
+        return False
+    return (rest[2] in OF_MASS) if len(rest) < 4 or rest[2] != "joint" else tuple(rest[3:]) in OF_DRIVE
+
+
 # ---- the numbers of one key
 
 

@@ -127,6 +127,47 @@ def test_tangents_are_differences_of_whole_runs(scenario):
     assert (abs(slopes - expected).max(axis=1) / sizes).max() < 1e-7
 
 
+GIVEN = {
+    "puma-idyn": (
+        {"joint2.tau": "rms", "joint3.tau": "largest"},
+        {"robot.links.link3.mass": 4.0, "robot.links.link6.r.0": 0.01, "robot.links.link2.joint.rotor_inertia": 0.2},
+    ),
+    "three-rrr-idyn": (
+        {"J1.tau": "rms", "J2.tau": "final"},
+        {"robot.links.platform.mass": 7.0, "robot.links.platform.com.0": 0.02},
+    ),
+}
+
+
+@pytest.mark.parametrize("scenario", GIVEN)
+def test_efforts_of_a_given_motion_have_derivatives_along_masses_from_one_run(scenario, monkeypatch):
+    takes, place = GIVEN[scenario]
+    runs, at = search_of(scenario, takes, place, plots=[])
+    expected = differences(runs, at, 1e-3)
+    with monkeypatch.context() as patch:
+        patch.setattr("denoc.study.optimise.nearby.study_slopes_of_given_motion", None)
+        patch.setattr("denoc.study.optimise.nearby.carry_out_plan", None)
+        slopes = np.array([*Derivatives(runs).at(at).values()])
+    assert (abs(slopes - expected).max(axis=1) / abs(expected).max(axis=1)).max() < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("takes", "place"),
+    [
+        ({"J1.tau": "rms"}, {"robot.links.platform.mass": 7.0, "motion.J1.to": 2.0}),
+        ({"J1.tau": "rms"}, {"robot.links.platform.mass": 7.0, "robot.links.link4.joint.xyz.0": 0.41}),
+        ({"J1.tau": "rms", "energy.kinetic": "max"}, {"robot.links.platform.mass": 7.0}),
+    ],
+    ids=["the motion changes", "the mechanism does", "energies are asked for"],
+)
+def test_where_more_changes_than_efforts_derivatives_come_from_runs_nearby(takes, place):
+    runs, at = search_of("three-rrr-idyn", takes, place, plots=[])
+    expected = differences(runs, at, 1e-3)
+    slopes = np.array([*Derivatives(runs).at(at).values()])
+    assert (abs(expected) > 1e-6).all()
+    assert (abs(slopes - expected).max(axis=1) / abs(expected).max(axis=1)).max() < 1e-7
+
+
 def test_tangents_follow_laws_and_euler_parameters():
     """Along gains, goals and amplitudes of the scenario, and of a state with Euler parameters."""
     forces = {
