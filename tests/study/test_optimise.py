@@ -427,6 +427,11 @@ MISTAKES = {
         "minimise: swing\nmethod: l-bfgs-b\nsubject-to: {end: {at_most: 1}}",
         "this method keeps no limits",
     ),
+    "jumps": (
+        "qd, take: final}\n  swing: {expression: end - lean}\nminimise: swing",
+        "q, take: settles, within: 1 deg}\nmethod: slsqp\nminimise: speed",
+        "there are no derivatives: when pin.q settles may jump",
+    ),
     "everywhere": (
         "minimise: swing",
         "minimise: swing\nmethod: differential-evolution\nstarts: 3",
@@ -447,7 +452,22 @@ def test_mistakes_have_places_and_nothing_is_written(case, command):
     assert (code, out) == (2, "")
     assert err.startswith("error: far.yaml:")
     assert message in err
-    assert not list(Path().glob("outputs/**/*.csv"))
+    assert not list(Path().glob("outputs/**/*"))
+
+
+def test_a_search_whose_outputs_have_no_value_says_which(command):
+    Path("far.yaml").write_text(yaml_text(study(keep={"none": {"expression": "1 / (lean - lean)"}}, minimise="none")))
+    code, _, err = command("optimise", "far.yaml")
+    assert code == 3
+    assert "none of 1 runs has sound numbers: `none` has no value" in err
+
+
+def test_a_minimum_may_lie_where_numbers_are_refused():
+    """A damper that makes the swing less; there are none that make it more."""
+    damper = {"damper": {"key": "robot.links.rod.joint.friction.viscous", "between": [-1, 1]}}
+    made = denoc.optimise(study(vary=damper, keep={"end": {"column": "pin.q", "take": "final"}}, minimise="end"))
+    assert made["damper"] == 0.0
+    assert made.verdict.words == "a minimum at an edge: along its gradient runs fail or are refused"
 
 
 def test_a_sweep_refuses_a_search(command):

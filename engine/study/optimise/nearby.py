@@ -37,6 +37,7 @@ from ..blocks import variations_of_blocks
 from ..ensemble import ensemble_plans_with_symbols
 from ..sweep.keep import (
     JUMPS,
+    Reduction,
     dimension_of_sweep_column,
     take_sweep_outputs,
     take_sweep_slopes,
@@ -96,9 +97,8 @@ class Derivatives:
         return Outcome(WHAT, "", tuple(made.ravel().tolist()))
 
     def _slopes(self, place: Mapping[str, float]) -> np.ndarray:
-        for one in self._wanted:
-            if one.take in JUMPS:
-                raise NoTangentsError(f"when {one.of or one.column} {JUMPS[one.take]} may jump")
+        if jumping := search_outputs_that_jump(self._wanted):
+            raise NoTangentsError(jumping)
         names = {one.column for one in self._wanted}
         if (made := self._of_efforts(place, names)) is not None:
             return self._taken(len(place), *made)
@@ -173,6 +173,11 @@ class Derivatives:
     def _asked(self, points: Sequence[Mapping[str, float]]) -> Variations:
         study = self._study.at(points)
         return self._files.with_others([study.changes(k) for k in range(len(points))])
+
+
+def search_outputs_that_jump(wanted: Sequence[Reduction]) -> str:
+    """Which of the numbers may jump, in words; empty if none does."""
+    return next((f"when {one.of or one.column} {JUMPS[one.take]} may jump" for one in wanted if one.take in JUMPS), "")
 
 
 def study_slopes_of_given_motion(

@@ -34,6 +34,7 @@ FIRST = 8  # runs of the first batch: a few, which may take long
 MOST = 5000  # runs of any
 BATCH = 1.0  # seconds that a batch should take: far more than to plan and to hand it over
 GROWTH = 50  # times the runs of the batch before, at most: each batch costs a plan
+EMPTY = 12_288  # bytes of a store without runs
 TRIED = 3  # runs of which one should be planned to see which tables they read
 
 Source = str | Path | Mapping[str, Any]
@@ -228,7 +229,9 @@ def forecast_sweep(runs: Runs) -> Forecast:
         seconds = study_task_carried_out(runs.task(some)).seconds / len(some)
     whole = runs.probed.whole_bytes
     kept = 8 * (len(runs.wanted) + 2) + 60 + whole
-    return Forecast(runs.count, runs.count - len(missing), seconds, (row + 3 * whole) * runs.count, kept * runs.count)
+    return Forecast(
+        runs.count, runs.count - len(missing), seconds, (row + 3 * whole) * runs.count, EMPTY + kept * runs.count
+    )
 
 
 class _Batches:
