@@ -36,6 +36,7 @@ from .recorded import (
     state_rate_tangents,
     state_rate_tangents_program,
     time_loop_program,
+    width_of_holding_quantities,
 )
 from .system import Model, System
 
@@ -293,7 +294,7 @@ class Compiled:
     def _width(self, discrete: Discrete) -> int:
         """The number of quantities in the output `row`."""
         robot = self._system.robot
-        return robot.nq + 4 * robot.nv + len(held_speeds_with_supports(self._system, discrete))
+        return robot.nq + 4 * robot.nv + width_of_holding_quantities(self._system, discrete)
 
     def _identity(self, discrete: Discrete) -> tuple[str, ...]:
         """Everything that the recorded equations depend on; what no discrete state changes is written down once."""

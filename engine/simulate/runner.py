@@ -20,7 +20,7 @@ from .compiled import Compiled
 from .discrete import Discrete
 from .equations import Evaluation
 from .events import Event, Watch
-from .recorded import held_speeds_with_supports, place_of_watched_quantity
+from .recorded import place_of_watched_quantity, width_of_watched_quantities
 from .signals import Planned, prescribed_motion_at, signal_rows, signals_at
 from .stepper import Stepper
 from .system import System
@@ -325,7 +325,7 @@ class Runner:
     @property
     def quantities(self) -> int:
         """The number of quantities besides the state that compiled code watches in the present discrete state."""
-        return len(held_speeds_with_supports(self.system, self.discrete)) + len(self.system.bounded)
+        return width_of_watched_quantities(self.system, self.discrete)
 
     def _solved(self, values: Sequence[np.ndarray], y: Sequence[np.ndarray], discrete: Discrete) -> Evaluation:
         if self._solve is not None and not self.system.inputs.wrenches:

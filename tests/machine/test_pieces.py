@@ -48,7 +48,7 @@ def codes(name, lanes=0):
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
     a, b = np.ascontiguousarray(ROWS[:, :5]), np.ascontiguousarray(ROWS[:, 5:])
     many, one = codes(in_pieces, lanes)

@@ -11,7 +11,7 @@ from denoc.errors import AssemblyError
 from denoc.loops.alike import Alike, Measures, least_squares_of_many_loops
 from denoc.loops.assembly import position_with_loops_closed
 from denoc.loops.constraints import loop_closure
-from denoc.loops.partition import best_partition
+from denoc.loops.partition import best_partition, best_partitions_of_many
 from denoc.machine.jit.choice import using_backend
 from denoc.study import variations as planning
 from denoc.study.blocks import blocks_of_variations
@@ -96,18 +96,61 @@ def test_mechanisms_with_modes_go_side_by_side(left, what):
     assert expected <= {event["event"] for run in together for event in run.record["events"]}
 
 
-@pytest.mark.parametrize(
-    ("more", "event"),
-    [
-        ({RUBS: 30.0}, None),
-        ({RUBS: 0.8}, "stops slipping"),
-        ({"robot.links.crank.joint.limits": [-0.5, 2.0]}, "reaches"),
-    ],
-)
-def test_mechanisms_whose_joints_stick_or_come_to_stops_leave_the_lanes(left, more, event):
-    together, alone = compared(left, LONG, [{**one, **more} for one in MASSES[:2]])
+PULLED = {**LONG, "forces": {"A0": PULL}}
+EVERYWHERE = {RUBS: 0.8, **{f"robot.links.{name}.joint.friction.coulomb": 0.3 for name in ("rocker", "coupler")}}
+FIVE = {"robot": "five-bar", "task": "simulate", "time": {"end": 0.8, "step": 0.1}}
+HELD = {
+    "from the start to the end": (LONG, [{**one, RUBS: 30.0} for one in MASSES], set()),
+    "where they come to rest": (LONG, [{**one, RUBS: 0.8} for one in MASSES], {"held"}),
+    "and break loose, again and again": (PULLED, [{**one, RUBS: 1.2} for one in MASSES], {"held", "moves up"}),
+    "with lengths of their own": (PULLED, [{**one, RUBS: 1.2} for one in LENGTHS], {"held", "moves up"}),
+    "at a stop": (LONG, [{**one, "robot.links.crank.joint.limits": [-0.5, 2.0]} for one in MASSES], {"held"}),
+    "at a stop of their own": (
+        PULLED,
+        [{"robot.links.crank.joint.limits": [-0.5 - x, 2.0 + x]} for x in (0.0, 0.1, 0.3)],
+        {"held", "free"},
+    ),
+    "by friction in all joints": (LONG, [{**one, **EVERYWHERE} for one in MASSES], {"held"}),
+    "by friction in all joints, of which all let go": (PULLED, [{**one, **EVERYWHERE} for one in MASSES], {"held"}),
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("what", HELD)
+def test_mechanisms_whose_joints_are_held_stay_in_the_lanes(left, what):
+    scenario, variations, expected = HELD[what]
+    together, alone = compared(left, scenario, variations)
+    assert not alone
+    assert expected <= {event["then"] for run in together for event in run.record["events"]}
+
+
+def test_a_joint_breaks_loose_beside_one_that_moves(left):
+    """One of two freedoms is held, until what holds it has grown too large."""
+    together, alone = compared(left, FIVE, [{"robot.links.1^1.joint.friction.coulomb": 20.0 + x} for x in range(4)])
+    assert not alone
+    assert {run.record["events"][0]["event"] for run in together} == {"breaks loose"}
+
+
+def test_joints_that_friction_and_a_stop_hold_together_leave_the_lanes(left):
+    more = {RUBS: 0.4, "robot.links.rocker.joint.limits": [0.5, 2.0]}
+    together, alone = compared(left, PULLED, [{**one, **more} for one in MASSES[:2]])
     assert alone == 2
-    assert event is None or any(each["event"].startswith(event) for each in together[0].record["events"])
+    assert any(each["event"].startswith("reaches") for each in together[0].record["events"])
+
+
+def test_few_mechanisms_wait_for_no_code_of_what_holds_them(left):
+    """Where compiling has to pay, two runs take no further program; they go on by themselves."""
+    rare = {**MASSES[0], RUBS: 0.77, "robot.links.rocker.mass": 2.61}
+    with using_backend("auto"):
+        left[0] = 0
+        denoc.ensemble(LONG, [rare, {**rare, "robot.links.rocker.mass": 2.62}])
+    assert left[0] == 2
+
+
+def test_held_mechanisms_in_blocks_are_the_same_to_the_last_bit():
+    scenario, variations, _ = HELD["and break loose, again and again"]
+    whole = gathered(variations, 4, scenario)
+    assert gathered(variations, 1, scenario) == whole
 
 
 LED = {**FALL, "initial": {}, "motion": {"A0": {"law": "cycloid", "to": 2.0}}, "forces": {"A0": {"law": "feedforward"}}}
@@ -289,6 +332,30 @@ def test_many_mechanisms_are_closed_and_divided_as_each_by_itself():
     assert not alike.suits(of_others, robot.driven, J).any()
     pivots = [part.pivots_at(loops.jacobian(one)[0]) for one in expected]
     assert alike.pivots(part, J) == pytest.approx(np.array(pivots), rel=1e-10)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "three-rrr", "gough-stewart"])
+def test_many_positions_are_divided_as_each(name):
+    robot = denoc.load(name)
+    loops, random = loop_closure(robot), np.random.default_rng(5)
+    q = [position_with_loops_closed(loops, np.array(robot.q0), robot.driven)]
+    for _ in range(9):
+        near = q[0].copy()
+        near[list(robot.driven)] += random.normal(scale=0.05, size=len(robot.driven))
+        q.append(position_with_loops_closed(loops, near, robot.driven))
+    J = np.array([loops.scaled(loops.jacobian(one)[0]) for one in q])
+    for given in ((), (robot.driven[0],)):
+        found = {}
+        for part, these in best_partitions_of_many(loops, J, given, robot.driven):
+            found |= dict.fromkeys(these.tolist(), part)
+        for k, one in enumerate(q):
+            own = best_partition(loops, one, given, robot.driven)
+            assert (found[k].rows, found[k].given, found[k].N, found[k].order) == (
+                own.rows,
+                own.given,
+                own.N,
+                own.order,
+            )
 
 
 def test_least_squares_of_many_are_those_of_each():
