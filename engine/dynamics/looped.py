@@ -15,11 +15,11 @@ from ..machine.jit.rolled_steps import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
 from . import one_body, sweeps, transfer
+from .number_symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from .one_body import Motion
 from .spatial import Matrix, Vector, dot, subtract, to_link_axes, transported_wrench
 from .springs import cords_of_bodies
 from .sweeps import Pivot
-from .symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from .vanishing import joint_pivot_loss
 
 SIX = range(6)
