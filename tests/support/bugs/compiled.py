@@ -125,7 +125,7 @@ COMPILED = (
     ),
     Bug(
         "a loop over bodies holds nothing",
-        "engine/dynamics/looped.py",
+        "engine/dynamics/body_kinds.py",
         'holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}',
         'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if kind.held[k]}',
         ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
