@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .moving import Layout, Moving, layout_of_moving_bodies

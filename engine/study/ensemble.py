@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.symbols import Path as Place
-from ..dynamics.symbols import shape_of_bodies
+from ..dynamics.number_symbols import Path as Place
+from ..dynamics.number_symbols import shape_of_bodies
 from ..errors import DenocError
 from ..machine.jit import choice
 from ..robot.model import Robot

@@ -24,7 +24,7 @@ from scipy.integrate import trapezoid
 import denoc
 from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
-from denoc.study.blocks import blocks_of_variations
+from denoc.study.run_blocks import blocks_of_variations
 from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
 from denoc.study.sweep.keep import Reduction, sweep_settling_times, take_sweep_outputs

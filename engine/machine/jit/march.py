@@ -19,7 +19,6 @@ import numpy as np
 from ..program.recording import Program
 from . import cores, march_block, march_implicit, native, objects
 from .collocation import Collocation
-from .curves import EMPTY, SignalPieces
 from .kernel import Single
 from .march_block import (
     ACCEPTED,
@@ -41,6 +40,7 @@ from .march_block import (
 from .march_code import compiled_loop_ir
 from .march_dense import Scheme
 from .march_watch import RULE, SAMPLES
+from .polynomials import EMPTY, SignalPieces
 
 __all__ = [
     "ACCEPTED",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
-from ..blocks import block_of_variations, variations_of_blocks
+from ..run_blocks import block_of_variations, variations_of_blocks
 from ..variations import Columns, Variations
 from .keep import Reduction, take_sweep_outputs, whole_sweep_rows
 from .store import Outcome
