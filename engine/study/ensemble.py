@@ -42,8 +42,7 @@ def ensemble(
 
     Keys are those of the scenario (`initial.joint1`, `forces.joint2.value`) or, after `robot.`, of the robot's file
     (`robot.links.link6.mass`; entries of lists by name or by number from 0). Runs that differ in numbers only are
-    computed side by side, whatever joints stick in them, come to stops, or follow laws of time; of mechanisms only
-    those in which none sticks or comes to a stop.
+    computed side by side, whatever joints stick in them, come to stops, or follow laws of time.
     """
     asked = Variations(scenario, variations, robot)
     results: dict[int, Result] = {}

@@ -226,6 +226,7 @@ def farthest():
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.sampled(2)
 def test_all_methods_end_at_the_same_minimum(method):
     made = denoc.optimise(study(method=method))
     assert made.method == method
@@ -279,7 +280,7 @@ def test_more_starts_see_more_minima():
 def test_starts_go_on_together_and_each_takes_its_own_way(method, monkeypatch):
     """The points of all searches are those of each one for itself, in far fewer batches."""
     keep = {"end": {"column": "t", "take": "final"}, "bumpy": {"expression": "sin(15 * lean) + lean / 1 rad"}}
-    asked = study(keep=keep, minimise="bumpy", starts=6, seed=1, method=method)
+    asked = study(keep=keep, minimise="bumpy", starts=4, seed=1, method=method)
     batches, complete, before = [], Runs.complete, threading.active_count()
     monkeypatch.setattr(Runs, "complete", lambda *given: batches.append(1) or complete(*given))
     filters = list(warnings.filters)
