@@ -6,11 +6,11 @@ A row says how a file is recognised, how it is read and, if denoc writes the for
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError, Place
 from ..robot.model import Robot
 from ..text.document import Document

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..dataclass import dataclass
 from ..laws.table import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS

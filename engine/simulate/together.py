@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.regroup import inertias_moved_towards_base
 from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..loops.alike import Alike, Measures

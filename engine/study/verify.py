@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.quantities import energy, inertia
 from ..errors import DenocError, InputError, NumericalError
 from ..loops.constraints import Closure

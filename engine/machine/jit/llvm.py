@@ -8,8 +8,7 @@ to be within reach of the reduction in `trigonometry.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ..program import trace
 from ..program.trace import Program, live_nodes
 from . import pieces

@@ -8,8 +8,7 @@ by side, the columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ..program import trace
 from ..program.trace import Node, Program, live_nodes
 from .block import OVERFLOW, Block, hexadecimal_of_double

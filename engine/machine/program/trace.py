@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
+
+from ...dataclass import dataclass
 
 CONSTANT, INPUT = "const", "input"
 ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE = "add", "sub", "mul", "div", "neg"

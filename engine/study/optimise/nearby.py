@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...errors import DenocError, InputError
 from ...machine.jit import choice
 from ...machine.program.dual import Dual, dual_derivative

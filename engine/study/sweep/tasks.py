@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
 from ..blocks import blocks_of_variations
