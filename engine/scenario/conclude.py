@@ -275,7 +275,15 @@ def _plain(value: Any) -> Any:
 @lru_cache(maxsize=1)
 def _versions() -> dict[str, str]:
     import platform
-    from importlib.metadata import version
 
-    packages = {name: version(name) for name in ("numpy", "scipy", "pydantic", "PyYAML")}
-    return {"denoc": VERSION, "python": platform.python_version(), **packages, "machine": platform.machine()}
+    import pydantic
+    import scipy
+    import yaml
+
+    versions = {
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "pydantic": pydantic.VERSION,
+        "PyYAML": yaml.__version__,
+    }
+    return {"denoc": VERSION, "python": platform.python_version(), **versions, "machine": platform.machine()}
