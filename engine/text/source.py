@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\
 def read_yaml_document(path: Path) -> Document:
     """The document in a file."""
     return parse_yaml_document(text_of_yaml_file(path), str(path))
+
+
+def read_shared_yaml_document(path: Path) -> Document:
+    """The document in a file, which is the same object as long as the file's text is the same; nobody changes it."""
+    return _shared(text_of_yaml_file(path), str(path))
 
 
 def text_of_yaml_file(path: Path) -> str:
@@ -83,6 +89,11 @@ def parse_yaml_document(text: str, name: str) -> Document:
             hint="`denoc list` names examples, `denoc list NAME` tells where one is",
         )
     return document
+
+
+@lru_cache(maxsize=16)
+def _shared(text: str, name: str) -> Document:
+    return parse_yaml_document(text, name)
 
 
 def document_from_mapping(data: Any, name: str = "") -> Document:
