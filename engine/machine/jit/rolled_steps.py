@@ -13,7 +13,7 @@ from dataclasses import field
 from typing import Any
 
 from ...dataclass import dataclass
-from ..program.trace import Graph, Node
+from ..program.nodes import Graph, Node
 
 # the place of a value in a step: ("own", row), ("up", row), ("number", k) or (array, k)
 Place = tuple[str, Any]
