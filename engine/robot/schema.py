@@ -107,8 +107,8 @@ class GraphJoint(JointEntry):
     """A joint of the spanning tree of a mechanism that is given as a graph."""
 
     convention: Literal["graph"] = Field(default="graph", alias=MARK, exclude=True)
-    first: CutFrame = Field(default=CutFrame(), description="in the first link")
-    second: CutFrame = Field(default=CutFrame(), description="in the second link")
+    first: CutFrame = Field(default=CutFrame.model_construct(), description="in the first link")
+    second: CutFrame = Field(default=CutFrame.model_construct(), description="in the second link")
     turned: bool = Field(default=False, description="the second link is the parent")
 
 
