@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
+from ..dataclass import dataclass
 from ..machine.program.recording import Columns, Program, Recording
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot, Three, Tree

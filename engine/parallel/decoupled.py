@@ -13,11 +13,11 @@ here it may be any, so the contribution of kept joints beyond a joint is subtrac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.samples import Samples, dynamics_call_with_checked_results
 from ..errors import InputError
 from ..loops.constraints import loop_closure

@@ -8,8 +8,7 @@ to be within reach of the reduction in `trigonometry.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ..program.nodes import COSINE, SINE, live_nodes
 from ..program.recording import Program
 from . import program_pieces

@@ -8,8 +8,7 @@ by side, the columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ..program.nodes import CONSTANT, INPUT, Node, live_nodes
 from ..program.recording import Program
 from .block import OVERFLOW, Block, hexadecimal_of_double
