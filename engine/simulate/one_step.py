@@ -6,19 +6,20 @@ A mechanism's loops are closed in every stage and at the step's end; Euler param
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.spatial import dot
 from ..loops.constraints import loop_closure
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer
 from ..machine.program.formulas import clipped
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, square_root
-from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
 from . import coordinates
 from .discrete import Discrete, discrete_partition

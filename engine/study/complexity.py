@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import inertia_matrix, solve_with_inertia_factors
 from ..dynamics.programs import PROGRAMS
 from ..dynamics.regroup import regrouped_bodies
@@ -25,7 +25,8 @@ from ..loops.exported import (
     program_of_mechanism_quantity,
 )
 from ..loops.exported import recorded_mechanism_program as recorded_text
-from ..machine.program.trace import Count, Program, Recording, count_operations
+from ..machine.program.counting import Count, count_operations
+from ..machine.program.recording import Program, Recording
 from ..robot.model import Body, Drive, Robot
 from ..robot.placement import TURN_PLANES, X
 
