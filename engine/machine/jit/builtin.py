@@ -111,7 +111,7 @@ class Builtin:
         """Give results in these parts from now on."""
         if tuple(parts) != self._parts:
             table, names = builtin_parts.builtin_parts_table(parts)
-            self._kept += [table, names]
+            self._kept += [table, names, tuple(parts)]
             self._set(parts=0)
             self._set(parts_at=table.ctypes.data)
             self._set(parts=len(parts))

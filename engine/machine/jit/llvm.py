@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..program import trace
 from ..program.trace import Program, live_nodes
 from . import pieces
-from .block import NUMBERS, Block, hexadecimal_of_double
+from .block import ENORMOUS, NUMBERS, Block, hexadecimal_of_double
 from .pieces import Pieces
 
 
@@ -46,12 +46,14 @@ def _computed(
         long = Pieces(block, parts, bases, own, abreast)
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
     registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])
-    for value in registers:
-        finite = block.watched(block.overflowing(value), finite)
+    for node, value in zip(results, registers):
+        if node.op != trace.CONSTANT or not abs(node.value) < ENORMOUS:
+            finite = block.watched(block.overflowing(value), finite)
     taken = 0
     for group, nodes in program.outputs.items():
         if nodes:
-            block.store_columns(bases[group], registers[taken : taken + len(nodes)])
+            own = registers[taken : taken + len(nodes)]
+            block.store_columns(bases[group], own, cleared=block.cleared(bases[group], own))
         taken += len(nodes)
     return Computed(finite, largest)
 
