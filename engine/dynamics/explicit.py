@@ -1,19 +1,16 @@
 """The DeNOC matrices in explicit form, to be looked at and to check the recursion, as text on scalars.
 
-The text computes those entries that depend on the state; `Arrangement` has their places, and all others.
+`Entries` are those that depend on the state; all others are 0 or 1.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
-from .moving import Layout, Moving, layout_of_moving_bodies
+from .moving import Layout, Moving
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose
 
 Twist = tuple[Vector, Vector]
@@ -194,55 +191,34 @@ def _power(twist: Twist, wrench: Twist) -> Scalar:
 # ---- the matrices
 
 
-class Arrangement:
-    """The places of all entries among the numbers of the matrices, which lie one behind the other."""
-
-    def __init__(self, robot: Robot):
-        self.layout = layout_of_moving_bodies(robot)
-        nv, n = robot.nv, len(self.layout.links)
-        shapes: dict[str, tuple[int, ...]] = {
-            "N_l": (6 * n, 6 * n),
-            "N_d": (6 * n, nv),
-            "M": (6 * n, 6 * n),
-            "I": (nv, nv),
-            "C": (nv, nv),
-        }
-        shapes |= {
-            "h": (nv,),
-            "U": (nv, nv),
-            "D": (nv,),
-            "I_inverse": (nv, nv),
-            "M_tilde": (n, 6, 6),
-            "M_hat": (n, 6, 6),
-        }
-        self.parts: tuple[Part, ...] = kernel_parts_in_order(list(shapes.items()))
-        first = {part.name: part.first for part in self.parts}
-        width = {name: shape[-1] for name, shape in shapes.items()}
-        nothing: list[Scalar] = [0.0] * nv
-        still = [1.0] * nv  # so that no pivot is 0; only the places matter
-        q: list[Scalar] = list(robot.q0)
-        places = explicit_matrix_entries(robot, self.layout, q, nothing, nothing, list(still)).places
-        self.index = np.array([first[name] + row * width[name] + column for name, row, column in places], dtype=int)
-        self.fixed = np.zeros(sum(math.prod(shape) for shape in shapes.values()))
-        for name, size in (("U", nv), ("N_l", 6 * n)):
-            self.fixed[first[name] + np.arange(size) * (size + 1)] = 1.0
-        for i in range(n):
-            for j in self.layout.way(i):
-                rows = np.arange(6)
-                self.fixed[first["N_l"] + (6 * i + rows) * 6 * n + 6 * j + rows] = 1.0
-        self.order = tuple(link.name for link in self.layout.links)
-
-    def matrices(self, values: np.ndarray) -> dict[str, Any]:
-        """The matrices of one sample or of many, from their entries along the last axis."""
-        whole = np.empty((*values.shape[:-1], len(self.fixed)))
-        whole[...] = self.fixed
-        whole[..., self.index] = values
-        by_name = kernel_parts_divided(whole, self.parts) if self.parts else {}
-        assert isinstance(by_name, dict)
-        return {**by_name, "order": self.order}
+def explicit_matrix_parts(at: Layout) -> tuple[Part, ...]:
+    """The matrices, which lie one behind the other row by row, and the names of the links in their order."""
+    nv, n = len(at.speeds), len(at.links)
+    shapes: list[tuple[str, tuple[int, ...]]] = [
+        ("N_l", (6 * n, 6 * n)),
+        ("N_d", (6 * n, nv)),
+        ("M", (6 * n, 6 * n)),
+        ("I", (nv, nv)),
+        ("C", (nv, nv)),
+        ("h", (nv,)),
+        ("U", (nv, nv)),
+        ("D", (nv,)),
+        ("I_inverse", (nv, nv)),
+        ("M_tilde", (n, 6, 6)),
+        ("M_hat", (n, 6, 6)),
+    ]
+    return *kernel_parts_in_order(shapes), Part("order", 0, thing=tuple(link.name for link in at.links))
 
 
-def arrangement_of_dynamics_matrices(robot: Robot) -> Arrangement:
-    """The robot's arrangement, which is made once."""
-    known: Arrangement | None = robot.derived.get(Arrangement)
-    return known if known is not None else robot.derived.setdefault(Arrangement, Arrangement(robot))
+def explicit_matrices(
+    robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list[Scalar], rotors: Vector
+) -> list[Scalar]:
+    """All numbers of the matrices in this order; `h` and `rotors` are those of `explicit_matrix_entries`."""
+    parts = {part.name: part for part in explicit_matrix_parts(at)}
+    whole: list[Scalar] = [0.0] * sum(math.prod(part.shape) for part in parts.values() if part.thing is None)
+    ones = [("U", k, k) for k in range(len(at.speeds))]
+    ones += [("N_l", 6 * i + r, 6 * j + r) for i in range(len(at.links)) for j in at.way(i) for r in range(6)]
+    found = explicit_matrix_entries(robot, at, q, qd, h, rotors)
+    for (name, row, column), x in (*((place, 1.0) for place in ones), *zip(found.places, found.values)):
+        whole[parts[name].first + row * parts[name].shape[-1] + column] = x
+    return whole

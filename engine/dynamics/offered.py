@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
-from ..machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.parts import kernel_parts_divided
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..machine.program.trace import Program, Recording
@@ -38,7 +38,7 @@ class Offered:
         self.what, self.row, self.subject = what, ROWS[what], subject
         self.shape = self.row.shape(subject)
         self.size = math.prod(self.shape)
-        self.parts = kernel_parts_in_order(self.row.parts(subject)) if self.row.parts is not None else ()
+        self.parts = tuple(self.row.parts(subject)) if self.row.parts is not None else ()
         self.widths = self.row.widths(subject)
         self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity, shared=self.shared)
         self.turning = tree_coordinates_that_only_turn(subject.bodies)

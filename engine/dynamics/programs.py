@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from ..errors import InputError, did_you_mean
+from ..machine.jit.parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program
 from ..robot.model import Robot
@@ -16,7 +17,7 @@ from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
 from .derivatives import SLOPES, Unsolved, acceleration_slopes, unsolved
 from .energy import energies
-from .explicit import arrangement_of_dynamics_matrices, explicit_matrix_entries
+from .explicit import explicit_matrices, explicit_matrix_parts
 from .inertial import INERTIAL
 from .kinematics import body_placements, jacobian, link_placements
 from .moving import Layout, Moving, layout_of_moving_bodies
@@ -139,7 +140,11 @@ def _rotors(robot: Robot) -> list[Scalar]:
 def _matrices(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     h = _bias(subject, given)
-    return list(explicit_matrix_entries(robot, Layout(robot), given["q"], given["qd"], h, _rotors(robot)).values)
+    return explicit_matrices(robot, Layout(robot), given["q"], given["qd"], h, _rotors(robot))
+
+
+def _matrix_parts(subject: Subject) -> tuple[Part, ...]:
+    return explicit_matrix_parts(layout_of_moving_bodies(subject.robot))
 
 
 def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
@@ -183,9 +188,9 @@ def link_reactions(
 ENERGIES = ("kinetic", "potential", "elastic")
 
 
-def _derivative_parts(subject: Subject) -> list[tuple[str, tuple[int, ...]]]:
+def _derivative_parts(subject: Subject) -> tuple[Part, ...]:
     n = subject.robot.nv
-    return [("qdd", (n,)), *((name, (n, n)) for name in SLOPES)]
+    return kernel_parts_in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
 
 
 _SPEEDS: Callable[[Subject], tuple[int, ...]] = lambda subject: (subject.robot.nv,)  # noqa: E731
@@ -212,7 +217,7 @@ PROGRAMS = {
         lambda subject: (3 * subject.robot.nv,),
         _adjoint,
         watched=_losses,
-        parts=lambda subject: [(name, (subject.robot.nv,)) for name in SLOPES],
+        parts=lambda subject: kernel_parts_in_order([(name, (subject.robot.nv,)) for name in SLOPES]),
     ),
     "inertial-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the inertial numbers of each link, 10 numbers",
@@ -222,7 +227,7 @@ PROGRAMS = {
         _inertial_adjoint,
         regroups=False,
         watched=_losses,
-        parts=lambda subject: [(link.name, (INERTIAL,)) for link in subject.robot.links],
+        parts=lambda subject: kernel_parts_in_order([(link.name, (INERTIAL,)) for link in subject.robot.links]),
     ),
     "regressor": ProgramRow(
         "joint forces by a unit of each number that inverse dynamics is linear in, row by row",
@@ -257,7 +262,9 @@ PROGRAMS = {
         "frames",
         lambda subject: (len(subject.robot.links), 4 if subject.square else 3, 4),
         _kinematics,
-        parts=lambda subject: [(link.name, (4 if subject.square else 3, 4)) for link in subject.robot.links],
+        parts=lambda subject: kernel_parts_in_order(
+            [(link.name, (4 if subject.square else 3, 4)) for link in subject.robot.links]
+        ),
     ),
     "jacobian": ProgramRow(
         "from the speeds to [omega; v] of a link's point `at` (link axes), base-frame axes, row by row",
@@ -273,7 +280,7 @@ PROGRAMS = {
         lambda subject: (3,),
         _energy,
         regroups=False,
-        parts=lambda subject: [(name, ()) for name in ENERGIES],
+        parts=lambda subject: kernel_parts_in_order([(name, ()) for name in ENERGIES]),
     ),
     "reactions": ProgramRow(
         "of each link [n; f] from its parent at its origin, base-frame axes, 6 numbers",
@@ -282,7 +289,7 @@ PROGRAMS = {
         lambda subject: (len(subject.robot.links), 6),
         _reactions,
         regroups=False,
-        parts=lambda subject: [(link.joint.name, (6,)) for link in subject.robot.links],
+        parts=lambda subject: kernel_parts_in_order([(link.joint.name, (6,)) for link in subject.robot.links]),
     ),
 }
 
@@ -297,13 +304,14 @@ ROWS = {
         _placements,
     ),
     "matrices": ProgramRow(
-        "those entries of the DeNOC matrices that depend on the state",
+        "the DeNOC matrices of the state",
         ("q", "qd"),
-        "entries",
-        lambda subject: (len(arrangement_of_dynamics_matrices(subject.robot).index),),
+        "matrices",
+        lambda subject: (sum(prod(one.shape) for one in _matrix_parts(subject) if one.thing is None),),
         _matrices,
         most=30,
         watched=_resting_losses,
+        parts=_matrix_parts,
     ),
     "moving": ProgramRow(
         "of each moving link mass centre and inertia about it, 12 numbers, then of each speed [omega; v] there",

@@ -10,10 +10,9 @@ import numpy as np
 from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
-from .explicit import arrangement_of_dynamics_matrices
 from .offered import direct_name_of_quantity, offered_dynamics_quantity
 from .programs import PROGRAMS, ROWS, link_named_in_tree
-from .samples import vector_of_dynamics_samples
+from .samples import resting_speeds, vector_of_dynamics_samples
 
 Wrenches = Mapping[str, Any]
 ORIGIN = (0.0, 0.0, 0.0)
@@ -81,9 +80,8 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     in I, U and D.
     """
     call = _known(robot, "matrices") or _made(robot, "matrices")
-    return arrangement_of_dynamics_matrices(robot).matrices(
-        call(q, np.zeros((*np.shape(q)[:-1], robot.nv)) if qd is None else qd)
-    )
+    result: dict[str, Any] = call(q, resting_speeds(robot) if qd is None else qd)
+    return result
 
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:

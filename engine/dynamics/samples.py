@@ -42,6 +42,16 @@ def dynamics_call_with_checked_results(
     return as_called
 
 
+def resting_speeds(robot: Robot) -> np.ndarray:
+    """Zeros, one for each speed, in an array that is made once and can't be changed."""
+    known: np.ndarray | None = robot.derived.get(resting_speeds)
+    if known is None:
+        known = np.zeros(robot.nv)
+        known.flags.writeable = False
+        robot.derived[resting_speeds] = known
+    return known
+
+
 def all_samples_finite(x: np.ndarray) -> bool:
     """Whether all numbers are finite; the sum, which may overflow, is tested first, because that is quicker."""
     return math.isfinite(x.sum()) or bool(np.isfinite(x).all())

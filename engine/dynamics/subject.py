@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ..machine.jit.parts import Part
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Columns, Program, Recording
 from ..robot.model import Body, Robot, Three, Tree
@@ -64,7 +65,7 @@ class ProgramRow:
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
     give the same numbers.  Where an inertia is divided by, `watched` are numbers that are enormous if next to nothing
     is left of it.  Robots of more than `most` bodies have it as plain text only, because straight code for so
-    many takes seconds to compile.  `parts` are names and shapes of the arrays into which calls divide the numbers;
+    many takes seconds to compile.  `parts` are those into which calls divide the numbers;
     without them, a call's result is one array of the shape.  `unsolved` is the text up to the solving of a linear
     system for many columns, which compiled code of large robots does in a loop.
     """
@@ -77,7 +78,7 @@ class ProgramRow:
     regroups: bool = True
     most: int = 200
     watched: Callable[[Subject, Given], list[Scalar]] | None = None
-    parts: Callable[[Subject], Sequence[tuple[str, tuple[int, ...]]]] | None = None
+    parts: Callable[[Subject], Sequence[Part]] | None = None
     unsolved: Callable[[Subject, Given], Unsolved] | None = None
 
     def widths(self, subject: Subject) -> dict[str, int]:
