@@ -20,7 +20,7 @@ interface = pytest.importorskip("interface")
 
 COUNTS = (None, 8, 10_000)
 LONG = ("chain",)  # thirty links: every call of it compiles for as long as five of others
-IN_PYTHON = ("linearize", "parallel_matrices")  # put together from the results of other programs
+IN_PYTHON = ("linearize",)  # put together from the results of other programs
 OF_PLATFORMS = ("parallel_matrices", "platform_inverse")
 REFUSED = (
     "hybrid",

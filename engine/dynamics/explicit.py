@@ -1,47 +1,34 @@
 """The DeNOC matrices in explicit form, to be looked at and to check the recursion, as text on scalars.
 
-`Entries` are those that depend on the state; all others are 0 or 1.
+What isn't an entry of the text is 0 or 1 in all states.
 """
 
 from __future__ import annotations
 
-import math
-
 from ..machine.jit.parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
+from .entries import Entries
 from .moving import Layout, Moving
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose
 
 Twist = tuple[Vector, Vector]
-Place = tuple[str, int, int]  # of an entry: matrix, row, column
 
 
-class Entries:
-    """The entries of all matrices in one state, in the order in which they are put."""
+class Eliminated(Entries):
+    """The entries of all matrices, with those of the factors at hand."""
 
     def __init__(self) -> None:
-        self.places: list[Place] = []
-        self.values: list[Scalar] = []
+        super().__init__()
         self.U: dict[tuple[int, int], Scalar] = {}  # entries above the diagonal
         self.D: dict[int, Scalar] = {}
-
-    def put(self, name: str, row: int, column: int, value: Scalar) -> None:
-        self.places.append((name, row, column))
-        self.values.append(value)
-
-    def block(self, name: str, row: int, column: int, values: Matrix) -> None:
-        """Puts a block whose first entry is at this place."""
-        for r, line in enumerate(values):
-            for c, x in enumerate(line):
-                self.put(name, row + r, column + c, x)
 
 
 def explicit_matrix_entries(
     robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list[Scalar], rotors: Vector
-) -> Entries:
-    """All entries; `h` are the forces without accelerations, `rotors` the rotor inertias, one for each speed."""
-    found, moving = Entries(), Moving(robot, at, q, qd)
+) -> Eliminated:
+    """All entries that depend on the state."""
+    found, moving = Eliminated(), Moving(robot, at, q, qd)
     columns, own = at.speeds, [rotors[k] for k in at.speeds]
     for i in range(len(at.links)):
         found.block("M", 6 * i, 6 * i, moving.mass_matrix(i))
@@ -123,7 +110,7 @@ def _coriolis(found: Entries, moving: Moving, carried: Carried) -> None:
                 wrenches[link.parent][k] = (n, f) if above is None else (add(above[0], n), add(above[1], f))
 
 
-def _elimination(found: Entries, moving: Moving, carried: Carried, rotors: Vector) -> None:
+def _elimination(found: Eliminated, moving: Moving, carried: Carried, rotors: Vector) -> None:
     """U, D and M̂ of the reverse Gaussian elimination I = U D Uᵀ (appendix B), column by column."""
     at = moving.at
     M = [moving.mass_matrix(i) for i in range(len(at.links))]
@@ -147,7 +134,7 @@ def _elimination(found: Entries, moving: Moving, carried: Carried, rotors: Vecto
             M[link.parent] = [add(x, y) for x, y in zip(M[link.parent], mass_matrix_at_parent(M[i], c))]
 
 
-def _inverse(found: Entries, before: list[list[int]]) -> None:
+def _inverse(found: Eliminated, before: list[list[int]]) -> None:
     """The inverse of the GIM, U⁻ᵀ D⁻¹ U⁻¹, with the columns of U⁻¹ found one after the other.
 
     `before` are for each column those on the way to the base.
@@ -213,12 +200,12 @@ def explicit_matrix_parts(at: Layout) -> tuple[Part, ...]:
 def explicit_matrices(
     robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list[Scalar], rotors: Vector
 ) -> list[Scalar]:
-    """All numbers of the matrices in this order; `h` and `rotors` are those of `explicit_matrix_entries`."""
-    parts = {part.name: part for part in explicit_matrix_parts(at)}
-    whole: list[Scalar] = [0.0] * sum(math.prod(part.shape) for part in parts.values() if part.thing is None)
-    ones = [("U", k, k) for k in range(len(at.speeds))]
-    ones += [("N_l", 6 * i + r, 6 * j + r) for i in range(len(at.links)) for j in at.way(i) for r in range(6)]
+    """All numbers of these parts; `h` are the forces without accelerations, `rotors` the inertias of the rotors."""
     found = explicit_matrix_entries(robot, at, q, qd, h, rotors)
-    for (name, row, column), x in (*((place, 1.0) for place in ones), *zip(found.places, found.values)):
-        whole[parts[name].first + row * parts[name].shape[-1] + column] = x
-    return whole
+    for k in range(len(at.speeds)):
+        found.put("U", k, k, 1.0)
+    for i in range(len(at.links)):
+        for j in at.way(i):
+            for r in range(6):
+                found.put("N_l", 6 * i + r, 6 * j + r, 1.0)
+    return found.numbers(explicit_matrix_parts(at))

@@ -66,6 +66,15 @@ def layout_of_moving_bodies(robot: Robot) -> Layout:
     return known if known is not None else robot.derived.setdefault(Layout, Layout(robot))
 
 
+def rotor_inertias(robot: Robot) -> list[Scalar]:
+    """Rotor inertias, one for each speed."""
+    result: list[Scalar] = [0.0] * robot.nv
+    for body in robot.tree.bodies:
+        for k, drive in zip(body.speeds, body.drives):
+            result[k] = drive.rotor
+    return result
+
+
 class Moving:
     """The moving links in one state; lists have an element for each link or for each column."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from ..errors import InputError, did_you_mean
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program
 from ..robot.model import Robot
@@ -20,7 +20,7 @@ from .energy import energies
 from .explicit import explicit_matrices, explicit_matrix_parts
 from .inertial import INERTIAL
 from .kinematics import body_placements, jacobian, link_placements
-from .moving import Layout, Moving, layout_of_moving_bodies
+from .moving import Layout, layout_of_moving_bodies, rotor_inertias
 from .regressor import regressor_entries, regressor_width
 from .regroup import regrouped_bodies
 from .spatial import Vector, dot
@@ -128,19 +128,10 @@ def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:
     return acceleration_gradient_along_inertias(robot, *state, *subject.acting(robot.parts, given))
 
 
-def _rotors(robot: Robot) -> list[Scalar]:
-    """Rotor inertias, one for each speed."""
-    result: list[Scalar] = [0.0] * robot.nv
-    for body in robot.tree.bodies:
-        for k, drive in zip(body.speeds, body.drives):
-            result[k] = drive.rotor
-    return result
-
-
 def _matrices(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     h = _bias(subject, given)
-    return explicit_matrices(robot, Layout(robot), given["q"], given["qd"], h, _rotors(robot))
+    return explicit_matrices(robot, Layout(robot), given["q"], given["qd"], h, rotor_inertias(robot))
 
 
 def _matrix_parts(subject: Subject) -> tuple[Part, ...]:
@@ -150,12 +141,6 @@ def _matrix_parts(subject: Subject) -> tuple[Part, ...]:
 def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
     """The same without forces."""
     return _losses(subject, {**given, "tau": [0.0] * subject.robot.nv})
-
-
-def _moving(subject: Subject, given: Given) -> list[Scalar]:
-    moving = Moving(subject.robot, Layout(subject.robot), given["q"], [0.0] * subject.robot.nv)
-    own = [[*c, *(x for row in J for x in row)] for c, J in zip(moving.centres, moving.inertias)]
-    return [x for part in (*own, *([*turn, *shift] for turn, shift in moving.P)) for x in part]
 
 
 def _regressor(subject: Subject, given: Given) -> list[Scalar]:
@@ -307,18 +292,11 @@ ROWS = {
         "the DeNOC matrices of the state",
         ("q", "qd"),
         "matrices",
-        lambda subject: (sum(prod(one.shape) for one in _matrix_parts(subject) if one.thing is None),),
+        lambda subject: (numbers_of_kernel_parts(_matrix_parts(subject)),),
         _matrices,
         most=30,
         watched=_resting_losses,
         parts=_matrix_parts,
-    ),
-    "moving": ProgramRow(
-        "of each moving link mass centre and inertia about it, 12 numbers, then of each speed [omega; v] there",
-        ("q",),
-        "moving",
-        lambda subject: (12 * len(layout_of_moving_bodies(subject.robot).links) + 6 * subject.robot.nv,),
-        _moving,
     ),
 }
 

@@ -36,6 +36,11 @@ def kernel_parts_in_order(shapes: Sequence[tuple[str, tuple[int, ...]]], first: 
     return tuple(result)
 
 
+def numbers_of_kernel_parts(parts: Sequence[Part]) -> int:
+    """The number of a sample's numbers up to the end of the last of these parts."""
+    return max((one.first + prod(one.shape) for one in parts if one.thing is None), default=0)
+
+
 def kernel_parts_divided(numbers: np.ndarray, parts: Sequence[Part]) -> dict[str, Any] | tuple[np.ndarray, ...]:
     """The parts of one sample's numbers `(n,)`, or of many samples' `(N, n)`, as views."""
     arrays = [_divided(numbers, one) for one in parts]

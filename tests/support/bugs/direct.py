@@ -15,6 +15,34 @@ LEFT = ("machine/test_builtin.py::test_what_is_left_to_the_general_function_is_l
 
 DIRECT = (
     Bug(
+        "parts of three dimensions have rows that overlap",
+        "engine/machine/jit/builtin_parts.py",
+        "%outer = mul i64 %inner, %width",
+        "%outer = mul i64 %inner, 1",
+        ("machine/test_builtin.py::test_a_result_in_parts",),
+    ),
+    Bug(
+        "verdicts among parts are the wrong way round",
+        "engine/machine/jit/builtin_parts.py",
+        "%truth.word = select i1 %is_true, i64 %width, i64 %length",
+        "%truth.word = select i1 %is_true, i64 %length, i64 %width",
+        ("machine/test_builtin.py::test_a_dictionary_may_have_verdicts_and_other_objects",),
+    ),
+    Bug(
+        "results in parts that the code has refused are kept",
+        CODE,
+        "br i1 %has_parts, label %bad.whole, label %leave",
+        "br i1 false, label %bad.whole, label %leave",
+        ("machine/test_builtin.py::test_parts_are_freed",),
+    ),
+    Bug(
+        "zeros of the first lane alone",
+        "engine/machine/jit/block.py",
+        "i64 {8 * self.lanes * len(columns)}",
+        "i64 {8 * len(columns)}",
+        ("machine/test_pieces.py::test_zeros_are_there_where_nothing_is_stored",),
+    ),
+    Bug(
         "rows of strided arrays taken for contiguous",
         ROWS,
         "%row = select i1 %is_whole, i64 %row.whole, i64 %row.own",

@@ -348,9 +348,9 @@ DYNAMICS = (
     ),
     Bug(
         "explicit matrices: entries in columns for rows",
-        "engine/dynamics/explicit.py",
-        "first[name] + row * width[name] + column for name, row, column in places",
-        "first[name] + column * width[name] + row for name, row, column in places",
+        "engine/dynamics/entries.py",
+        ".first + row * by_name[name].shape[-1] + column] = x",
+        ".first + column * by_name[name].shape[-1] + row] = x",
         ("dynamics/test_theorems.py::test_twists_at_the_mass_centres_are_n_l_n_d_qd",),
     ),
     Bug(
