@@ -33,5 +33,6 @@ class Entries:
         by_name = {part.name: part for part in parts}
         whole: list[Scalar] = [0.0] * numbers_of_kernel_parts(parts)
         for (name, row, column), x in zip(self.places, self.values):
-            whole[by_name[name].first + row * by_name[name].shape[-1] + column] = x
+            part = by_name[name]
+            whole[part.first + row * (part.shape[-1] if part.shape else 1) + column] = x
         return whole

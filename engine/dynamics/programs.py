@@ -6,6 +6,7 @@ Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 
 from ..errors import InputError, did_you_mean
@@ -15,7 +16,7 @@ from ..machine.program.trace import Program
 from ..robot.model import Robot
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
-from .derivatives import SLOPES, Unsolved, acceleration_slopes, unsolved
+from .derivatives import SLOPES, Slopes, Unsolved, acceleration_slopes, derivatives_one_behind_the_other
 from .energy import energies
 from .explicit import explicit_matrices, explicit_matrix_parts
 from .inertial import INERTIAL
@@ -24,6 +25,7 @@ from .moving import Layout, layout_of_moving_bodies, rotor_inertias
 from .regressor import regressor_entries, regressor_width
 from .regroup import regrouped_bodies
 from .spatial import Vector, dot
+from .state_space import speeds_with_actuators, state_space_parts, tree_state_space
 from .subject import Given, ProgramRow, Subject
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
 from .vanishing import joint_pivot_loss, joint_pivot_losses, least_joint_pivots
@@ -91,16 +93,24 @@ def _reactions(subject: Subject, given: Given) -> list[Scalar]:
     return [x for six in result for x in six]
 
 
-def _slopes(subject: Subject, given: Given) -> list[Scalar]:
+def _slopes(subject: Subject, given: Given) -> Slopes:
     robot = subject.robot
     state = given["q"], given["qd"], given["tau"]
     return acceleration_slopes(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
 
 
-def _unsolved_slopes(subject: Subject, given: Given) -> Unsolved:
-    robot = subject.robot
-    state = given["q"], given["qd"], given["tau"]
-    return unsolved(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+def _derivatives(subject: Subject, given: Given) -> Unsolved:
+    return derivatives_one_behind_the_other(_slopes(subject, given))
+
+
+def _linearized(subject: Subject, given: Given) -> Unsolved:
+    return tree_state_space(subject.robot, given["qd"], given["tau"], _slopes(subject, given))
+
+
+def _held(subject: Subject, given: Given) -> Given:
+    """The same with the forces that hold the state, by inverse dynamics without acceleration."""
+    holding, actuated = _bias(subject, given), speeds_with_actuators(subject.robot)
+    return {**given, "tau": [x if k in actuated else 0.0 for k, x in enumerate(holding)]}
 
 
 def _losses(subject: Subject, given: Given) -> list[Scalar]:
@@ -132,6 +142,11 @@ def _matrices(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     h = _bias(subject, given)
     return explicit_matrices(robot, Layout(robot), given["q"], given["qd"], h, rotor_inertias(robot))
+
+
+def _state_space_parts(subject: Subject) -> tuple[Part, ...]:
+    robot = subject.robot
+    return state_space_parts(robot, range(robot.nv), speeds_with_actuators(robot))
 
 
 def _matrix_parts(subject: Subject) -> tuple[Part, ...]:
@@ -171,6 +186,7 @@ def link_reactions(
 # ---- the table
 
 ENERGIES = ("kinetic", "potential", "elastic")
+LINEARIZED, HELD = "linearized", "linearized-held"  # with given forces, with those that hold the state
 
 
 def _derivative_parts(subject: Subject) -> tuple[Part, ...]:
@@ -190,10 +206,10 @@ PROGRAMS = {
         ("q", "qd", "tau"),
         "derivatives",
         lambda subject: (subject.robot.nv * (1 + 3 * subject.robot.nv),),
-        _slopes,
+        lambda subject, given: _derivatives(subject, given).solved(),
         watched=_losses,
         parts=_derivative_parts,
-        unsolved=_unsolved_slopes,
+        unsolved=_derivatives,
     ),
     "fdyn-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the coordinates, speeds and forces",
@@ -278,9 +294,29 @@ PROGRAMS = {
     ),
 }
 
-# with rows that other calls are made of, and that aren't exported
+_LINEARIZED = ProgramRow(
+    "matrices A and B of the linearised equations of state, forces, accelerations, and whether that is an equilibrium",
+    ("q", "qd", "tau"),
+    "linear",
+    lambda subject: (numbers_of_kernel_parts(_state_space_parts(subject)),),
+    lambda subject, given: _linearized(subject, given).solved(),
+    watched=_losses,
+    parts=_state_space_parts,
+    unsolved=_linearized,
+    alone="a linearisation is about one state",
+)
+
+# with rows that aren't exported
 ROWS = {
     **PROGRAMS,
+    LINEARIZED: _LINEARIZED,
+    HELD: replace(
+        _LINEARIZED,
+        inputs=("q", "qd"),
+        text=lambda subject, given: _linearized(subject, _held(subject, given)).solved(),
+        watched=lambda subject, given: _losses(subject, _held(subject, given)),
+        unsolved=lambda subject, given: _linearized(subject, _held(subject, given)),
+    ),
     "placements": ProgramRow(
         "of each body the rows of [R | p] in the base, 12 numbers",
         ("q",),

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
 from .offered import direct_name_of_quantity, offered_dynamics_quantity
-from .programs import PROGRAMS, ROWS, link_named_in_tree
+from .programs import HELD, LINEARIZED, PROGRAMS, ROWS, link_named_in_tree
 from .samples import resting_speeds, vector_of_dynamics_samples
 
 Wrenches = Mapping[str, Any]
@@ -95,6 +95,11 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
     """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
     result: dict[str, np.ndarray] = _made(robot, "fdyn-derivatives")(q, qd, tau)
     return result
+
+
+def linearized(robot: Robot, *, held: bool) -> Callable[..., dict[str, Any]]:
+    """The call for the linearised equations of state of a tree; with `held`, under the forces that hold the state."""
+    return _made(robot, HELD if held else LINEARIZED)
 
 
 def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:

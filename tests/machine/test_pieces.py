@@ -141,9 +141,13 @@ def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
         right = denoc.derivatives(robot, q, qd, tau)
     with using_backend("compiled", lanes=lanes):
         found, alone = denoc.derivatives(robot, q, qd, tau), denoc.derivatives(robot, q[4], qd[4], tau[4])
+        linear = denoc.linearize(robot, q[4], qd[4], tau[4])
     for key, x in right.items():
         assert off(found[key], x) < 1e-11
         assert off(alone[key], x[4]) < 1e-11
+    n, actuated = robot.nv, list(linear["actuated"])
+    assert off(linear["A"][n:], np.hstack([right["dq"][4], right["dqd"][4]])) < 1e-11
+    assert off(linear["B"][n:], right["dtau"][4][:, actuated]) < 1e-11
 
 
 def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):

@@ -42,7 +42,8 @@ def cut_long_program(program: Program, lanes: int) -> Cut | None:
     if len(nodes) < LONG and columns is None:
         return None
     if columns is not None:
-        results = results[: columns.first] + results[columns.first + columns.matrices * columns.size**2 :]
+        of_columns = columns.results()
+        results = [node for k, node in enumerate(results) if k not in of_columns]
     piece, own = {node.id: k // PIECE for k, node in enumerate(nodes)}, {node.id for node in program.numbers}
     passing = {node.id for node in results if node.op != trace.CONSTANT} if lanes > 1 else set[int]()
     for node in nodes:
@@ -68,7 +69,7 @@ class Pieces:
         self._cleared = False  # whether one sample's results were set to 0 first
         self._targets: dict[int, list[tuple[str, int]]] = {}  # of each node, where its number has to go besides
         self._shared = self._room = WATCH + 1 + len(parts.places)
-        self._columns = range(0)  # of the results, those that are in the room
+        self._columns: dict[int, int] = {}  # of the results, those that are in the room, and where
         self.functions: list[str] = []
         self._aim()
 
@@ -81,11 +82,11 @@ class Pieces:
                 self._targets.setdefault(node.id, []).append(("room", self._shared + k))
             self._room += len(columns.shared)
             if self._block.lanes > 1:
-                self._columns = range(columns.first, columns.first + columns.matrices * columns.size**2)
+                self._columns = columns.results()
         for k in range(len(results)) if self._block.lanes == 1 else ():
             self._targets.setdefault(results[k].id, []).append(("base", k))
-        for k in self._columns:
-            self._targets.setdefault(results[k].id, []).append(("room", self._room + k - self._columns.start))
+        for k, place in self._columns.items():
+            self._targets.setdefault(results[k].id, []).append(("room", self._room + place))
 
     def room(self) -> str:
         """IR for the table, at the beginning of the function that calls the pieces."""
@@ -194,7 +195,7 @@ class Pieces:
         inner, own = Block(self._block.lanes), list[str]()
         for k, node in enumerate(columns[first:end], start=before + first):
             if k in self._columns:
-                own.append(self._load(inner, self._room + k - self._columns.start))
+                own.append(self._load(inner, self._room + self._columns[k]))
             elif node.op == trace.CONSTANT:
                 own.append(inner.constant(node.value))
             else:

@@ -347,10 +347,31 @@ DYNAMICS = (
         ("dynamics/test_theorems.py::test_recursion_gives_the_matrices",),
     ),
     Bug(
+        "linearised trees: what has speeds may be an equilibrium",
+        "engine/dynamics/state_space.py",
+        "moving = moving + x * sign(x)",
+        "moving = moving + 0.0 * x",
+        ("dynamics/test_derivatives.py::test_an_equilibrium_has_no_speeds_and_no_accelerations",),
+    ),
+    Bug(
+        "linearised trees: passive joints are held, too",
+        "engine/dynamics/programs.py",
+        '"tau": [x if k in actuated else 0.0 for k, x in enumerate(holding)]}',
+        '"tau": holding}',
+        ("dynamics/test_derivatives.py::test_linearised_equations_are_made_of_the_derivatives",),
+    ),
+    Bug(
+        "linearised trees: columns of the inverse inertia in their own places",
+        "engine/dynamics/derivatives.py",
+        "return self._with([*map(self.factors.solve, self.columns), *(inverse[k] for k in self.units)])",
+        "return self._with([*map(self.factors.solve, self.columns), *inverse[: len(self.units)]])",
+        ("dynamics/test_derivatives.py::test_linearised_equations_are_made_of_the_derivatives",),
+    ),
+    Bug(
         "explicit matrices: entries in columns for rows",
         "engine/dynamics/entries.py",
-        ".first + row * by_name[name].shape[-1] + column] = x",
-        ".first + column * by_name[name].shape[-1] + row] = x",
+        "part.first + row * (part.shape[-1] if part.shape else 1) + column",
+        "part.first + column * (part.shape[-1] if part.shape else 1) + row",
         ("dynamics/test_theorems.py::test_twists_at_the_mass_centres_are_n_l_n_d_qd",),
     ),
     Bug(

@@ -393,9 +393,23 @@ LOOPS = (
     Bug(
         "linearised mechanisms: derivatives transposed",
         "engine/loops/linear.py",
-        "*(column[r] for r in range(len(z)) for column in columns)]",
-        "*(column[r] for column in columns for r in range(len(z)))]",
+        'found.put(*(("A", n + r, c) if c < 2 * n else ("B", n + r, c - 2 * n)), x)',
+        'found.put(*(("A", n + c % n, c // n * n + r) if c < 2 * n else ("B", n + r, c - 2 * n)), x)',
         ("loops/test_linear.py::test_against_differences",),
+    ),
+    Bug(
+        "linearised mechanisms: speeds that open the loops are taken by the code",
+        "engine/loops/linear.py",
+        "return numbers, [whole, closed, staying, *checks[3:]]",
+        "return numbers, [whole, closed, 1.0, *checks[3:]]",
+        ("loops/test_linear.py::test_speeds_that_open_the_loops_are_refused_before_and_after_there_is_code",),
+    ),
+    Bug(
+        "linearised mechanisms: limits of shared actuators forgotten",
+        "engine/loops/linear.py",
+        "self.final = not (shares and",
+        "self.final = True or not (shares and",
+        ("loops/test_linear.py::test_what_holds_a_state_keeps_the_limits_of_shared_actuators",),
     ),
     Bug(
         "linearised mechanisms: forces of all joints in the place of the actuated",
