@@ -140,6 +140,11 @@ class Builtin:
         """The address of the code for one sample, 0 if there is none."""
         return int(self._words[WORDS.index("code")])
 
+    @property
+    def aimed_rows(self) -> int:
+        """The address of the code for many samples, 0 if there is none."""
+        return int(self._words[WORDS.index("rows_code")])
+
     def _set(self, **values: int) -> None:
         """Writes these words of the table."""
         for name, value in values.items():
