@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import prod
 
 from ..errors import InputError, did_you_mean
 from ..machine.jit.parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
+from ..machine.program.recording import Program
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Program
 from ..robot.model import Robot
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
@@ -108,7 +107,7 @@ def _linearized(subject: Subject, given: Given) -> Unsolved:
 
 
 def _held(subject: Subject, given: Given) -> Given:
-    """The same with the forces that hold the state, by inverse dynamics without acceleration."""
+    """The inputs with the forces that hold the state, by inverse dynamics without acceleration."""
     holding, actuated = _bias(subject, given), speeds_with_actuators(subject.robot)
     return {**given, "tau": [x if k in actuated else 0.0 for k, x in enumerate(holding)]}
 
@@ -154,7 +153,7 @@ def _matrix_parts(subject: Subject) -> tuple[Part, ...]:
 
 
 def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
-    """The same without forces."""
+    """The losses of joints on which no forces act."""
     return _losses(subject, {**given, "tau": [0.0] * subject.robot.nv})
 
 
@@ -345,11 +344,6 @@ def program_of_tree_quantity(robot: Robot, what: str, *, regroup: bool = True, l
     row = PROGRAMS[what]
     bodies = regrouped_bodies(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies
     return row.program(Subject(robot, bodies, link=link_named_in_tree(robot, link or robot.links[-1].name)), what)
-
-
-def output_width_of_quantity(row: ProgramRow, subject: Subject) -> int:
-    """The number of scalars that the row computes."""
-    return prod(row.shape(subject))
 
 
 def link_named_in_tree(robot: Robot, link: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,10 +35,13 @@ from .search import CLOSED
 from .slopes import Displaced
 from .texts import Arguments, Arrays
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
 
 
-def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
+def linearize(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> dict[str, Any]:
     """Matrices A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of actuated joints.
 
     `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
@@ -64,9 +67,9 @@ def _call(robot: Robot, what: str) -> Callable[..., dict[str, Any]]:
 
 
 @dynamics_call_with_checked_results
-def _closed(robot: Robot, q: Any, qd: Any, tau: Any = None) -> dict[str, Any]:
+def _closed(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None) -> dict[str, Any]:
     """The linearised equations of a mechanism with its loops closed, in its independent coordinates."""
-    s = Samples(robot, q=q, qd=qd, **({} if tau is None else {"tau": tau})).finite()
+    s = (Samples(robot, q=q, qd=qd) if tau is None else Samples(robot, q=q, qd=qd, tau=tau)).finite()
     if s.count is not None:
         raise InputError("a linearisation is about one state", found=f"{s.count} samples")
     loops, place = loop_closure(robot), s.arrays["q"]
@@ -176,11 +179,11 @@ class Linear(Displaced):
     def _rest(self) -> tuple[object, ...]:
         return *super()._rest(), self.inputs
 
-    def chosen(self) -> tuple[tuple[float, ...], Order | None]:
+    def chosen(self) -> Any:
         """The least pivots and the order of the forces."""
         return self.least, self.order
 
-    def choose(self, chosen: tuple[tuple[float, ...], Order | None]) -> None:  # type: ignore[override]
+    def choose(self, chosen: Any) -> None:
         """Take these with other numbers."""
         self.least, self.order = chosen
 
@@ -251,14 +254,14 @@ class Linear(Displaced):
 
 def linearized_mechanism_texts(loops: Closure, independent: Sequence[int], what: str) -> TextFamily:
     """The family of the robot's texts of linearised equations in these coordinates."""
-    key = Linear, what, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
+
+    def family() -> TextFamily:
         there = multipliers_in_equations(loops) if what == HELD else None
 
         def made(q: np.ndarray) -> Linear:
             order = None if there is None else branch_order_at_position(loops, q, there)
             return Linear.at(loops, q, independent, (), order)
 
-        result = loops.robot.derived.setdefault(key, TextFamily(loops, made, coordinates=independent))
-    return result
+        return TextFamily(loops, made, coordinates=independent)
+
+    return loops.robot.made_once((Linear, what, tuple(independent)), family)

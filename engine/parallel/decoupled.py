@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +31,15 @@ from ..robot.model import Robot
 from .decoupled_text import Decoupled
 from .legs import Parallel, legs
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 AT_REST, IN_MOTION = "decoupled matrices at rest", "decoupled matrices"  # names of direct calls
 
 
-def parallel_matrices(robot: Robot, q: Any, qd: Any = None, platform: str | None = None) -> dict[str, Any]:
+def parallel_matrices(
+    robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, platform: str | None = None
+) -> dict[str, Any]:
     """N_l, N_c, N_d with t = N_l N_c N_d θ̇_a, M, I = Nᵀ M N, J, J_e and K of one state, base-frame axes.
 
     θ̇_a are the actuated speeds (with more actuators than freedoms, independent ones), named by `independent`; J gives
@@ -60,9 +65,9 @@ def _call(robot: Robot, name: str, platform: str | None) -> Callable[..., Any]:
 
 @dynamics_call_with_checked_results
 def _generally(
-    robot: Robot, name: str, parts: Parallel, platform: str | None, q: Any, qd: Any = None
+    robot: Robot, name: str, parts: Parallel, platform: str | None, q: ArrayLike, qd: ArrayLike | None = None
 ) -> dict[str, Any]:
-    """The same in the general way."""
+    """The matrices for arguments of any kind, which are checked."""
     s = Samples(robot, q=q, qd=np.zeros(robot.nv) if qd is None else qd).finite()
     if s.count is not None:
         raise InputError("the matrices are made for one state at a time", found=f"{s.count} samples")
@@ -86,9 +91,5 @@ def _generally(
 
 def _family(loops: Closure, parts: Parallel, kept: Sequence[int], name: str) -> TextFamily:
     """The family of the robot's texts with these kept speeds."""
-    key = Decoupled, parts.platform, tuple(kept), name
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(loops, partial(Decoupled.at_position, loops, parts, kept, name == IN_MOTION))
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    text = partial(Decoupled.at_position, loops, parts, kept, name == IN_MOTION)
+    return loops.robot.made_once((Decoupled, parts.platform, tuple(kept), name), lambda: TextFamily(loops, text))

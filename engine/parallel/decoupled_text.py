@@ -247,9 +247,8 @@ def _complements(legs: DecoupledLegs, found: Entries) -> dict[int, list[Vector]]
     places, at, kept = legs.places, legs.at, legs.text.order.kept
     blocks: dict[int, list[list[Vector]]] = {i: [] for i in places.order}  # of N_c, by columns
     for one in places.joints:
-        units = [[float(r == s) for r in range(6)] for s in range(6)]
-        S = [legs.platform(one, u) for u in units]
-        for i, block in _leg_rows(legs, one, units, S):
+        S = [legs.platform(one, u) for u in _units()]
+        for i, block in _leg_rows(legs, one, S):
             blocks[i].append(block)
     for c, one in enumerate(places.joints):
         for k in one.columns:
@@ -264,28 +263,31 @@ def _complements(legs: DecoupledLegs, found: Entries) -> dict[int, list[Vector]]
     for i in places.order:
         N[i] = []
         for c, k in (places.kept[k] for k in kept):
-            p, total = legs.column(k), [0.0] * 6
-            for x, column in zip(p, blocks[i][c]):
+            total: Vector = [0.0] * 6
+            for x, column in zip(legs.column(k), blocks[i][c]):
                 total = add(total, scale(x, column))
             N[i].append(total)
     _lower(legs, found, N)
     return N
 
 
-def _leg_rows(
-    legs: DecoupledLegs, one: KeptJoint, units: Sequence[Vector], S: Sequence[Vector]
-) -> Iterator[tuple[int, list[Vector]]]:
+def _units() -> list[Vector]:
+    """The twists of one component."""
+    return [[float(r == s) for r in range(6)] for s in range(6)]
+
+
+def _leg_rows(legs: DecoupledLegs, one: KeptJoint, S: Sequence[Vector]) -> Iterator[tuple[int, list[Vector]]]:
     """The rows of all links in the block column of N_c that belongs to one kept joint, column by column."""
     places = legs.places
     yield places.e, list(S)
-    carried = [legs.carried(places.e, one.link, u) for u in units]
+    carried = [legs.carried(places.e, one.link, u) for u in _units()]
     for number, chain in enumerate(places.chains):
         for depth, i in enumerate(chain):
             if i == places.e:
                 continue
             # eliminated rates follow from t_e less the terms of the leg's kept joints from here on
             beyond = number == one.leg and one.depth >= depth
-            block = [list(u) if i == one.link else [0.0] * 6 for u in units]
+            block = _units() if i == one.link else [scale(0.0, u) for u in _units()]
             for k in legs.at.links[i].columns:
                 if k in legs.rates:
                     for s, t in enumerate(S):
@@ -306,7 +308,7 @@ def _lower(legs: DecoupledLegs, found: Entries, N: dict[int, list[Vector]]) -> N
         for depth, i in enumerate(own[1:], start=1):
             before = own[depth - 1]
             for j in own[:depth]:
-                units = lower.get((before, j)) or [[float(r == s) for r in range(6)] for s in range(6)]
+                units = lower.get((before, j)) or _units()
                 lower[i, j] = [_step(legs, i, before, u) for u in units]
                 for s, column in enumerate(lower[i, j]):
                     for r, x in enumerate(column):

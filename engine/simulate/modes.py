@@ -7,17 +7,16 @@ import math
 import numpy as np
 
 from .blows import joint_touches_stops, state_after_blows
-from .events import Event, Rule, Watch, watch_by_rule
+from .events import Rule, Watch, watch_by_rule
 from .runner import Runner
-from .sharing import Sharing
 from .signals import wanted_row_signals
 from .sticking import (
     SLACK,
     discrete_state_with_contacts,
+    margin_of_shared_supports,
     overloaded,
     settle_sticking_modes,
     support_scale_of_sticking,
-    supports_of_held_speeds,
 )
 from .system import System
 
@@ -33,7 +32,7 @@ def watches_of_present_modes(run: Runner, t: float, y: np.ndarray) -> list[Watch
     watched = [_speed(system, k, sign, "stops slipping") for k, sign in discrete.slip.items()]
     part = discrete.partition
     if part is not None and any(k not in part.given for k in discrete.held):
-        watched.append(Watch(_shared_margin(run), "breaks loose", discrete.still[0]))
+        watched.append(_shared_margin(run, discrete.still[0]))
     else:
         supports = Supports(run)
         for k, (low, high) in discrete.held.items():
@@ -84,14 +83,16 @@ def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch
     return watch_by_rule(lambda t, y: supports(t, y, k), ("support", k), rule, "breaks loose", k, direction)
 
 
-def _shared_margin(run: Runner) -> Event:
-    """An event function: the margin within which all supports together can hold the mechanism."""
+def _shared_margin(run: Runner, k: int) -> Watch:
+    """The watch on the margin within which all supports together can hold the mechanism."""
+    rule = Rule(1.0, slack=2 * SLACK)
 
     def margin(t: float, y: np.ndarray) -> float:
-        now = run.evaluate(t, y)
-        return Sharing(run.system, run.discrete, np.array(now.q)).margin(supports_of_held_speeds(now)) + 2 * SLACK
+        return margin_of_shared_supports(run, run.discrete, run.evaluate(t, y))
 
-    return margin
+    if run.discrete.sharing:
+        return watch_by_rule(margin, ("margin", k), rule, "breaks loose", k, 0.0)
+    return Watch(lambda t, y: rule(margin(t, y)), "breaks loose", k)
 
 
 def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:

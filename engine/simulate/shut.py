@@ -9,16 +9,16 @@ from ..machine.jit.kernel import Kernel
 from .marching import ROWS_CLOSED
 from .modes import DEAD, TINY
 from .signals import wanted_row_signals_over_time
-from .together import Starts
+from .together import Equations, Starts
 
 PASSES = 4  # of the equations' own closing, two iterations each, until a state's loops are closed
 
 
-def shut_states(starts: Starts, code: Kernel, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
+def shut_states(equations: Equations, code: Kernel, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Close the loops of all states, each by itself until nothing makes its gap smaller; say which are closed."""
     left, going = np.full(len(states), np.inf), np.arange(len(states))
     for _ in range(PASSES):
-        found = starts.groups(code, inputs[going], states[going])["settled"]
+        found = equations.groups(code, inputs[going], states[going])["settled"]
         with np.errstate(all="ignore"):
             gap = np.sqrt(found[:, -1])
             better = gap < left[going]  # which isn't true of NaN

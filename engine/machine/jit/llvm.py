@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..program import trace
-from ..program.trace import Program, live_nodes
+from ..program.nodes import CONSTANT, COSINE, SINE, live_nodes
+from ..program.recording import Program
 from . import pieces
 from .block import ENORMOUS, NUMBERS, Block, hexadecimal_of_double
 from .pieces import Pieces
@@ -36,7 +36,7 @@ def _computed(
         if nodes:
             values.update(zip((node.id for node in nodes), block.load_columns(bases[group], len(nodes))))
     results = [*program.results(), *program.watched]
-    angles = {node.a.id for node in live_nodes(results) if node.op in (trace.COSINE, trace.SINE)}  # type: ignore[union-attr]
+    angles = {node.a.id for node in live_nodes(results) if node.op in (COSINE, SINE)}  # type: ignore[union-attr]
     for number in sorted(angles & set(values)):
         largest = block.larger(block.call("fabs", values[number]), largest)
     for number, value in values.items():
@@ -47,13 +47,13 @@ def _computed(
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
     registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])
     for node, value in zip(results, registers):
-        if node.op != trace.CONSTANT or not abs(node.value) < ENORMOUS:
+        if node.op != CONSTANT or not abs(node.value) < ENORMOUS:
             finite = block.watched(block.overflowing(value), finite)
     taken = 0
     for group, nodes in program.outputs.items():
         if nodes:
-            own = registers[taken : taken + len(nodes)]
-            block.store_columns(bases[group], own, cleared=block.cleared(bases[group], own))
+            columns = registers[taken : taken + len(nodes)]
+            block.store_columns(bases[group], columns, cleared=block.cleared(bases[group], columns))
         taken += len(nodes)
     return Computed(finite, largest)
 
