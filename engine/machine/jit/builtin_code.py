@@ -46,9 +46,24 @@ def _whether() -> str:
 {ir_that_loads_words("units", "outputs", "checks", "environment", "Py_DecRef")}
   %has_no_names = icmp eq ptr %names, null
   %has_all = icmp eq i64 %count, %arguments
-  %is_call = and i1 %has_no_names, %has_all
-  br i1 %is_call, label %choice, label %leave
+  br i1 %has_all, label %named, label %leave
+named:
+  br i1 %has_no_names, label %choice, label %name
+name:
+{ir_that_loads_words("out")}
+{ir_that_loads_field("names.size", "names", at.SIZE, "i64")}
+  %is_one_name = icmp eq i64 %names.size, 1
+  br i1 %is_one_name, label %name.first, label %leave
+name.first:
+{ir_that_loads_field("name.given", "names", at.TUPLE_ITEMS)}
+  %is_out = icmp eq ptr %name.given, %out
+  br i1 %is_out, label %into, label %leave
+into:
+  %into.slot = getelementptr ptr, ptr %given, i64 %count
+  %into.there = load ptr, ptr %into.slot
+  br label %choice
 choice:
+  %into.array = phi ptr [null, %named], [%into.there, %into]
   %is_free = icmp eq ptr %context, null
   br i1 %is_free, label %many, label %ask
 ask:
@@ -77,7 +92,7 @@ array:
   %is_many = icmp eq i32 %dimensions, 2
   br i1 %is_many, label %batch, label %one
 batch:
-  %batched = call ptr @batch(ptr %table, ptr %given)
+  %batched = call ptr @batch(ptr %table, ptr %given, ptr %into.array)
   %is_done = icmp ne ptr %batched, null
   br i1 %is_done, label %done, label %leave
 done:
@@ -87,7 +102,9 @@ done:
   ret ptr %divided
 one:
   %has_code = icmp ne ptr %code, null
-  br i1 %has_code, label %begin, label %leave"""
+  %is_fresh = icmp eq ptr %into.array, null
+  %is_for_code = and i1 %has_code, %is_fresh
+  br i1 %is_for_code, label %begin, label %leave"""
 
 
 def _taking() -> str:
