@@ -11,6 +11,7 @@ from .draft import Draft
 from .report import DROPPED, IGNORED
 from .xml import Element
 
+MANY = ("link", "joint", "loop", "coupling", "material", "visual", "model", "world", "frame", "mimic", "physics")
 CLOSE = 0.8  # how near a word is to a known one that was meant
 
 
@@ -34,7 +35,8 @@ def note_unread_words(draft: Draft, root: Element, table: Mapping[str, Words], t
     """Notes attributes and elements that aren't read; those that the table doesn't have are dropped.
 
     The table's keys are tags, or `outer>tag` where a tag means something else there.  Elements that it doesn't have are
-    dropped if the format is `strict`, that is has no room for words of others; else only if a known one is near.
+    dropped if the format is `strict`, that is has no room for words of others; else only if a known one is near.  What
+    is there more often than once is dropped, too, except in strict formats, whose elements may be in several parts.
     """
     waiting = [(root, table[root.tag])]
     while waiting:
@@ -51,12 +53,14 @@ def note_unread_words(draft: Draft, root: Element, table: Mapping[str, Words], t
                 draft.note(IGNORED, f"{element.tag} {name}", why, element)
         for child in element.children:
             tag = child.tag.split(":")[-1]
-            why = words.inside.get(tag)
+            why, once = words.inside.get(tag), not strict
             if why:
                 draft.note(IGNORED, child.tag, why, child)
             elif why is None:
                 hint = did_you_mean(tag, words.inside, CLOSE) if tag == child.tag else ""
                 why = f"it means nothing in `{element.tag}`" + (f"; {hint}" if hint else "")
                 draft.note(DROPPED if strict or hint else IGNORED, child.tag, why, child)
+            elif once and tag not in MANY and child is not element.first(child.tag):
+                draft.note(DROPPED, child.tag, f"only the first one in `{element.tag}` counts", child)
             elif inner := table.get(f"{element.tag}>{tag}") or table.get(tag):
                 waiting.append((child, inner))
