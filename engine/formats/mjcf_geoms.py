@@ -55,7 +55,7 @@ def place_of_mjcf_element(draft: Draft, element: Element, compiler: Compiler) ->
     """The place and the turn of a geom or a site, which may be given by two ends on its z."""
     if "fromto" in element.attributes:
         ends = np.array(draft.numbers(element, "fromto", 6)).reshape(2, 3)
-        way = ends[1] - ends[0]
+        way = ends[0] - ends[1]  # z points back, as in MuJoCo
         length = float(np.linalg.norm(way))
         if length < TINY:
             raise draft.error(element, "`fromto` has no length")

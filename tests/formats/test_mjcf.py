@@ -95,7 +95,7 @@ def test_shapes(creature):
     capsule, *_ = creature.link("torso").shape
     assert (capsule.kind, capsule.colour) == ("capsule", (1, 0, 0, 1))
     assert capsule.size == pytest.approx((0.08, np.hypot(0.45, 0.1)))
-    np.testing.assert_allclose(capsule.at.matrix()[:3, 2], np.array([0.45, 0.1, 0]) / np.hypot(0.45, 0.1), atol=1e-15)
+    np.testing.assert_allclose(capsule.at.matrix()[:3, 2], -np.array([0.45, 0.1, 0]) / np.hypot(0.45, 0.1), atol=1e-15)
     meshes = [shape for shape in creature.link("leg").shape if shape.kind == "mesh"]
     assert [(one.file, one.size) for one in meshes] == [("skin.obj", (2, 2, 2))]
 
