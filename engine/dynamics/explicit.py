@@ -5,7 +5,7 @@ What isn't an entry of the text is 0 or 1 in all states.
 
 from __future__ import annotations
 
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .entries import Entries

@@ -13,19 +13,19 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
-from ..machine.jit.parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..robot.model import Body, Robot
 from .direct import Call, aim_direct_call, direct_call
+from .number_symbols import dynamics_program_shared_by_shape
 from .programs import HELD, LINEARIZED, ROWS
 from .regroup import regrouped_bodies
 from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
 from .springs import tree_coordinates_of_springs
 from .state_space import speeds_with_actuators
 from .subject import Subject, SubjectNumbers
-from .symbols import dynamics_program_shared_by_shape
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too

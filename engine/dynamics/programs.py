@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..errors import InputError, did_you_mean
-from ..machine.jit.parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
+from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.recording import Program
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot

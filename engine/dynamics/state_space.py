@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..machine.jit.parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
+from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.scalars import Scalar, sign
 from ..robot.model import Robot
 from .derivatives import Slopes, Unsolved

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
-from ..machine.jit.parts import Part
+from ..dataclass import dataclass
+from ..machine.jit.result_parts import Part
 from ..machine.program.recording import Columns, Program, Recording
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot, Three, Tree

@@ -10,11 +10,12 @@ Rows, steps, pivots and motions are chosen with numbers, in `branch_order_at_pos
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot

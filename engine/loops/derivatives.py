@@ -11,7 +11,7 @@ import numpy as np
 from ..dynamics import quantities
 from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
-from ..machine.jit.parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from .constraints import loop_closure
 from .families import quick_mechanism_result, serve_mechanism_calls

@@ -18,7 +18,7 @@ from ..dynamics.spatial import dot
 from ..dynamics.state_space import put_state, state_space_parts
 from ..dynamics.sweeps import sweep_tree
 from ..errors import InputError, NumericalError
-from ..machine.jit.parts import Part, kernel_parts_divided, numbers_of_kernel_parts
+from ..machine.jit.result_parts import Part, kernel_parts_divided, numbers_of_kernel_parts
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar, as_float, sign, smaller
 from ..robot.model import Body, Robot

@@ -12,7 +12,7 @@ from ..dynamics.spatial import Matrix, Vector, add, dot, scale, to_parent_axes, 
 from ..dynamics.sweeps import sweep_tree
 from ..dynamics.wrenches import wrenches_on_bodies
 from ..errors import NumericalError
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from ..robot.placement import Placement

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..dynamics.direct import direct_call
 from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.number_symbols import Path
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import add, scale
-from ..dynamics.symbols import Path
 from ..errors import InputError, NumericalError
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot

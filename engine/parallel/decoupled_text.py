@@ -7,11 +7,12 @@ and which directions are left to be removed from the platform's twist, is chosen
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import Factors
 from ..dynamics.entries import Entries
 from ..dynamics.moving import Moving, layout_of_moving_bodies, rotor_inertias
@@ -23,7 +24,7 @@ from ..loops.elimination import pivot_size_margin_of_constraints
 from ..loops.rank import TINY
 from ..loops.reactions import NO_PARTITION
 from ..loops.texts import NEAR, Arguments, PartitionText
-from ..machine.jit.parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
+from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body, Robot
 from .hanging import Hanging

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import interpreter as at
 from .builtin_words import ir_of_double, ir_that_loads_words
-from .parts import Part
+from .result_parts import Part
 
 # words of a part: its name (0 in a tuple), where it begins, its dimensions, three lengths, its kind; a verdict has the
 # addresses of False and True as its lengths, and a thing begins where the object is

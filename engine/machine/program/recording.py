@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from ...dataclass import dataclass
 from .nodes import Graph, Node
 from .rewriting import gathered_factors
 

@@ -225,14 +225,14 @@ LOOPS = (
     ),
     Bug(
         "open loops are taken by the text of many samples",
-        "engine/loops/closing.py",
+        "engine/loops/openness.py",
         "return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]",
         "return [self.margin, 1.0 + gap - self.gaps, rate * self.speeds - self.rates]",
         ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
     ),
     Bug(
         "speeds that open the loops are taken",
-        "engine/loops/closing.py",
+        "engine/loops/openness.py",
         "return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]",
         "return [self.margin, gap - self.gaps, 1.0 + self.rates]",
         ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
