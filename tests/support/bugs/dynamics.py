@@ -363,8 +363,8 @@ DYNAMICS = (
     Bug(
         "linearised trees: columns of the inverse inertia in their own places",
         "engine/dynamics/derivatives.py",
-        "return self._with([*map(self.factors.solve, self.columns), *(inverse[k] for k in self.units)])",
-        "return self._with([*map(self.factors.solve, self.columns), *inverse[: len(self.units)]])",
+        "return of.filled([*map(of.factors.solve, of.columns), *(inverse[k] for k in of.units)])",
+        "return of.filled([*map(of.factors.solve, of.columns), *inverse[: len(of.units)]])",
         ("dynamics/test_derivatives.py::test_linearised_equations_are_made_of_the_derivatives",),
     ),
     Bug(
