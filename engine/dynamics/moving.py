@@ -65,6 +65,15 @@ def layout_of_moving_bodies(robot: Robot) -> Layout:
     return robot.made_once(Layout, lambda: Layout(robot))
 
 
+def rotor_inertias(robot: Robot) -> list[Scalar]:
+    """Rotor inertias, one for each speed."""
+    result: list[Scalar] = [0.0] * robot.nv
+    for body in robot.tree.bodies:
+        for k, drive in zip(body.speeds, body.drives):
+            result[k] = drive.rotor
+    return result
+
+
 class Moving:
     """The moving links in one state; lists have an element for each link or for each column."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dataclass import dataclass
-from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.program.recording import Program, Recording

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dataclass import dataclass
-from ..machine.jit.curves import EMPTY, MOST, SignalPieces, fitted_signal_pieces
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
+from ..machine.jit.polynomials import EMPTY, MOST, SignalPieces, fitted_signal_pieces
 from . import blows, modes, reasons, saturation
 from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings

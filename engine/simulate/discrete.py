@@ -62,7 +62,7 @@ class Discrete:
     def program(self) -> tuple[object, ...]:
         """The part of the state on which recorded equations depend."""
         part = self.partition
-        base = (self.fixed, replace(part, pivots=()) if part is not None else None)
+        base: tuple[object, ...] = (self.fixed, replace(part, pivots=()) if part is not None else None)
         if self.sharing:
             base = (*base, "sharing")
         return (*base, self.switched) if self.switched else base

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..dataclass import dataclass
 from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.one_body import smooth_dry_friction
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import Pivot, sweep_tree
 from ..loops.constrained import AppliedForces, ConstrainedEquations
@@ -114,7 +115,7 @@ def friction_in_run(system: System, now: Situation, qd: Sequence[Scalar], model:
     forces: dict[int, Scalar] = {}
     for k, coulomb in zip(system.coulomb, model.coulomb):
         if system.smooth:
-            forces[k] = coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
+            forces[k] = smooth_dry_friction(coulomb, qd[k], system.smooth)
         elif k in system.ruled:
             forces[k] = coulomb * sign(qd[k])
         else:
@@ -200,7 +201,8 @@ def shared_friction(load: Scalar, held: Sequence[tuple[Scalar, Scalar]]) -> tupl
     for again in range(len(sizes)):
         if again:
             loose = [here * (0.5 - 0.5 * sign(factor * size - 1.0)) for here, size in zip(loose, sizes)]
-        rest, square = wanted, LEAST
+        rest: Scalar = wanted
+        square: Scalar = LEAST
         for here, size in zip(loose, sizes):
             rest = rest - (1.0 - here) * size
             square = square + here * size * size

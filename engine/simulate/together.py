@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dataclass import dataclass
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.regroup import inertias_moved_towards_base
-from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..loops.alike import Alike, Measures
 from ..machine.jit import march, native
 from ..machine.jit.kernel import Kernel

@@ -20,7 +20,6 @@ from ...dataclass import dataclass
 from ..program.recording import Program
 from . import cores, march_block, march_implicit, native, objects
 from .collocation import Collocation
-from .curves import EMPTY, SignalPieces
 from .kernel import Single
 from .march_block import (
     ACCEPTED,
@@ -42,6 +41,7 @@ from .march_block import (
 from .march_code import compiled_loop_ir
 from .march_dense import Scheme
 from .march_watch import RULE, SAMPLES
+from .polynomials import EMPTY, SignalPieces
 
 __all__ = [
     "ACCEPTED",

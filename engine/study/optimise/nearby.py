@@ -33,8 +33,8 @@ from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, sta
 from ...text.expression import Quantity
 from ...text.formula import parsed_formula
 from ...text.tokens import ExpressionError
-from ..blocks import variations_of_blocks
 from ..ensemble import ensemble_plans_with_symbols
+from ..run_blocks import variations_of_blocks
 from ..sweep.keep import (
     JUMPS,
     Reduction,
