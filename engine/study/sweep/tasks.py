@@ -37,6 +37,10 @@ class Task:
         """A part of the runs."""
         return replace(self, places=self.places[some], variations=self.variations.some(some))
 
+    def without_variations(self) -> Task:
+        """The task as it is sent back, by its places."""
+        return replace(self, variations=Columns(0, {}))
+
 
 @dataclass(frozen=True)
 class Done:
@@ -61,7 +65,7 @@ def study_task_carried_out(task: Task) -> Done:
         )
     begun = time.perf_counter()
     outcomes = _outcomes(task)
-    return Done(task, outcomes, time.perf_counter() - begun)
+    return Done(task.without_variations(), outcomes, time.perf_counter() - begun)
 
 
 def _outcomes(task: Task) -> list[Outcome]:
