@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..machine.program.recording import Columns, Program, Recording
+from ..machine.program.recording import MatrixColumns, Program, Recording
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot, Three, Tree
 from .derivatives import Unsolved, derivative_matrices_by_rows
@@ -105,7 +105,7 @@ class ProgramRow:
         solving = inner.program(solved=factors.solve(inner.input("column", n)))
         made = recording.program(watched, **{self.output: [*of.qdd, *derivative_matrices_by_rows(of.columns)]})
         shared = [recording.graph.node(x) for x in numbers]
-        return replace(made, columns=Columns(solving, shared, n, len(of.columns) // n))
+        return replace(made, columns=MatrixColumns(solving, shared, n, len(of.columns) // n))
 
     def _begun(self, recording: Recording, subject: Subject) -> tuple[Given, Sequence[Scalar]]:
         """The inputs, and what is watched."""

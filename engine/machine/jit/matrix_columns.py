@@ -7,11 +7,11 @@ what all columns share is in all lanes.  For samples side by side, columns come 
 from __future__ import annotations
 
 from ..program.nodes import Node
-from ..program.recording import Columns
+from ..program.recording import MatrixColumns
 from .block import Block
 
 
-def loop_of_one(columns: Columns, lanes: int, shared: int) -> str:
+def loop_of_one(columns: MatrixColumns, lanes: int, shared: int) -> str:
     """IR of `@columns(ptr base, ptr room)` for one sample's results at `base`, this many columns at a time.
 
     Shared numbers are in the room from the place `shared` on.  The last block of a matrix ends with its last column:
@@ -44,7 +44,7 @@ def loop_of_one(columns: Columns, lanes: int, shared: int) -> str:
     return _loop(block, columns, chunks)
 
 
-def loop_of_rows(columns: Columns, lanes: int, shared: int, first: int) -> str:
+def loop_of_rows(columns: MatrixColumns, lanes: int, shared: int, first: int) -> str:
     """IR of `@columns` for samples in the lanes, one column at a time; the matrices are in the room from `first` on."""
     block, size = Block(lanes), columns.size
     at = block.let(f"add i64 %matrix, {first}")
@@ -63,13 +63,13 @@ def loop_of_rows(columns: Columns, lanes: int, shared: int, first: int) -> str:
     return _loop(block, columns, size)
 
 
-def _places(columns: Columns) -> dict[int, tuple[str, int]]:
+def _places(columns: MatrixColumns) -> dict[int, tuple[str, int]]:
     """The group of each input of the columns' program, and its place there."""
     inputs = columns.program.inputs.items()
     return {node.id: (group, k) for group, nodes in inputs for k, node in enumerate(nodes)}
 
 
-def _loop(block: Block, columns: Columns, chunks: int) -> str:
+def _loop(block: Block, columns: MatrixColumns, chunks: int) -> str:
     """The lines of a block for each chunk `%k` of each matrix, which is `%matrix` numbers behind the first one."""
     body, count, size = "\n".join(block.lines), columns.matrices * chunks, columns.size**2
     return f"""
