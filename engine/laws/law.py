@@ -1,7 +1,5 @@
 """What motion laws and force laws have in common: parameters with kinds, files over time, instants, short steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import did_you_mean
 from ..text.checking import checked_document_model
 from ..text.document import Document

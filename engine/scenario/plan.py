@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..laws.csv_tables import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS

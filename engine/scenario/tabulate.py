@@ -7,13 +7,13 @@ which a scenario wants them, and a function that computes their values from the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..record.columns import Column
 from ..robot.joints import ANGLE, LENGTH
 from ..robot.model import Joint, Robot
@@ -78,8 +78,20 @@ def columns_of_families(rows: Rows, wanted: Callable[[str], bool]) -> Iterator[t
         alike = list(group)
         for owner in owners(rows):
             for family in alike:
-                values = lru_cache(maxsize=1)(partial(family.values, rows, owner))
+                values = _once(partial(family.values, rows, owner))
                 yield from ((column, partial(_one, values, k)) for k, column in enumerate(family.columns(rows, owner)))
+
+
+def _once(compute: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
+    """The function, which computes its array at the first call."""
+    found: list[np.ndarray] = []
+
+    def values() -> np.ndarray:
+        if not found:
+            found.append(compute())
+        return found[0]
+
+    return values
 
 
 def _one(values: Callable[[], np.ndarray], k: int) -> np.ndarray:

@@ -67,6 +67,33 @@ def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
             assert off(x, z[n]) < 1e-14
 
 
+def sparse():
+    """Few numbers among many zeros, one of them at the end; a second group has none."""
+    recording = Recording("sparse")
+    a = recording.input("a", 3)
+    found = [0.0] * 150
+    found[3], found[77], found[78], found[-1] = a[0] * a[1], 1.0, a[2], a[0] + a[2]
+    return recording.program(found=found, last=[a[1] - a[2]])
+
+
+@pytest.mark.parametrize("cut", [0, 10**9])
+def test_zeros_are_there_where_nothing_is_stored(cut, monkeypatch):
+    monkeypatch.setattr(program_pieces, "LONG", cut)
+    given = np.ascontiguousarray(ROWS[:, :3])
+    right = np.zeros((len(given), 150))
+    right[:, 3], right[:, 77], right[:, 78] = given[:, 0] * given[:, 1], 1.0, given[:, 2]
+    right[:, -1] = given[:, 0] + given[:, 2]
+    many = kernel.build_kernel(sparse, [3], [150, 1], ["sparse", str(cut)], False)
+    one = kernel.build_single_kernel(sparse, [3], [150, 1], ["sparse", str(cut)], False)
+    out = [np.full((len(given), 150), np.nan), np.full((len(given), 1), np.nan)]
+    _, finite, _ = many(given, out=out)
+    assert finite
+    assert (out[0] == right).all()
+    assert (out[1][:, 0] == given[:, 1] - given[:, 2]).all()
+    whole = np.array([np.concatenate(one.groups(row)) for row in given])
+    assert (whole == np.concatenate(out, axis=1)).all()
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
 def test_numbers_that_are_not_finite_are_seen(bad, in_pieces):
     many, one = codes(in_pieces)
@@ -116,9 +143,13 @@ def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
         right = denoc.derivatives(robot, q, qd, tau)
     with using_backend("compiled", lanes=lanes):
         found, alone = denoc.derivatives(robot, q, qd, tau), denoc.derivatives(robot, q[4], qd[4], tau[4])
+        linear = denoc.linearize(robot, q[4], qd[4], tau[4])
     for key, x in right.items():
         assert off(found[key], x) < 1e-11
         assert off(alone[key], x[4]) < 1e-11
+    n, actuated = robot.nv, list(linear["actuated"])
+    assert off(linear["A"][n:], np.hstack([right["dq"][4], right["dqd"][4]])) < 1e-11
+    assert off(linear["B"][n:], right["dtau"][4][:, actuated]) < 1e-11
 
 
 def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):

@@ -8,12 +8,11 @@ to be within reach of the reduction in `trigonometry.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..program.nodes import COSINE, SINE, live_nodes
+from ...dataclass import dataclass
+from ..program.nodes import CONSTANT, COSINE, SINE, live_nodes
 from ..program.recording import Program
 from . import program_pieces
-from .block import NUMBERS, Block, hexadecimal_of_double
+from .block import ENORMOUS, NUMBERS, Block, hexadecimal_of_double
 from .program_pieces import Pieces
 
 
@@ -46,12 +45,14 @@ def _computed(
         long = Pieces(block, parts, bases, own, abreast)
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
     registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])
-    for value in registers:
-        finite = block.watched(block.overflowing(value), finite)
+    for node, value in zip(results, registers):
+        if node.op != CONSTANT or not abs(node.value) < ENORMOUS:
+            finite = block.watched(block.overflowing(value), finite)
     taken = 0
     for group, nodes in program.outputs.items():
         if nodes:
-            block.store_columns(bases[group], registers[taken : taken + len(nodes)])
+            columns = registers[taken : taken + len(nodes)]
+            block.store_columns(bases[group], columns, cleared=block.cleared(bases[group], columns))
         taken += len(nodes)
     return Computed(finite, largest)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...errors import InputError, Place
 from ...laws.csv_tables import read_law_table_columns
 from ...robot.model import Joint, Robot

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
 from ..run_blocks import block_of_variations, variations_of_blocks

@@ -63,8 +63,8 @@ COMPILED = (
     Bug(
         "the second matrix of columns is the first one",
         COLUMNS,
-        "%matrix = mul i64 %number, {size}",
-        "%matrix = mul i64 0, {size}",
+        "table += [first + begun, pitch, wanted - begun]",
+        "table += [matrices[0][0] + begun, pitch, wanted - begun]",
         SOLVED,
     ),
     Bug(

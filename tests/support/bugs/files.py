@@ -185,4 +185,18 @@ FILES = (
         "still: np.ndarray = qd - 0.0 * Z @",
         ("loops/test_start.py::test_rods_do_not_spin_about_themselves_at_the_start",),
     ),
+    Bug(
+        "a mutable default of a dataclass is shared by its objects",
+        "engine/dataclass.py",
+        "{name} is _absent else {name}",
+        "{name} is not _absent else {name}",
+        ("test_dataclass.py::test_defaults_are_made_anew",),
+    ),
+    Bug(
+        "fields of frozen objects can be changed",
+        "engine/dataclass.py",
+        'raise FrozenInstanceError(f"cannot assign to field {name!r}")',
+        "pass",
+        ("test_dataclass.py::test_all_that_objects_do",),
+    ),
 )
