@@ -161,7 +161,7 @@ def test_the_matrices_have_the_shapes_of_the_paper(name):
 def test_what_legs_leave_is_square_to_what_they_take_in_lengths_of_the_mechanism(name):
     """The sum of projectors in a metric is symmetric in it, and each has the rank that its leg's kept joints give."""
     robot = denoc.load(name)
-    K = denoc.parallel_matrices(robot, states(robot, 1)[0][0])["K"]
+    K = denoc.parallel_matrices(robot, closed_states(robot, 1)[0][0])["K"]
     weighted = np.diag([1.0] * 3 + [loop_closure(robot).length ** -2] * 3) @ K
     assert off(weighted, weighted.T) <= 1e-13
     assert np.trace(K) == pytest.approx(round(np.trace(K)), abs=1e-12)
@@ -170,7 +170,7 @@ def test_what_legs_leave_is_square_to_what_they_take_in_lengths_of_the_mechanism
 @pytest.mark.parametrize("name", [*LIBRARY, "rssr", "three-rrr-platform"])
 def test_the_matrices_are_one_text_compiled_or_not(name):
     robot, found = denoc.load(name), {}
-    q, qd, _ = states(robot, 3)
+    q, qd, _ = closed_states(robot, 3)
     for given in ((q[0],), (q[1],), (q[1], qd[1]), (q[2], qd[2])):
         for backend in ("plain", "compiled"):
             with using_backend(backend):
