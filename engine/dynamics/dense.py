@@ -13,7 +13,7 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from .one_body import mass_matrix, shear_wrench
 from .spatial import Matrix, Rotation, Vector, add, add_matrices, cross, dot, scale, to_parent_axes, turn_symmetric
-from .transfer import Placed, Steps, inertia_at_parent, placement_of_body, wrench_at_parent
+from .transfer import Placed, TransferSteps, inertia_at_parent, placement_of_body, wrench_at_parent
 
 
 @dataclass
@@ -22,7 +22,7 @@ class AtParent:
 
     rotation: Rotation
     origin: Vector
-    steps: Steps | None = None
+    steps: TransferSteps | None = None
 
 
 class Composite:

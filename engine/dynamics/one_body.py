@@ -12,7 +12,7 @@ from ..machine.program.scalars import Scalar, sign, square_root
 from ..robot.model import Body, Drive
 from .spatial import Matrix, Rotation, Vector, add, cross, dot, transpose
 from .springs import cord_tension, stretch_of_joint_spring
-from .transfer import Steps, join_inertia_blocks
+from .transfer import TransferSteps, join_inertia_blocks
 
 
 class Motion:
@@ -26,7 +26,7 @@ class Motion:
 
     rotation: Rotation
     origin: Vector
-    steps: Steps | None
+    steps: TransferSteps | None
     w: Vector
     wd: Vector
     a: Vector

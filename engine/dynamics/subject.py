@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..dataclass import dataclass
 from ..machine.jit.result_parts import Part
-from ..machine.program.recording import Columns, Program, Recording
+from ..machine.program.recording import MatrixColumns, Program, Recording
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot, Three, Tree
 from .derivatives import Unsolved
@@ -109,7 +109,7 @@ class ProgramRow:
         solving = inner.program(solved=factors.solve(inner.input("column", subject.robot.nv)))
         made = recording.program(watched, **{self.output: of.yet_to_be_solved()})
         shared = [recording.graph.node(x) for x in numbers]
-        return replace(made, columns=Columns(solving, shared, tuple(of.places)))
+        return replace(made, columns=MatrixColumns(solving, shared, tuple(of.places)))
 
     def _begun(self, recording: Recording, subject: Subject) -> tuple[Given, Sequence[Scalar]]:
         """The inputs, and what is watched."""

@@ -31,7 +31,7 @@ from .spatial import (
 ROUNDING = 1e-15
 
 
-class Steps(NamedTuple):
+class TransferSteps(NamedTuple):
     """The way from the parent's origin to a body's in two steps; `vectors` says whether they go it so, too."""
 
     foot: Vector  # in the parent's axes
@@ -69,13 +69,13 @@ def vector_along_joint_axis(body: Body, x: Scalar) -> Vector:
     return [x if r == body.moves[0][1] else 0.0 for r in range(3)]
 
 
-def transfer_in_two_steps(body: Body) -> Steps | None:
+def transfer_in_two_steps(body: Body) -> TransferSteps | None:
     """The way to the body's origin with its last part along its own turn's axis, where that costs less.
 
     Of that part, inertia and wrench are moved before they are turned, when the elimination has left zeros in them.
     """
     if body.beyond:
-        return Steps(list(body.origin), vector_along_joint_axis(body, body.beyond), True)
+        return TransferSteps(list(body.origin), vector_along_joint_axis(body, body.beyond), True)
     numbers = [*body.origin, *(x for factor in body.rotation for x in factor)]
     if len(body.moves) != 1 or body.moves[0][0] != "turn" or not all(isinstance(x, float | int) for x in numbers):
         return None
@@ -84,7 +84,7 @@ def transfer_in_two_steps(body: Body) -> Steps | None:
     rest = [x - beyond * y for x, y in zip(origin, axis)]
     foot: Vector = [x if abs(x) > ROUNDING * abs(beyond) else 0.0 for x in rest]
     saved = sum(map(bool, origin)) - sum(map(bool, foot))
-    return Steps(foot, vector_along_joint_axis(body, beyond), saved > 1) if saved > 0 else None
+    return TransferSteps(foot, vector_along_joint_axis(body, beyond), saved > 1) if saved > 0 else None
 
 
 class Placed(Protocol):
@@ -92,7 +92,7 @@ class Placed(Protocol):
 
     rotation: Rotation
     origin: Vector
-    steps: Steps | None
+    steps: TransferSteps | None
 
 
 # ---- from one to the other

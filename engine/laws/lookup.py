@@ -15,7 +15,7 @@ MOST = 1000  # rows, for each of them is a part of the equations
 CLOSED = 1e-9  # of the column's range, by which the ends of a periodic table may differ
 
 
-class Pieces(NamedTuple):
+class LookupPieces(NamedTuple):
     """The ends of intervals, the value at the first one, and in each the coefficients from the first power on."""
 
     ends: tuple[float, ...]
@@ -23,7 +23,7 @@ class Pieces(NamedTuple):
     coefficients: tuple[tuple[float, ...], ...]
 
 
-def law_table_polynomials(lookup: Lookup, folder: Path) -> Pieces:
+def law_table_polynomials(lookup: Lookup, folder: Path) -> LookupPieces:
     """The polynomials through the rows of a table; outside it the end values hold, unless it is periodic."""
     path = folder / lookup.file
     x, columns = read_law_table_columns(path, [lookup.column], of_time=False)
@@ -44,7 +44,7 @@ def law_table_polynomials(lookup: Lookup, folder: Path) -> Pieces:
     return law_polynomials_through_rows(x, y, lookup.interpolation, lookup.periodic)
 
 
-def law_polynomials_through_rows(x: np.ndarray, y: np.ndarray, interpolation: str, periodic: bool) -> Pieces:
+def law_polynomials_through_rows(x: np.ndarray, y: np.ndarray, interpolation: str, periodic: bool) -> LookupPieces:
     """The polynomials through these rows: a spline as that of tables over time, `pchip`, or straight lines."""
     from scipy.interpolate import PchipInterpolator, PPoly, make_interp_spline
 
@@ -71,4 +71,4 @@ def law_polynomials_through_rows(x: np.ndarray, y: np.ndarray, interpolation: st
     if not np.isfinite(powers).all():
         raise InputError("no curve leads through these rows: their numbers are too far apart")
     ends = (*(float(curve.x[k]) for k in kept), float(end))
-    return Pieces(ends, float(powers[0, 0]), tuple(tuple(map(float, column)) for column in powers[1:].T))
+    return LookupPieces(ends, float(powers[0, 0]), tuple(tuple(map(float, column)) for column in powers[1:].T))

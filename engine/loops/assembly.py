@@ -15,7 +15,7 @@ from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
 from .constraints import Closure, Gap, loop_closure, misalignment_of_tie
 from .doubles import coordinates_with_cut_joints_placed
-from .search import CLOSED, ENOUGH, Search, closing_position_moved_along_speeds, nearest_closed_position
+from .search import CLOSED, ENOUGH, ClosureSearch, closing_position_moved_along_speeds, nearest_closed_position
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -70,7 +70,7 @@ def _searched(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarra
     raise AssemblyError(f"{loops.robot.name}: {loops_cant_close_message(loops.open(search.q), search)}", search.q)
 
 
-def loops_cant_close_message(gaps: Sequence[Gap], search: Search) -> str:
+def loops_cant_close_message(gaps: Sequence[Gap], search: ClosureSearch) -> str:
     """A message with the loops that stay open and their gaps: no position closes them, or none was found."""
     worst = sorted((gap for gap in gaps if gap.length > 1e-9 or gap.angle > 1e-9), key=lambda gap: -gap.length)
     widest = "; ".join(

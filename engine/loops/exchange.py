@@ -22,7 +22,7 @@ from ..dynamics.regroup import CENTRE, parted, pseudo_inertia, regrouped_bodies,
 from ..robot.model import Body
 from .blocks import Block
 from .constraints import Closure
-from .ties import Side, Tie
+from .ties import Tie, TieSide
 
 POINT = {(0,), (1,), (2,)}  # axes along which a cut that keeps two points together forbids to slide
 MOST = 800  # ways to choose for one group
@@ -107,7 +107,7 @@ def _moved_inwards(bodies: Sequence[Body], changed: Mapping[int, np.ndarray]) ->
     return result
 
 
-def _unit_mass(side: Side) -> np.ndarray:
+def _unit_mass(side: TieSide) -> np.ndarray:
     """The pseudo-inertia of a unit mass at the origin of a tie's frame."""
     x = np.array([*side.origin, 1.0])
     return np.outer(x, x)

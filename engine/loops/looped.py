@@ -36,7 +36,7 @@ from .embedding import (
 )
 from .openness import Openness, closing_margins_of_loops
 from .partition import Partition
-from .ties import Side, Tie
+from .ties import Tie, TieSide
 
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
@@ -304,7 +304,7 @@ def _body(body: Body, at: dict[int, int], coordinates: list[int], speeds: list[i
 
 def _tie(tie: Tie, at: dict[int, int]) -> Tie:
     first, second = (
-        Side(tuple(at[i] for i in side.chain), side.rotation, side.origin) for side in (tie.first, tie.second)
+        TieSide(tuple(at[i] for i in side.chain), side.rotation, side.origin) for side in (tie.first, tie.second)
     )
     return Tie("", FREE, (Placement(), Placement()), first, second, tie.rows)
 

@@ -19,7 +19,7 @@ from ..robot.file_number import FileNumber, robot_file_number
 from ..robot.model import Body, Coupling, Robot, Three
 from ..robot.placement import Placement, turn_matrix_of
 from .constraints import Closure, loop_closure
-from .ties import Side, Tie
+from .ties import Tie, TieSide
 
 STEP = 0.01  # of differences: what a file's numbers do to a robot's is smooth, and mostly a polynomial
 SMOOTH = 1e-8  # by how much derivatives from two steps may differ, relative to the largest of them
@@ -149,7 +149,7 @@ def _with_matrices(numbers: Numbers) -> Numbers:
     return numbers._replace(bodies=bodies, ties=ties)
 
 
-def _with_matrix(side: Side) -> Side:
+def _with_matrix(side: TieSide) -> TieSide:
     return replace(side, rotation=_matrix(side.rotation))
 
 

@@ -32,7 +32,7 @@ SPREADS = (0.3, 0.8, 1.6)  # of the starts around the first one, in radians and 
 
 
 @dataclass(frozen=True)
-class Search:
+class ClosureSearch:
     """The best position of all starts, its gap, and how many starts have ended with that gap."""
 
     q: np.ndarray
@@ -41,7 +41,7 @@ class Search:
     agreeing: int
 
 
-def nearest_closed_position(loops: Closure, q: np.ndarray, kept: Collection[int]) -> Search:
+def nearest_closed_position(loops: Closure, q: np.ndarray, kept: Collection[int]) -> ClosureSearch:
     """The position in which the gaps are least; the speeds in `kept` don't move."""
     random = np.random.default_rng(0)
     free = np.array([k not in set(kept) for k in range(loops.robot.nv)])
@@ -57,7 +57,7 @@ def nearest_closed_position(loops: Closure, q: np.ndarray, kept: Collection[int]
         least, best = min(ends, key=lambda end: end[0])
         if least < CLOSED or _within(ends, least, SAME) >= ENOUGH:
             break
-    return Search(best, least, len(ends), _within(ends, least, ALIKE))
+    return ClosureSearch(best, least, len(ends), _within(ends, least, ALIKE))
 
 
 def _within(ends: list[tuple[float, np.ndarray]], least: float, share: float) -> int:

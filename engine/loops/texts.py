@@ -34,7 +34,7 @@ from .exchange import exchanged
 from .methods import MethodParameters, Problem, reduced_by_closure_method
 from .openness import closing_margins_of_loops
 from .partition import Partition
-from .ties import Side, Tied
+from .ties import Tied, TieSide
 
 NEAR = 1e-4  # share of a pivot below which other coordinates are taken
 CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
@@ -52,7 +52,7 @@ class MechanismNumbers(NamedTuple):
     tree: tuple[Body, ...]
     parts: tuple[Body, ...]
     gravity: Three
-    sides: tuple[tuple[Side, Side], ...]  # of the ties
+    sides: tuple[tuple[TieSide, TieSide], ...]  # of the ties
     couplings: tuple[Coupling, ...]
     part: Partition
     chosen: Any

@@ -39,7 +39,7 @@ from .row_kinds import AT_REST, ON_POSITIONS, Row, TiePlace, TieRate, unit_row_o
 
 
 @dataclass(frozen=True)
-class Side:
+class TieSide:
     """A frame on a link: the chain of bodies from the meeting one outwards, and the frame in the last of them."""
 
     chain: tuple[int, ...]
@@ -54,8 +54,8 @@ class Tie:
     name: str
     links: tuple[str, str]
     frames: tuple[Placement, Placement]  # in link axes
-    first: Side
-    second: Side
+    first: TieSide
+    second: TieSide
     rows: tuple[Row, ...]
 
 
@@ -72,7 +72,7 @@ def tie_between_links(
     while shared < min(map(len, ways)) and ways[0][shared] == ways[1][shared]:
         shared += 1
     first, second = (
-        Side(tuple(way[shared:]), (placed := seat.then(frame)).factors(), placed.origin)
+        TieSide(tuple(way[shared:]), (placed := seat.then(frame)).factors(), placed.origin)
         for way, (_, seat), frame in zip(ways, seats, frames)
     )
     return Tie(name, links, frames, first, second, tuple(rows))
@@ -191,7 +191,7 @@ class _Step:
     reach: Vector = field(default_factory=list)
 
 
-def _point(side: Side, placed: Mapping[int, tuple[Rotation, Vector]]) -> Vector:
+def _point(side: TieSide, placed: Mapping[int, tuple[Rotation, Vector]]) -> Vector:
     """The origin of the side's frame in the meeting body's axes."""
     x: Vector = list(side.origin)
     for i in reversed(side.chain):

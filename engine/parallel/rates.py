@@ -27,7 +27,7 @@ from .conduct import Distributed
 from .engines import Engine
 
 
-class ByLegs:
+class RatesByLegs:
     """The equations of a system whose accelerations come from the nodes of an engine."""
 
     def __init__(self, system: System, engine: Engine, nodes: int | None = None):

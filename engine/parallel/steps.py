@@ -17,7 +17,7 @@ Widths = Callable[[LegPart], dict[str, int]]  # for each field of a leg's messag
 
 
 @dataclass(frozen=True)
-class Step:
+class TaskStep:
     """One step of a task: where it runs, and the message that it sends."""
 
     number: str  # in the thesis
@@ -62,31 +62,31 @@ def _given(part: LegPart) -> dict[str, int]:
     return {**_state(part), "accelerations": len(part.kept)}
 
 
-_RATE = Step("kinematics iii", "nodes", node.leg_rates, lambda part: {"bias": 6})
-_BIAS = Step("kinematics iv", "central", central.platform_twist_rate, lambda part: {"twist_rate": 6}, True)
+_RATE = TaskStep("kinematics iii", "nodes", node.leg_rates, lambda part: {"bias": 6})
+_BIAS = TaskStep("kinematics iv", "central", central.platform_twist_rate, lambda part: {"twist_rate": 6}, True)
 _START = (
-    Step("positions", "central", None, _given),
-    Step("kinematics i", "nodes", node.leg_projector, lambda part: {"Phi": 21, "phi": 6}),
-    Step("kinematics ii", "central", central.platform_twist, _twist, True),
+    TaskStep("positions", "central", None, _given),
+    TaskStep("kinematics i", "nodes", node.leg_projector, lambda part: {"Phi": 21, "phi": 6}),
+    TaskStep("kinematics ii", "central", central.platform_twist, _twist, True),
     _RATE,
     _BIAS,
 )
 
-TASKS: dict[str, tuple[Step, ...]] = {
-    "kinematics": (*_START, Step("kinematics v", "nodes", node.leg_accelerations, _motion)),
+TASKS: dict[str, tuple[TaskStep, ...]] = {
+    "kinematics": (*_START, TaskStep("kinematics v", "nodes", node.leg_accelerations, _motion)),
     "inverse": (
         *_START,
-        Step("kinematics v, inverse i", "nodes", node.leg_forces, lambda part: {"p": 6}),
-        Step("inverse ii", "central", central.total_of_legs, lambda part: {"sum": 6}, True),
-        Step("inverse iii", "nodes", node.leg_torques, lambda part: {"tau": len(part.kept)}),
+        TaskStep("kinematics v, inverse i", "nodes", node.leg_forces, lambda part: {"p": 6}),
+        TaskStep("inverse ii", "central", central.total_of_legs, lambda part: {"sum": 6}, True),
+        TaskStep("inverse iii", "nodes", node.leg_torques, lambda part: {"tau": len(part.kept)}),
     ),
     "inverse, redundant": (
-        Step("positions", "central", None, _given),
-        Step("kinematics i", "nodes", node.leg_projector_columns, _columns),
-        Step("kinematics ii", "central", central.platform_twist_and_columns, _twist_and_columns, True),
+        TaskStep("positions", "central", None, _given),
+        TaskStep("kinematics i", "nodes", node.leg_projector_columns, _columns),
+        TaskStep("kinematics ii", "central", central.platform_twist_and_columns, _twist_and_columns, True),
         _RATE,
         _BIAS,
-        Step(
+        TaskStep(
             "kinematics v, inverse i",
             "nodes",
             node.projected_leg_forces,
@@ -94,25 +94,25 @@ TASKS: dict[str, tuple[Step, ...]] = {
         ),
     ),
     "forward": (
-        Step("forward i", "central", None, lambda part: {**_state(part), "tau": part.nv}),
-        Step("kinematics i", "nodes", node.leg_projector_columns, _columns),
-        Step("kinematics ii", "central", central.platform_twist_and_columns, _twist_and_columns, True),
+        TaskStep("forward i", "central", None, lambda part: {**_state(part), "tau": part.nv}),
+        TaskStep("kinematics i", "nodes", node.leg_projector_columns, _columns),
+        TaskStep("kinematics ii", "central", central.platform_twist_and_columns, _twist_and_columns, True),
         _RATE,
         _BIAS,
-        Step(
+        TaskStep(
             "forward ii, iii",
             "nodes",
             node.reduced_leg_equations,
             lambda part: {"I": part.independent * (part.independent + 1) // 2, "f": part.independent},
         ),
-        Step(
+        TaskStep(
             "forward iv",
             "central",
             central.minimal_equations_of_legs,
             lambda part: {"accelerations": part.independent},
             True,
         ),
-        Step("forward v", "nodes", node.all_leg_accelerations, _motion),
+        TaskStep("forward v", "nodes", node.all_leg_accelerations, _motion),
     ),
 }
 

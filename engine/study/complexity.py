@@ -164,7 +164,7 @@ def complexity_of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
     return count_operations(recording.program(out=out).results(), [*numbers, g])
 
 
-class Dense(Forward):
+class DenseForward(Forward):
     """Accelerations of a mechanism with all its subsystems in one system of equations."""
 
     divided = False
@@ -192,7 +192,7 @@ def program_for_complexity(robot: Robot, what: str, *, regroup: bool = True) -> 
         )
     if robot.tied:
         return recorded_text(
-            mechanism_text_around_position(robot, assemble(robot, robot.q0), Dense), "fdyn", regroup=regroup
+            mechanism_text_around_position(robot, assemble(robot, robot.q0), DenseForward), "fdyn", regroup=regroup
         )
     recording = Recording(what)
     q: Vector = list(recording.input("q", robot.nq))

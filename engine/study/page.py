@@ -44,7 +44,7 @@ MOST_MODES = 12  # sets of independent coordinates that a page can change betwee
 
 
 @dataclass(frozen=True)
-class Numbers:
+class PageNumbers:
     """What follows the sliders: the model's numbers at `paths`, gravity, and the scene's."""
 
     model: Model
@@ -104,7 +104,7 @@ def page_of_plan(
     if (free := page_plan_without_laws(plan)) is not None:
         laws.append(Laws("none", free, _runner(free)))
     sliders = [page_slider_of_key(plan, *one) for one in wanted] or page_own_sliders(plan)
-    base = Numbers(_model(plan.robot, plan), plan.robot.gravity, stage_scene(plan.robot, plan.q0)[0])
+    base = PageNumbers(_model(plan.robot, plan), plan.robot.gravity, stage_scene(plan.robot, plan.q0)[0])
     say_undrawn_animation(base.scene, say)
     table, used = _followed(plan, base, sliders)
     words = {"title": f"{plan.robot.name} ({plan.name})", "about": plan.about}
@@ -115,7 +115,7 @@ def page_of_plan(
     )
 
 
-def _followed(plan: Plan, base: Numbers, sliders: Sequence[Slider]) -> tuple[dict[str, Any], list[int]]:
+def _followed(plan: Plan, base: PageNumbers, sliders: Sequence[Slider]) -> tuple[dict[str, Any], list[int]]:
     """The table of all numbers that follow the sliders, and the places of those of the equations."""
     paths = [path for path, _ in number_leaves_of_bodies(base.model)]
     pattern = repr(_structure(plan.robot, base))
@@ -125,7 +125,7 @@ def _followed(plan: Plan, base: Numbers, sliders: Sequence[Slider]) -> tuple[dic
         robot = page_robot_changed(plan.robot, sliders, values)
         still = _geometry(robot) == _geometry(plan.robot)  # other masses draw no other machine, to the last digit
         scene = base.scene if still else stage_scene(robot, plan.q0)[0]
-        numbers = Numbers(_model(robot, plan), robot.gravity, scene)
+        numbers = PageNumbers(_model(robot, plan), robot.gravity, scene)
         if repr(_structure(robot, numbers)) != pattern:
             named = ", ".join(one.key for one in sliders)
             raise InputError("these numbers change the structure of the machine", found=named)
@@ -195,7 +195,7 @@ def _geometry(robot: Robot) -> object:
     return links, [(loop.first, loop.second) for loop in robot.loops]
 
 
-def _structure(robot: Robot, numbers: Numbers) -> object:
+def _structure(robot: Robot, numbers: PageNumbers) -> object:
     return shape_of_bodies(numbers.model), shape_of_bodies(numbers.scene), robot.tree.seats
 
 
@@ -245,7 +245,7 @@ def page_programs(laws: Laws, discrete: Discrete, paths: Sequence[Path]) -> tupl
 
 
 def _data(
-    laws: Sequence[Laws], base: Numbers, sliders: Sequence[Slider], table: dict[str, Any], used: Sequence[int]
+    laws: Sequence[Laws], base: PageNumbers, sliders: Sequence[Slider], table: dict[str, Any], used: Sequence[int]
 ) -> dict[str, Any]:
     """What the page's scripts read."""
     plan, run = laws[0].plan, laws[0].run

@@ -42,14 +42,14 @@ GRADES = ("good", "doubtful", "bad")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReportVerdict:
     """What a reader should think of a result, one of `GRADES`, and why."""
 
     grade: str
     sentences: tuple[str, ...]
 
 
-def report_verdict(kept: Stored) -> Verdict:
+def report_verdict(kept: Stored) -> ReportVerdict:
     """The verdict on a result, from its own record."""
     record, audit = kept.record, kept.record.get("audit", {})
     grades, said = ["good"], []
@@ -68,7 +68,7 @@ def report_verdict(kept: Stored) -> Verdict:
     if record.get("warnings"):
         grades.append("doubtful")
         said.append(f"Warnings: {len(record['warnings'])}, listed below.")
-    return Verdict(max(grades, key=GRADES.index), tuple(said))
+    return ReportVerdict(max(grades, key=GRADES.index), tuple(said))
 
 
 # ---- HTML

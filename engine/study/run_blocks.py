@@ -25,7 +25,7 @@ MOST = 5000  # runs of a block
 
 
 @dataclass(frozen=True)
-class Block:
+class RunBlock:
     """Runs that have the same instants: a row for each of them in all arrays."""
 
     places: list[int]  # among all variations
@@ -43,7 +43,7 @@ class Block:
 
 def blocks_of_variations(
     scenario: Scenario, variations: Iterable[Variation], robot: Robot | str | Path | None = None, most: int = MOST
-) -> Iterator[Block]:
+) -> Iterator[RunBlock]:
     """The runs of all variations, in blocks of at most so many, which are in order of the variations only as a whole.
 
     Only one block of variations, and of results, is held at a time. Wrong variations raise errors as in `ensemble`.
@@ -60,14 +60,14 @@ def variations_of_blocks(scenario: Scenario, robot: Robot | str | Path | None = 
     return Variations(scenario, [], robot, independent=True)
 
 
-def block_of_variations(files: Variations, some: Sequence[Variation] | Columns, first: int = 0) -> list[Block]:
+def block_of_variations(files: Variations, some: Sequence[Variation] | Columns, first: int = 0) -> list[RunBlock]:
     """The runs of some variations, whose places count from `first` on."""
     with choice.steadily_compiled():
         asked = files.with_others(some)
         return [block for part in carry_out_ensemble(asked) for block in _blocks(part, first)]
 
 
-def _blocks(part: Part, first: int) -> Iterator[Block]:
+def _blocks(part: Part, first: int) -> Iterator[RunBlock]:
     """The blocks of a part: one for what went side by side with usual columns, else one for each run."""
     many = part.many
     if many is not None and many.columns is not None:
@@ -78,10 +78,10 @@ def _blocks(part: Part, first: int) -> Iterator[Block]:
         if many.verdicts is not None:
             energy = np.column_stack([np.broadcast_to(x, len(many.in_order))[these] for x in many.verdicts])
         places = [first + part.places[k] for k in these.tolist()]
-        yield Block(places, many.traces.t, columns, ["done"] * len(these), [""] * len(these), energy)
+        yield RunBlock(places, many.traces.t, columns, ["done"] * len(these), [""] * len(these), energy)
         return
     for k, result in part.results().items():
         verdict = [np.nan if (x := result.audit.get(key)) is None else float(x) for key in ("energy", "exchanged")]
         columns = {name: values[None] for name, values in result.table.items()}
         reason = str(result.record["reason"])
-        yield Block([first + k], result.t, columns, [result.ended], [reason], np.array([verdict]))
+        yield RunBlock([first + k], result.t, columns, [result.ended], [reason], np.array([verdict]))

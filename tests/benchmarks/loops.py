@@ -5,8 +5,10 @@ Both turn about z in one plane, so that every contestant's model follows from th
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,28 +24,14 @@ from denoc.simulate.loop import integrate_run
 from denoc.simulate.trace import Solver
 from peers import installed
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from fourbar import RODS
+
 COUNT = 10_000
 FORWARD, INVERSE, ONE = "3-RRR, forward", "3-RRR, inverse", "3-RRR, one forward call"
 FALL = "four-bar, fall 5 s, rtol 1e-6"
 REACH = 5
 LOOSE = 1e-3  # of the largest acceleration: MuJoCo's constraints are soft
-
-# crank 0.4 m, 1 kg; coupler 1 m, 2 kg; rocker 0.8 m, 1.5 kg; base 0.9 m; uniform rods
-RODS = """
-name: rods
-convention: frames
-gravity: [0, -9.81, 0]
-links:
-  - {name: crank, joint: {name: crank, type: revolute, actuated: true}, mass: 1, com: [0.2, 0, 0],
-     inertia: {xx: 0, yy: 0.4^2/12, zz: 0.4^2/12}}
-  - {name: coupler, joint: {name: coupler, type: revolute, xyz: [0.4, 0, 0]}, mass: 2, com: [0.5, 0, 0],
-     inertia: {xx: 0, yy: 2/12, zz: 2/12}}
-  - {name: rocker, parent: base, joint: {name: rocker, type: revolute, xyz: [0.9, 0, 0]}, mass: 1.5, com: [0.4, 0, 0],
-     inertia: {xx: 0, yy: 1.5*0.8^2/12, zz: 1.5*0.8^2/12}}
-loops:
-  - {name: pin, joint: revolute, between: [coupler, rocker], first: {at: [1, 0, 0]}, second: {at: [0.8, 0, 0]}}
-assembly: {coupler: -1, rocker: 1}
-"""
 
 
 def depth_first(robot: Robot) -> list[Link]:

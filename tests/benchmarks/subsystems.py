@@ -28,7 +28,7 @@ from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.counting import count_operations
 from denoc.robot.model import Robot
-from denoc.study.complexity import Dense, program_for_complexity
+from denoc.study.complexity import DenseForward, program_for_complexity
 
 SAMPLES, ROUNDS = 512, 200
 MOST_DENSE = 16  # four-bars; dense code for more takes minutes to compile
@@ -72,7 +72,7 @@ def row(name: str, robot: Robot, dense: bool = True) -> str:
     inverse = str(count_operations(program_for_complexity(robot, "inverse").results())) if dense else ""
     here = states(robot)
     _, seconds = measured(robot, Forward, here)
-    beside = f"{1e9 * measured(robot, Dense, here)[1]:.0f}" if dense else ""
+    beside = f"{1e9 * measured(robot, DenseForward, here)[1]:.0f}" if dense else ""
     groups = [block for block in loop_closure(robot).blocks if block.tied]
     sizes = f"{len(groups)} of {max(len(block.speeds) for block in groups)}"
     return f"| {name} | {sizes} | {inverse} | {own} | {1e9 * seconds:.0f} | {whole} | {beside} |"

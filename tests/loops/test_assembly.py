@@ -122,7 +122,7 @@ def test_what_was_not_found_says_so():
         (1, "no position was found in which the loops close, from 24 starts"),
         (3, "can't be closed"),
     ):
-        told = assembly.loops_cant_close_message(loops.open(q), search.Search(q, 1.0, 24, agreeing))
+        told = assembly.loops_cant_close_message(loops.open(q), search.ClosureSearch(q, 1.0, 24, agreeing))
         assert words in told
         assert ("a better guess under `assembly`" in told) == (agreeing == 1)
 

@@ -9,11 +9,10 @@ import pytest
 import closed
 import denoc
 import yamls
-from balanced import motions
+from balanced import closed_states, motions
 from comparing import off, slope
 from denoc.dynamics.samples import Samples
 from denoc.loops.constraints import loop_closure
-from denoc.loops.partition import independent_speeds
 from denoc.machine.jit.account import noted_backend_runs
 from denoc.machine.jit.choice import using_backend
 from denoc.parallel.platform import inverse_by_platform_shares
@@ -39,24 +38,6 @@ def planar(name, case):
 def gough(case, platform):
     whole, one = closed.one_case("gough_stewart", case)
     return one, closed.gough_text(whole, platform), closed.gough_samples(whole, one, platform)
-
-
-def states(robot, count=7, seed=0):
-    """Random motions of the actuators near the guess: q, qd, qdd with all loops closed."""
-    rng, found, loops = np.random.default_rng(seed), [], loop_closure(robot)
-    start = denoc.assemble(robot, np.array(robot.q0))
-    places = [c for joint in robot.moving if joint.actuated for c in joint.coordinates]
-    for _ in range(count):
-        q = start.copy()
-        q[places] += rng.uniform(-0.05, 0.05, len(places))
-        q = denoc.assemble(robot, q)
-        J, _ = loops.jacobian(q)
-        own = independent_speeds(loops, J)
-        qd = motions(loops, J[None], np.zeros((1, loops.m)), own)[0][0] @ rng.normal(size=len(own))
-        J, drift = loops.jacobian(q, qd)
-        B, c = motions(loops, J[None], drift[None], own)
-        found.append((q, qd, c[0] + B[0] @ rng.normal(size=len(own))))
-    return [np.array(x) for x in zip(*found)]
 
 
 def edited(text, **joints):
@@ -97,7 +78,7 @@ def test_the_legs_of_a_gough_stewart_platform():
 def test_the_platform_may_be_named():
     robot = denoc.load("five-bar")
     assert {denoc.legs(robot, link).platform for link in ("2^1", "2^2")} == {"2^1", "2^2"}
-    state = states(robot)
+    state = closed_states(robot)
     for link in ("2^1", "2^2"):
         assert off(denoc.platform_inverse(robot, *state, platform=link), denoc.inverse(robot, *state)) <= EXACT
 
@@ -118,7 +99,7 @@ def test_what_is_no_platform_with_legs_is_refused(robot, platform, words):
 
 def test_open_loops_are_refused():
     robot = denoc.load("three-rrr")
-    q, qd, qdd = (x[0] for x in states(robot, 1))
+    q, qd, qdd = (x[0] for x in closed_states(robot, 1))
     for wrong in ((q + 0.01, qd, qdd), (q, qd + 0.1, qdd)):
         with pytest.raises(denoc.InputError, match=r"aren't closed|would open the loops"):
             denoc.platform_inverse(robot, *wrong)
@@ -132,7 +113,7 @@ def test_open_loops_are_refused():
 @pytest.mark.parametrize("name", LIBRARY)
 def test_twists_are_the_rates_of_the_frames(name):
     robot = denoc.load(name)
-    q, qd, _ = (x[0] for x in states(robot, 1))
+    q, qd, _ = (x[0] for x in closed_states(robot, 1))
     found = denoc.parallel_matrices(robot, q, qd)
     moved = slope(
         lambda t: np.array([[denoc.frames(robot, q + x * qd)[link] for link in found["order"]] for x in t]), 1e-2
@@ -154,7 +135,7 @@ def test_twists_are_the_rates_of_the_frames(name):
 @pytest.mark.parametrize("name", [*LIBRARY, "rssr"])
 def test_the_matrices_have_the_shapes_of_the_paper(name):
     robot = denoc.load(name)
-    q, qd, _ = (x[0] for x in states(robot, 1))
+    q, qd, _ = (x[0] for x in closed_states(robot, 1))
     found, parts = denoc.parallel_matrices(robot, q, qd), denoc.legs(robot)
     n = len(found["order"])
     N_l, N_c, N_d = (found[key] for key in ("N_l", "N_c", "N_d"))
@@ -180,7 +161,7 @@ def test_the_matrices_have_the_shapes_of_the_paper(name):
 def test_what_legs_leave_is_square_to_what_they_take_in_lengths_of_the_mechanism(name):
     """The sum of projectors in a metric is symmetric in it, and each has the rank that its leg's kept joints give."""
     robot = denoc.load(name)
-    K = denoc.parallel_matrices(robot, states(robot, 1)[0][0])["K"]
+    K = denoc.parallel_matrices(robot, closed_states(robot, 1)[0][0])["K"]
     weighted = np.diag([1.0] * 3 + [loop_closure(robot).length ** -2] * 3) @ K
     assert off(weighted, weighted.T) <= 1e-13
     assert np.trace(K) == pytest.approx(round(np.trace(K)), abs=1e-12)
@@ -189,7 +170,7 @@ def test_what_legs_leave_is_square_to_what_they_take_in_lengths_of_the_mechanism
 @pytest.mark.parametrize("name", [*LIBRARY, "rssr", "three-rrr-platform"])
 def test_the_matrices_are_one_text_compiled_or_not(name):
     robot, found = denoc.load(name), {}
-    q, qd, _ = states(robot, 3)
+    q, qd, _ = closed_states(robot, 3)
     for given in ((q[0],), (q[1],), (q[1], qd[1]), (q[2], qd[2])):
         for backend in ("plain", "compiled"):
             with using_backend(backend):
@@ -208,7 +189,7 @@ def test_the_matrices_are_one_text_compiled_or_not(name):
 @pytest.mark.parametrize("name", LIBRARY)
 def test_the_reduced_inertia_is_the_product_of_the_matrices(name):
     robot = denoc.load(name)
-    q, qd, _ = (x[0] for x in states(robot, 1))
+    q, qd, _ = (x[0] for x in closed_states(robot, 1))
     found = denoc.parallel_matrices(robot, q, qd)
     N = found["N_l"] @ found["N_c"] @ found["N_d"]
     I, _ = denoc.reduced(robot, q, qd)
@@ -279,7 +260,7 @@ def test_wrenches_drives_and_gravity_are_in_the_forces(name):
         for axes in ("link", "base")
     ]
     robot = loaded(file)
-    q, qd, qdd = states(robot)
+    q, qd, qdd = closed_states(robot)
     wrenches = pushed(robot, np.random.default_rng(3))
     right = denoc.inverse(robot, q, qd, qdd, wrenches)
     assert off(denoc.platform_inverse(robot, q, qd, qdd, wrenches), right) <= EXACT
@@ -293,7 +274,7 @@ def test_wrenches_drives_and_gravity_are_in_the_forces(name):
 @pytest.mark.sampled(3)
 def test_the_text_by_parts_is_the_same_compiled(name):
     robot = denoc.load(name)
-    state, wrenches = states(robot, 9), pushed(robot, np.random.default_rng(4))
+    state, wrenches = closed_states(robot, 9), pushed(robot, np.random.default_rng(4))
     for more in ((), (wrenches,)):
         with using_backend("plain"):
             right = denoc.platform_inverse(robot, *state, *more)
@@ -310,7 +291,7 @@ def test_the_text_by_parts_is_the_same_compiled(name):
 
 def test_an_open_sample_among_many_is_refused_by_compiled_code():
     robot = denoc.load("five-bar")
-    state = states(robot, 40, seed=5)
+    state = closed_states(robot, 40, seed=5)
     with using_backend("plain"):
         right = denoc.inverse(robot, *state)
     with using_backend("compiled"):
@@ -378,7 +359,7 @@ def test_one_choice_of_equations_need_not_do_for_all_samples():
 
 def test_a_leg_that_can_move_by_itself_is_refused():
     robot = denoc.load("rssr")
-    state = [x[0] for x in states(robot, 1)]
+    state = [x[0] for x in closed_states(robot, 1)]
     with pytest.raises(denoc.InputError, match="idle spins"):
         denoc.platform_inverse(robot, *state)
 
@@ -502,7 +483,7 @@ def test_more_actuators_than_freedoms_but_not_all_joints(sharing):
 
 def test_an_unknown_sharing_is_refused():
     robot = denoc.load("three-rrr")
-    state = [x[0] for x in states(robot, 1)]
+    state = [x[0] for x in closed_states(robot, 1)]
     with pytest.raises(denoc.InputError, match="evem"):
         denoc.inverse(robot, *state, sharing="evem")
     with pytest.raises(denoc.InputError, match="no loops"):
@@ -512,7 +493,7 @@ def test_an_unknown_sharing_is_refused():
 def test_the_rates_of_the_legs_follow_from_the_platforms_twist():
     """Khalil's q̇ = J⁻¹ J_v V_p, of every leg."""
     robot = denoc.load("gough-stewart")
-    q, qd, _ = states(robot)
+    q, qd, _ = closed_states(robot)
     geometry = PlatformGeometry(Samples(robot, q=q, qd=qd), denoc.legs(robot))
     first = geometry.parts.legs[0]
     t = np.einsum("nrk,nk->nr", geometry.P[0], qd[:, list(first.speeds)])

@@ -14,6 +14,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.feedforward import feedforward_force_plan
 from denoc.text.library import library_folder
+from fourbar import RODS
 
 TIGHT = {"method": "rk45", "rtol": 1e-12, "atol": 1e-14}
 # mechanism, case, end of what is compared (0.9 of the singular time), accuracy that the file states
@@ -200,22 +201,6 @@ def test_computed_torque_brings_a_mechanism_back_that_starts_off_its_way():
 
 
 # ---- a four-bar linkage that others have been measured on
-
-RODS = """
-name: rods
-convention: frames
-gravity: [0, -9.81, 0]
-links:
-  - {name: crank, joint: {name: crank, type: revolute, actuated: true}, mass: 1, com: [0.2, 0, 0],
-     inertia: {xx: 0, yy: 0.4^2/12, zz: 0.4^2/12}}
-  - {name: coupler, joint: {name: coupler, type: revolute, xyz: [0.4, 0, 0]}, mass: 2, com: [0.5, 0, 0],
-     inertia: {xx: 0, yy: 2/12, zz: 2/12}}
-  - {name: rocker, parent: base, joint: {name: rocker, type: revolute, xyz: [0.9, 0, 0]}, mass: 1.5, com: [0.4, 0, 0],
-     inertia: {xx: 0, yy: 1.5*0.8^2/12, zz: 1.5*0.8^2/12}}
-loops:
-  - {name: pin, joint: revolute, between: [coupler, rocker], first: {at: [1, 0, 0]}, second: {at: [0.8, 0, 0]}}
-assembly: {coupler: -1, rocker: 1}
-"""
 
 
 @pytest.mark.parametrize("rtol, energy", [(1e-4, np.inf), (1e-6, 5e-4), (1e-9, 3e-7)])

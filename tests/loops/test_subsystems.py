@@ -14,7 +14,7 @@ from denoc.loops.division import partition_portions
 from denoc.loops.partition import best_partition
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.counting import count_operations
-from denoc.study.complexity import Dense, program_for_complexity
+from denoc.study.complexity import DenseForward, program_for_complexity
 
 TREE = (0, 1, 1, 2, 2, 3, 3)  # a four-bar on the ground, two on its rocker, and so on
 
@@ -28,7 +28,7 @@ def by_matrices(robot, q, qd, tau):
 def undivided(robot, q, qd, tau):
     """The same text with all bodies in one group."""
     loops = loop_closure(robot)
-    text = Dense(loops, best_partition(loops, q, (), robot.driven))
+    text = DenseForward(loops, best_partition(loops, q, (), robot.driven))
     return text.rows({"q": q[None], "qd": qd[None], "tau": tau[None], "w": np.empty((1, 0))})[0][: robot.nv]
 
 

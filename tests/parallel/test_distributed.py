@@ -17,7 +17,7 @@ from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Counting, Process, Threads
 from denoc.parallel.full import Full
 from denoc.parallel.part import euler_parameters_of_platform
-from denoc.parallel.rates import ByLegs
+from denoc.parallel.rates import RatesByLegs
 from denoc.parallel.steps import message_plan
 from denoc.scenario.run import carry_out_plan, prepare_scenario, result_of_trace
 from denoc.study.distribution.settings import EngineSetting
@@ -179,7 +179,7 @@ def test_runs_by_legs_are_those_of_the_whole(closure, engine):
         right = denoc.run(scenario)
         found = prepare_scenario(scenario)
         if closure == "denoc":
-            by_legs = ByLegs(found.system, engine, 2)
+            by_legs = RatesByLegs(found.system, engine, 2)
             result = carry_out_plan(found, start=lambda: by_legs.begun(found.system, found.q0))
         else:
             full = Full(lambda: prepare_scenario(scenario).system, found.solver, engine, 2)

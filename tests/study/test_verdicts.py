@@ -131,7 +131,7 @@ def test_smoothness():
     """What is said of errors and evaluations changes with them."""
 
     def said(errors, loose, tight):
-        case = saha_smoothness.Case(
+        case = saha_smoothness.SmoothnessCase(
             12,
             1e6,
             2e9,

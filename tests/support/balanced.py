@@ -6,6 +6,8 @@ import denoc
 from denoc.loops import effort
 from denoc.loops.balance import Forces
 from denoc.loops.branches import loop_actuator_efforts
+from denoc.loops.constraints import loop_closure
+from denoc.loops.partition import independent_speeds
 from denoc.loops.rank import constraint_null_space
 
 
@@ -91,3 +93,21 @@ def motions(loops, J, drift, independent):
     B[:, dependent] = x[:, :, :-1]
     c[:, dependent] = x[:, :, -1]
     return B, c
+
+
+def closed_states(robot, count=7, seed=0, size=0.05):
+    """Random motions of the actuators near the guess: q, qd, qdd with all loops closed."""
+    rng, found, loops = np.random.default_rng(seed), [], loop_closure(robot)
+    start = denoc.assemble(robot, np.array(robot.q0))
+    places = [c for joint in robot.moving if joint.actuated for c in joint.coordinates]
+    for _ in range(count):
+        q = start.copy()
+        q[places] += rng.uniform(-size, size, len(places))
+        q = denoc.assemble(robot, q)
+        J, _ = loops.jacobian(q)
+        own = independent_speeds(loops, J)
+        qd = motions(loops, J[None], np.zeros((1, loops.m)), own)[0][0] @ rng.normal(size=len(own))
+        J, drift = loops.jacobian(q, qd)
+        B, c = motions(loops, J[None], drift[None], own)
+        found.append((q, qd, c[0] + B[0] @ rng.normal(size=len(own))))
+    return [np.array(x) for x in zip(*found)]

@@ -44,3 +44,22 @@ def inertia_and_weight(crank, h=1e-5, reach=CRANK):
         M = M + m * (x**2 + y**2) + m * length**2 / 12 * turn**2
     V = sum(m * GRAVITY * y for m, (_, y, _) in zip(MASSES, places(crank)))
     return M, V, rates
+
+
+# another one, on which others have been measured: crank 0.4 m, 1 kg; coupler 1 m, 2 kg; rocker 0.8 m, 1.5 kg; base 0.9 m;
+# uniform rods
+RODS = """
+name: rods
+convention: frames
+gravity: [0, -9.81, 0]
+links:
+  - {name: crank, joint: {name: crank, type: revolute, actuated: true}, mass: 1, com: [0.2, 0, 0],
+     inertia: {xx: 0, yy: 0.4^2/12, zz: 0.4^2/12}}
+  - {name: coupler, joint: {name: coupler, type: revolute, xyz: [0.4, 0, 0]}, mass: 2, com: [0.5, 0, 0],
+     inertia: {xx: 0, yy: 2/12, zz: 2/12}}
+  - {name: rocker, parent: base, joint: {name: rocker, type: revolute, xyz: [0.9, 0, 0]}, mass: 1.5, com: [0.4, 0, 0],
+     inertia: {xx: 0, yy: 1.5*0.8^2/12, zz: 1.5*0.8^2/12}}
+loops:
+  - {name: pin, joint: revolute, between: [coupler, rocker], first: {at: [1, 0, 0]}, second: {at: [0.8, 0, 0]}}
+assembly: {coupler: -1, rocker: 1}
+"""

@@ -6,9 +6,7 @@ import numpy as np
 
 import denoc
 import yamls
-from balanced import motions
-from denoc.loops.constraints import loop_closure
-from denoc.loops.partition import independent_speeds
+from balanced import closed_states
 
 
 def text(legs, stages):
@@ -79,19 +77,6 @@ def robot(legs, stages):
     return denoc.loads(text(legs, stages))
 
 
-def states(robot, count=5, seed=0, size=0.03):
-    """Random motions of the actuators near the start: q, qd, qdd with all loops closed."""
-    rng, found, loops = np.random.default_rng(seed), [], loop_closure(robot)
-    start = denoc.assemble(robot, np.array(robot.q0))
-    places = [c for joint in robot.moving if joint.actuated for c in joint.coordinates]
-    for _ in range(count):
-        q = start.copy()
-        q[places] += rng.uniform(-size, size, len(places))
-        q = denoc.assemble(robot, q)
-        J, _ = loops.jacobian(q)
-        own = independent_speeds(loops, J)
-        qd = motions(loops, J[None], np.zeros((1, loops.m)), own)[0][0] @ rng.normal(size=len(own))
-        J, drift = loops.jacobian(q, qd)
-        B, c = motions(loops, J[None], drift[None], own)
-        found.append((q, qd, c[0] + B[0] @ rng.normal(size=len(own))))
-    return [np.array(x) for x in zip(*found)]
+def states(robot, count=5, seed=0):
+    """Motions of the actuators so near the start that no leg turns over: q, qd, qdd with all loops closed."""
+    return closed_states(robot, count, seed, size=0.03)

@@ -7,11 +7,11 @@ what all columns share is in all lanes.  For samples side by side, columns come 
 from __future__ import annotations
 
 from ..program.nodes import Node
-from ..program.recording import Columns
+from ..program.recording import MatrixColumns
 from .block import Block
 
 
-def loop_of_one(columns: Columns, lanes: int, shared: int) -> str:
+def loop_of_one(columns: MatrixColumns, lanes: int, shared: int) -> str:
     """IR of `@columns(ptr base, ptr room)` for one sample's results at `base`, this many columns at a time.
 
     Shared numbers are in the room from the place `shared` on.  The last block of a matrix ends with its last column:
@@ -51,7 +51,7 @@ def loop_of_one(columns: Columns, lanes: int, shared: int) -> str:
     return f"\n@steps = internal constant [{len(table)} x i64] [{numbers}]" + _loop(block, len(table) // 3)
 
 
-def _matrices(columns: Columns) -> list[tuple[int, int, int]]:
+def _matrices(columns: MatrixColumns) -> list[tuple[int, int, int]]:
     """Neighbouring columns as one: the place of the first, their pitch, and their number."""
     result: list[tuple[int, int, int]] = []
     for first, pitch in columns.places:
@@ -62,7 +62,7 @@ def _matrices(columns: Columns) -> list[tuple[int, int, int]]:
     return result
 
 
-def loop_of_rows(columns: Columns, lanes: int, shared: int, first: int) -> str:
+def loop_of_rows(columns: MatrixColumns, lanes: int, shared: int, first: int) -> str:
     """IR of `@columns` for samples in the lanes, one column at a time; they are in the room from `first` on."""
     block = Block(lanes)
     at = block.let(f"add i64 {block.let(f'mul i64 %k, {columns.size}')}, {first}")
@@ -81,7 +81,7 @@ def loop_of_rows(columns: Columns, lanes: int, shared: int, first: int) -> str:
     return _loop(block, len(columns.places))
 
 
-def _places(columns: Columns) -> dict[int, tuple[str, int]]:
+def _places(columns: MatrixColumns) -> dict[int, tuple[str, int]]:
     """The group of each input of the columns' program, and its place there."""
     inputs = columns.program.inputs.items()
     return {node.id: (group, k) for group, nodes in inputs for k, node in enumerate(nodes)}

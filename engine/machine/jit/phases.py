@@ -18,7 +18,7 @@ SLOTS = ("own", "up")
 
 
 @dataclass(frozen=True)
-class Result:
+class PhaseResult:
     """What a phase leaves in a place; None is a number that is only watched."""
 
     phase: int
@@ -34,7 +34,7 @@ class PhasedStep:
 
     def __init__(self, phases: int, filled: Container[Any]):
         self.phases, self._filled, self.graph = phases, filled, Graph()
-        self.results: list[Result] = []
+        self.results: list[PhaseResult] = []
         self.inputs: dict[int, tuple[int, Place]] = {}  # by node: the phase in which it is taken, and its place
 
     def take(self, phase: int, where: str, what: Any) -> Any:
@@ -47,11 +47,11 @@ class PhasedStep:
 
     def put(self, phase: int, where: str, what: Any, value: Any) -> None:
         """Leaves a value in a row of a slot, or in an output array."""
-        self.results.append(Result(phase, (where, what), self.graph.node(value)))
+        self.results.append(PhaseResult(phase, (where, what), self.graph.node(value)))
 
     def watch(self, phase: int, value: Any) -> None:
         """Has a value looked at, which has to be as moderate as results."""
-        self.results.append(Result(phase, None, self.graph.node(value)))
+        self.results.append(PhaseResult(phase, None, self.graph.node(value)))
 
     def filled(self) -> set[Any]:
         """The rows in which anything but 0 may be put."""
@@ -90,10 +90,10 @@ class PhasedStep:
                 made[phase].take(*place)
         return made
 
-    def _wanted(self, one: Result, wanted: set[Any]) -> bool:
+    def _wanted(self, one: PhaseResult, wanted: set[Any]) -> bool:
         return one.place is None or one.place[0] not in SLOTS or one.place[1] in wanted
 
-    def _phases(self, results: Sequence[Result]) -> dict[int, int]:
+    def _phases(self, results: Sequence[PhaseResult]) -> dict[int, int]:
         """The first phase in which each node is known."""
         result: dict[int, int] = {}
         for node in live_nodes(one.node for one in results):

@@ -12,7 +12,7 @@ from .rewriting import gathered_factors
 
 
 @dataclass(frozen=True)
-class Columns:
+class MatrixColumns:
     """What follows for some columns of matrices among the results, which it replaces by its own results.
 
     `program` takes the numbers that all columns `shared`, and one `column`.  Of each column there are in `places` the
@@ -52,7 +52,7 @@ class Program:
     watched: list[Node] = field(default_factory=list)  # no results, but they have to be as moderate as these
     blank: frozenset[int] = frozenset()
     numbers: list[Node] = field(default_factory=list)
-    columns: Columns | None = None
+    columns: MatrixColumns | None = None
 
     def results(self) -> list[Node]:
         return [node for group in self.outputs.values() for node in group]

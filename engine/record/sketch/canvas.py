@@ -10,7 +10,7 @@ import numpy as np
 
 from ..scene import Scene
 from ..styles import COLOURS
-from .viewpoint import View
+from .viewpoint import Viewpoint
 
 BLUE, RED, GREEN, VIOLET = COLOURS[0], COLOURS[1], COLOURS[2], "#7b3fa0"
 XYZ = ("#cc3333", "#2e8b3d", "#3355cc")
@@ -28,7 +28,7 @@ class Canvas:
     cover; both are in the picture's plane, in metres. Symbols come nearer to the eye by `lift`.
     """
 
-    def __init__(self, scene: Scene, view: View, frames: dict[str, np.ndarray]):
+    def __init__(self, scene: Scene, view: Viewpoint, frames: dict[str, np.ndarray]):
         self.scene, self.view, self.frames = scene, view, frames
         self.unit = SYMBOL * scene.size
         self.lift = 0.0

@@ -18,7 +18,7 @@ from .drawn_links import sketch_link_frames, sketch_links, sketch_points
 from .joint_symbols import sketch_joints
 from .names import Paper, sketch_names
 from .outlines import rounded_sketch_length
-from .viewpoint import View
+from .viewpoint import Viewpoint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ def sketch_figure(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    canvas = Canvas(scene, View.of(scene), poses.of(k))
+    canvas = Canvas(scene, Viewpoint.of(scene), poses.of(k))
     if sketch_links_have_shapes(canvas):
         canvas.lift = 10 * scene.size  # symbols are drawn over bodies, within which they are
     for add in (sketch_links, sketch_joints, sketch_link_frames, sketch_points):

@@ -31,7 +31,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedLabel:
     """A label at its place; it needs a leader line if it had to go far."""
 
     text: str
@@ -41,7 +41,7 @@ class Placed:
 
 def sketch_label_places(
     texts: Sequence[str], at: np.ndarray, size: float, taken: Sequence[Box], frame: Box
-) -> list[Placed]:
+) -> list[PlacedLabel]:
     """A place for each text near its point `at`, beside what is taken and the other texts, and within the frame."""
     kept = list(taken)
     made = []
@@ -62,7 +62,7 @@ def sketch_label_places(
                 break
         kept.append(best)
         distance = np.hypot(max(abs(best.x - x) - width, 0.0), max(abs(best.y - y) - height, 0.0))
-        made.append(Placed(text, best, bool(distance > 1.6 * size)))
+        made.append(PlacedLabel(text, best, bool(distance > 1.6 * size)))
     return made
 
 

@@ -13,7 +13,7 @@ AZIMUTH, ELEVATION = np.deg2rad(-58.0), np.deg2rad(24.0)
 
 
 @dataclass(frozen=True)
-class View:
+class Viewpoint:
     """The directions of the picture in space: to the right, up, and away from the eye."""
 
     right: np.ndarray
@@ -21,7 +21,7 @@ class View:
     away: np.ndarray
 
     @classmethod
-    def of(cls, scene: Scene) -> View:
+    def of(cls, scene: Scene) -> Viewpoint:
         """The view along the normal of a plane machine, and obliquely from above of any other."""
         up = np.array(scene.up)
         if scene.flat is not None:

@@ -12,7 +12,7 @@ from ...api import inverse
 from ...parallel.conduct import Distributed
 from ...parallel.engines import Counting
 from ...parallel.full import Full
-from ...parallel.rates import ByLegs
+from ...parallel.rates import RatesByLegs
 from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
 from ...scenario.course import scenario_wrenches_over_time
@@ -62,7 +62,7 @@ def carry_out_distributed_run(
         seconds = time.perf_counter() - begun
         result, units = result_of_trace(plan, run.run, trace), trace.steps
     else:
-        by_legs, form = ByLegs(plan.system, engine, nodes), "by legs"
+        by_legs, form = RatesByLegs(plan.system, engine, nodes), "by legs"
         by_legs.conductor.begin(independent_speeds_at_start(plan))
         groups = by_legs.conductor.groups
         rows = list(messages_of("forward", groups, 1, [one.link for one in plan.system.inputs.wrenches]))

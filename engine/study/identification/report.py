@@ -12,7 +12,7 @@ from .columns import unit_of_identified_number
 from .identify import Identified
 
 
-class Row(TypedDict):
+class ReportRow(TypedDict):
     """A base parameter, identified."""
 
     name: str
@@ -24,7 +24,7 @@ class Row(TypedDict):
     determined: bool
 
 
-def identified_parameter_rows(result: Identified) -> list[Row]:
+def identified_parameter_rows(result: Identified) -> list[ReportRow]:
     """A row for each base parameter."""
     listed = zip(
         result.names, result.words, result.units, result.values, result.errors, result.of_file, result.determined
@@ -46,7 +46,7 @@ def identified_parameter_rows(result: Identified) -> list[Row]:
 def identified_parameters_csv(result: Identified) -> str:
     """The base parameters as CSV."""
     rows = identified_parameter_rows(result)
-    return _csv(list(Row.__annotations__), (list(row.values()) for row in rows))
+    return _csv(list(ReportRow.__annotations__), (list(row.values()) for row in rows))
 
 
 def identified_numbers_csv(result: Identified) -> str:

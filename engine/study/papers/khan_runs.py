@@ -15,7 +15,7 @@ import numpy as np
 from ...dataclass import dataclass
 from ...machine.jit import choice
 from ...parallel.engines import Process
-from ...parallel.rates import ByLegs
+from ...parallel.rates import RatesByLegs
 from ...record.panels import Line, Panel
 from ...scenario.run import carry_out_plan
 from ..compare import Comparison
@@ -87,7 +87,7 @@ def khan_run_by_legs(integrator: str, accuracy: float) -> Legs:
     """
     setting, own = RunSetting("denoc", "", None, integrator, accuracy), khan_comparison(HUNG)
     system = own.runner(setting).system
-    equations = ByLegs(system, Process())
+    equations = RatesByLegs(system, Process())
     begun = equations.begun(system, own.plan.q0)
     plan = replace(own.plan, system=system, solver=own.solver(setting))
     result = carry_out_plan(plan, start=lambda: equations.begun(system, own.plan.q0))

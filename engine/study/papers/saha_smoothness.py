@@ -47,7 +47,7 @@ WAYS: dict[str, Accelerations] = {"O(n)": _recursion, "Cholesky": _cholesky, "LU
 
 
 @dataclass(frozen=True)
-class Case:
+class SmoothnessCase:
     """One chain: its links, how heavy the last one is, the condition of its inertia matrix, and what each way gives."""
 
     links: int
@@ -71,7 +71,7 @@ def saha_smoothness_chain(n: int, heavier: float) -> Robot:
     return loads(text)
 
 
-def saha_smoothness_case(n: int, heavier: float) -> Case:
+def saha_smoothness_case(n: int, heavier: float) -> SmoothnessCase:
     """What the three ways give for one chain."""
     robot, rng = saha_smoothness_chain(n, heavier), np.random.default_rng(n)
     q, qd = rng.uniform(-1.0, 1.0, (STATES, n)), rng.standard_normal((STATES, n))
@@ -82,7 +82,7 @@ def saha_smoothness_case(n: int, heavier: float) -> Case:
         for name, way in WAYS.items()
     }
     evaluations = {rtol: {name: _fallen(robot, way, rtol) for name, way in WAYS.items()} for rtol in TOLERANCES}
-    return Case(n, heavier, float(np.linalg.cond(inertia(robot, q)).max()), errors, evaluations)
+    return SmoothnessCase(n, heavier, float(np.linalg.cond(inertia(robot, q)).max()), errors, evaluations)
 
 
 def saha_exact_accelerations(robot: Robot, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -142,7 +142,7 @@ def _head(rtol: float) -> str:
     return f"evaluations at {rtol:g}"
 
 
-def _row(case: Case) -> Row:
+def _row(case: SmoothnessCase) -> Row:
     counts = (" / ".join(_count(x) for x in case.evaluations[rtol].values()) for rtol in TOLERANCES)
     errors = (f"{x:.1e}" for x in case.errors.values())
     return (str(case.links), f"x {case.heavier:g}", f"{case.condition:.1e}", *errors, *counts)
@@ -152,7 +152,7 @@ def _count(evaluations: int) -> str:
     return f"{evaluations}" if evaluations < MOST else "given up"
 
 
-def saha_smoothness_verdict(cases: list[Case]) -> str:
+def saha_smoothness_verdict(cases: list[SmoothnessCase]) -> str:
     """What the errors and the evaluations say about the claim."""
     gains = [case.errors["Cholesky"] / max(case.errors["O(n)"], 1e-300) for case in cases]
     smoother = (
@@ -163,7 +163,7 @@ def saha_smoothness_verdict(cases: list[Case]) -> str:
     return f"{smoother}. {' '.join(_steps(cases, rtol) for rtol in TOLERANCES)}"
 
 
-def _steps(cases: list[Case], rtol: float) -> str:
+def _steps(cases: list[SmoothnessCase], rtol: float) -> str:
     """What the evaluations at one tolerance say."""
     least = [min(case.evaluations[rtol][name] for name in ("Cholesky", "LU")) for case in cases]
     own = [case.evaluations[rtol]["O(n)"] for case in cases]
