@@ -200,7 +200,8 @@ def shared_friction(load: Scalar, held: Sequence[tuple[Scalar, Scalar]]) -> tupl
     for again in range(len(sizes)):
         if again:
             loose = [here * (0.5 - 0.5 * sign(factor * size - 1.0)) for here, size in zip(loose, sizes)]
-        rest, square = wanted, LEAST
+        rest: Scalar = wanted
+        square: Scalar = LEAST
         for here, size in zip(loose, sizes):
             rest = rest - (1.0 - here) * size
             square = square + here * size * size

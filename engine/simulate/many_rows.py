@@ -57,7 +57,7 @@ def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     each = {name: x.reshape(count, instants, -1) for name, x in _joined(parts, count * instants).items()}
     nq, nv = system.robot.nq, system.robot.nv
     fields = dict(zip(FIELDS, np.split(each["row"], np.cumsum([nq, *[nv] * (len(FIELDS) - 1)]), axis=2)))
-    whole = sound.reshape(count, instants).all(axis=1)
+    whole = np.all(sound.reshape(count, instants), axis=1)
     if system.loops is None:
         return Evaluated(fields, each["energy"], whole)
     cuts = each["cuts"].reshape(count, instants, -1, 6)
