@@ -185,6 +185,39 @@ def test_a_mechanism_that_friction_in_all_joints_holds_goes_on_in_the_loop(taken
     assert 0 < steps <= 3 * len(events(found))
 
 
+FIXED = {
+    "a tree": (None, {"end": 0.5, "step": 0.05}, 0.002),
+    "steps that don't fit between rows": (None, {"end": 0.5, "step": 0.035}, 0.01),
+    "rows that are nearer than steps": (None, {"end": 0.1, "step": 0.004}, 0.01),
+    "a mechanism": ("four-bar", {"end": 0.3, "step": 0.05}, 0.002),
+    "events": ("slider", {"end": 1.5, "step": 0.05}, 0.005),
+}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("what", FIXED)
+def test_steps_of_one_length_are_in_the_loop(taken, what):
+    name, time, step = FIXED[what]
+    joint, more, least = MODES["friction and stops"] if name == "slider" else ({}, {}, 0)
+    robot = slider(**joint) if name == "slider" else denoc.load(name or "planar3r")
+    run = {"task": "simulate", "time": time, "solver": {"method": "rk4", "step": step}, **more}
+    found, steps = both(taken, run, robot)
+    assert least <= len(events(found))
+    assert steps <= 3 * len(events(found))
+
+
+def test_steps_of_one_length_that_lead_beyond_numbers_end_as_in_the_plain_run():
+    stiff = {"law": "spring", "stiffness": 1e9}
+    run = scenario("planar3r", forces={"joint2": stiff}, solver={"method": "rk4", "step": 0.05})
+    ends = []
+    for backend in ("plain", "compiled"):
+        with using_backend(backend):
+            found = denoc.run(run)
+        ends.append((found.ended, found.record["reason"].split(" s: ")[1]))
+    assert ends[0] == ends[1]
+    assert ends[0][0] == "failed"
+
+
 def test_a_mechanism_along_a_plan_whose_crank_rubs_is_in_the_loop(taken):
     document = yamls.load(denoc.load("four-bar").document.text)
     document["links"][0]["joint"]["friction"] = {"coulomb": 0.1}

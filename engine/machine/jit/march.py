@@ -53,6 +53,7 @@ __all__ = [
     "ROW",
     "STATUS",
     "TOO_SMALL",
+    "T_END",
     "Collocation",
     "H",
     "March",

@@ -327,6 +327,13 @@ COMPILED = (
         SHARED,
     ),
     Bug(
+        "steps of one length don't end on rows",
+        "engine/simulate/marching.py",
+        "stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])",
+        "stops = iter([end])",
+        ("simulate/test_march_modes.py::test_steps_of_one_length_are_in_the_loop",),
+    ),
+    Bug(
         "instants of a path are closed at others",
         "engine/simulate/follow.py",
         "again = self._closed(t[within], found",
