@@ -244,5 +244,4 @@ class Arrangement:
 
 def arrangement_of_dynamics_matrices(robot: Robot) -> Arrangement:
     """The robot's arrangement, which is made once."""
-    known: Arrangement | None = robot.derived.get(Arrangement)
-    return known if known is not None else robot.derived.setdefault(Arrangement, Arrangement(robot))
+    return robot.made_once(Arrangement, lambda: Arrangement(robot))

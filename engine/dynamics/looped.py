@@ -286,18 +286,8 @@ def looped_tree_sweep_program(
     force that holds each then stands behind all that is sought.
     """
     bounds = least or [0.0] * len(motion_given)
-    loose, turned = (
-        sweeps.bodies_under_unknown_accelerations(bodies, motion_given),
-        _way_to(bodies, {body for body, _ in loaded}),
-    )
-    flags = []
-    for i, body in enumerate(bodies):
-        given = tuple(motion_given[k] for k in body.speeds)
-        above = body.parent is not None and loose[body.parent]
-        loads = sum(body == i for body, _ in loaded)
-        watched = tuple(bool(bounds[k]) for k in body.speeds)
-        holds = tuple(k in held for k in body.speeds)
-        flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads, watched, holds))
+    loose = sweeps.bodies_under_unknown_accelerations(bodies, motion_given)
+    flags = _flags(bodies, motion_given, loose, wrenched, [body for body, _ in loaded], bounds, held)
     names = list(dict.fromkeys(flags))
     kinds = [BodyKind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
     inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded), *["hold"] * bool(held))
@@ -310,23 +300,10 @@ def looped_tree_sweep_program(
     if any(loose):
         all_sweeps.append(Sweep(False, [_third(kind, "sought") for kind in kinds]))
     loop = SweepProgram(all_sweeps, inputs, outputs, (repr([kind.identity() for kind in kinds]), repr(inputs)))
-    first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
-    places = {i: 6 * k for k, i in enumerate(wrenched)}
-    firsts = {body: 6 * k for k, (body, _) in reversed(list(enumerate(loaded)))}
-    columns: dict[str, Sequence[int]] = {
-        "q": [body.coordinates[0] if body.coordinates else 0 for body in bodies],
-        "qd": first_speed,
-        "x": first_speed,
-        "sought": first_speed,
-        "hold": first_speed,
-        "support": [len(motion_given) + k for k in first_speed],
-        "w": [places.get(i, 0) for i in range(len(bodies))],
-        "b": [firsts.get(i, 0) for i in range(len(bodies))],
-    }
     elements = Elements(
         kinds=[names.index(flag) for flag in flags],
         parents=[0 if body.parent is None else body.parent + 1 for body in bodies],
-        columns=columns,
+        columns=_columns(bodies, len(motion_given), wrenched, [body for body, _ in loaded]),
         numbers=[
             [
                 *kinds[names.index(flag)].numbers(body),
@@ -338,3 +315,40 @@ def looped_tree_sweep_program(
         ground={("a", r): -gravity[r] for r in range(3)} | ({("R", r, r): 1.0 for r in range(3)} if loaded else {}),
     )
     return loop, elements
+
+
+def _flags(
+    bodies: Sequence[Body],
+    motion_given: Sequence[bool],
+    loose: Sequence[bool],
+    wrenched: Sequence[int],
+    loaded: Sequence[int],
+    bounds: Sequence[float],
+    held: Collection[int],
+) -> list[tuple[Any, ...]]:
+    """What decides on the kind of each body: its structure, then the other arguments of `BodyKind`."""
+    turned, flags = _way_to(bodies, loaded), []
+    for i, body in enumerate(bodies):
+        given = tuple(motion_given[k] for k in body.speeds)
+        above = body.parent is not None and loose[body.parent]
+        watched = tuple(bool(bounds[k]) for k in body.speeds)
+        holds = tuple(k in held for k in body.speeds)
+        loads = sum(other == i for other in loaded)
+        flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads, watched, holds))
+    return flags
+
+
+def _columns(
+    bodies: Sequence[Body], nv: int, wrenched: Sequence[int], loaded: Sequence[int]
+) -> dict[str, Sequence[int]]:
+    """For each input and output, the column at which the numbers of each body begin."""
+    first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
+    places = {i: 6 * k for k, i in enumerate(wrenched)}
+    firsts = {body: 6 * k for k, body in reversed(list(enumerate(loaded)))}
+    return {
+        "q": [body.coordinates[0] if body.coordinates else 0 for body in bodies],
+        **dict.fromkeys(("qd", "x", "sought", "hold"), first_speed),
+        "support": [nv + k for k in first_speed],
+        "w": [places.get(i, 0) for i in range(len(bodies))],
+        "b": [firsts.get(i, 0) for i in range(len(bodies))],
+    }

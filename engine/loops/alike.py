@@ -16,7 +16,7 @@ import numpy as np
 from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
-from ..machine.program.trace import Program, Recording
+from ..machine.program.recording import Program, Recording
 from ..robot.model import Body, Coupling
 from .assembly import GOOD, LONGEST, MOST, closing_positions_moved_along_speeds
 from .constraints import Closure, misalignment_angles_of_ties, reach_of_mechanism
@@ -36,7 +36,7 @@ class Measures:
 
 
 class Alike:
-    """So many mechanisms with the structure of `loops`."""
+    """A number of mechanisms, each with numbers of its own, that have the structure of `loops`."""
 
     def __init__(self, loops: Closure, numbers: Measures, count: int):
         self.loops, self.numbers, self.count = loops, numbers, count

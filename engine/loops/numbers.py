@@ -77,12 +77,7 @@ def mechanism_numbers_along_key(robot: Robot, key: object) -> Direction:
 
     They are differences of the eighth order between nearby robots' numbers, and about as exact as these are.
     """
-    known: Direction | None = robot.derived.get((Direction, key))
-    if known is None:
-        known = robot.derived.setdefault(
-            (Direction, key), Direction(str(key), _slopes(robot, robot_file_number(robot, key)))
-        )
-    return known
+    return robot.made_once((Direction, key), lambda: Direction(str(key), _slopes(robot, robot_file_number(robot, key))))
 
 
 def _slopes(robot: Robot, at: FileNumber) -> tuple[tuple[Path, float, float], ...]:

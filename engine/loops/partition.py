@@ -45,7 +45,7 @@ class Partition:
         return self.share_of(self.pivots_at(J), signed=signed)
 
     def share_of(self, now: np.ndarray, *, signed: bool = True) -> float:
-        """The same from the pivots of a position; 0 where elimination has come to nothing."""
+        """The share of the pivot that has lost most, by those of a position; 0 where elimination comes to nothing."""
         shares = now / np.array(self.pivots)
         if not np.isfinite(shares).all():
             return 0.0

@@ -86,8 +86,5 @@ class Slopes(Displaced):
 
 def mechanism_slope_texts(loops: Closure) -> TextFamily:
     """The family of the robot's texts of derivatives."""
-    result: TextFamily | None = loops.robot.derived.get(Slopes)
-    if result is None:
-        made = TextFamily(loops, lambda q: Slopes.at(loops, q, loops.robot.driven))
-        result = loops.robot.derived.setdefault(Slopes, made)
-    return result
+    robot = loops.robot
+    return robot.made_once(Slopes, lambda: TextFamily(loops, lambda q: Slopes.at(loops, q, robot.driven)))

@@ -21,8 +21,8 @@ from ..machine.jit.march import Collocation, March, Method
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer, Shared, Text
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import as_floats, as_samples
-from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, Recursion
 from .large import recursion_in_discrete_state
@@ -123,7 +123,7 @@ class Compiled:
         return whole
 
     def slope_rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """The same for many states at once, (states, components, components)."""
+        """The derivatives of the state's rate in many states at once, (states, components, components)."""
         system, n = self._system, self._system.measured
         offer, measured = self._tangents_offer(discrete, signals.shape[1]), np.ascontiguousarray(states[:, :n])
         code = offer.lanes(len(states)) if self._able else None

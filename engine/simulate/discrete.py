@@ -68,7 +68,7 @@ class Discrete:
 
     @cached_property
     def name(self) -> str:
-        """That part as text, whose hash is computed once."""
+        """What recorded equations depend on, as text, whose hash is computed once."""
         return repr(self.program)
 
     def with_contacts(

@@ -10,8 +10,9 @@ from ..dynamics.spatial import dot
 from ..dynamics.symbols import planted_bodies
 from ..loops.constraints import Closure
 from ..machine.program.dual import Dual, dual_derivative
+from ..machine.program.nodes import Node
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Node, Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
 from .events import Source
@@ -159,13 +160,8 @@ def held_speeds_with_supports(system: System, discrete: Discrete) -> list[int]:
     return [k for k in discrete.supported if part is None or k in part.given]
 
 
-def identity_of_run_equations(system: System, discrete: Discrete) -> tuple[str, ...]:
-    """Everything that the recorded equations depend on, as strings for the key of the cache."""
-    return (*fixed_identity_of_run_equations(system), discrete.name)
-
-
 def fixed_identity_of_run_equations(system: System) -> tuple[str, ...]:
-    """That part of the identity which no discrete state changes."""
+    """What the recorded equations depend on besides the discrete state, as strings for the key of the cache."""
     if system.symbols is None:
         return repr(system.model), repr(system.structure())
     numbers = planted_bodies(system.regrouped, dict.fromkeys(system.symbols, "a number"))

@@ -268,12 +268,12 @@ class Runner:
         return rows
 
     def _compiled_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
-        """The same by compiled code; nothing where the plain text is to run."""
+        """The quantities of `many` by compiled code; none where the plain text is to run."""
         row = self._compiled.rows(discrete, values, states) if self._solve is None else None
         return {} if row is None else row_parts.rows_from_code(self.system, row)
 
     def _plain_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
-        """The same by the plain text, with a column of numbers for each scalar."""
+        """The quantities of `many` by the plain text, with a column of numbers for each scalar."""
         columns = [np.ascontiguousarray(x) for x in values.T], [np.ascontiguousarray(x) for x in states.T]
         with np.errstate(all="ignore"):
             try:

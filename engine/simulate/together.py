@@ -16,7 +16,7 @@ from ..machine.jit import march, native
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import March
 from ..machine.jit.offer import Offer
-from ..machine.program.trace import Program, Recording
+from ..machine.program.recording import Program, Recording
 from ..robot.model import Body
 from .beside import quantities_beside_state, widths_beside_state
 from .contacts import Limits

@@ -15,7 +15,7 @@ from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, sh
 from ..errors import InputError
 from ..machine.jit.curves import SignalPieces
 from ..machine.program.javascript import javascript_function
-from ..machine.program.trace import Program, Recording
+from ..machine.program.recording import Program, Recording
 from ..record.pages import html
 from ..record.scene import Say, Scene, silence_sketch_warning
 from ..robot.model import Robot

@@ -7,7 +7,7 @@ from scipy.interpolate import make_interp_spline
 from denoc.machine.jit import curves
 from denoc.machine.jit.curves import EMPTY, fitted_signal_pieces
 from denoc.machine.jit.march import build_compiled_loop
-from denoc.machine.program.trace import Recording
+from denoc.machine.program.recording import Recording
 from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 

@@ -9,8 +9,9 @@ from denoc.dynamics import programs, subject
 from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.machine.jit import kernel, objects, pieces
 from denoc.machine.jit.choice import using_backend
+from denoc.machine.program.nodes import live_nodes
+from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
-from denoc.machine.program.trace import Recording, live_nodes
 from denoc.robot.nearby import robot_file_number
 from denoc.study.complexity import chain_robot_for_times
 
@@ -47,7 +48,7 @@ def codes(name, lanes=0):
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
     a, b = np.ascontiguousarray(ROWS[:, :5]), np.ascontiguousarray(ROWS[:, 5:])
     many, one = codes(in_pieces, lanes)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
+import yamls
 from denoc.errors import AssemblyError
 from denoc.loops.alike import Alike, Measures, least_squares_of_many_loops
 from denoc.loops.assembly import position_with_loops_closed
@@ -14,6 +15,8 @@ from denoc.loops.partition import best_partition, best_partitions_of_many
 from denoc.machine.jit.choice import using_backend
 from denoc.study import variations as planning
 from denoc.study.blocks import blocks_of_variations
+from denoc.text.library import find_library_file
+from fourbar import angles, inertia_and_weight
 from side_by_side import compared
 
 FALL = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.2, "step": 0.05}, "initial": {"A0": 1.0}}
@@ -236,11 +239,29 @@ def test_mechanisms_are_planned_once(planned):
 
 def test_the_loops_of_lengths_that_differ_stay_closed():
     """The distance between the coupler's and the rocker's ends of the cut, from the tables alone."""
-    for one, run in zip(LENGTHS, denoc.ensemble(FALL, LENGTHS)):
+    pins = (0.3, 0.304, 0.296, 0.302)
+    each = [{**one, "robot.loops.B.first.at": [pin, 0, 0]} for one, pin in zip(LENGTHS, pins)]
+    for one, pin, run in zip(LENGTHS, pins, denoc.ensemble(FALL, each)):
         crank, base = one["robot.links.coupler.joint.xyz"][0], one["robot.links.rocker.joint.xyz.0"]
         a, b, c = (run.table[f"{name}.q"] for name in ("A0", "A", "B0"))
-        ends = crank * np.exp(1j * a) + 0.3 * np.exp(1j * (a + b)) - base - 0.25 * np.exp(1j * c)
+        ends = crank * np.exp(1j * a) + pin * np.exp(1j * (a + b)) - base - 0.25 * np.exp(1j * c)
         assert abs(ends).max() < 1e-14
+
+
+def test_each_lane_moves_as_its_own_lengths_say(left):
+    """The rocker's angle and the energy by trigonometry; where the second one is after 2 s is known from a run alone."""
+    places = (0.1, 0.09)
+    with using_backend("compiled"):
+        runs = denoc.ensemble("four-bar-fall", [{"robot.links.coupler.joint.xyz": [x, 0, 0]} for x in places])
+    assert not left[0]
+    for reach, run in zip(places, runs):
+        a = run.table["A0.q"]
+        M, V, _ = inertia_and_weight(a, reach=reach)
+        energy = M * run.table["A0.qd"] ** 2 / 2 + V
+        assert energy == pytest.approx(energy[0], abs=1e-6)
+        assert np.sin(run.table["B0.q"]) == pytest.approx(np.sin(angles(a, reach)[1]), abs=1e-12)
+        assert run.audit["energy"] < 1e-7
+    assert runs[1].table["A0.q"][-1] == pytest.approx(-3.3294, abs=5e-5)
 
 
 def test_lengths_that_close_no_loop_are_refused_as_by_themselves():
@@ -255,6 +276,21 @@ def test_what_comes_to_a_singular_position_leaves_the_lanes(left):
     together, alone = compared(left, "five-bar-fall", masses)
     assert [run.ended for run in together] == ["done", "done", "singularity", "singularity"]
     assert alone >= 2
+
+
+@pytest.mark.parametrize(("way", "ended"), [("stop", "singularity"), ("switch", "done")])
+def test_in_lanes_too_a_singular_position_is_stopped_at_or_passed_in_other_coordinates(left, way, ended):
+    """Saha's overview has the first of these runs; it is singular "after about 1.4 sec"."""
+    scenario = {**yamls.load(find_library_file("five-bar-fall", "scenarios").read_text()), "time": {"end": 1.4}}
+    scenario |= {"expect": ended, "solver": {**scenario["solver"], "at_singularity": way}}
+    together, _ = compared(left, scenario, [{}, {"rates.J1^1": 0.01}])
+    assert [run.ended for run in together] == [ended] * 2
+    first, events = together[0], [[event["event"] for event in run.record["events"]] for run in together]
+    if way == "stop":
+        assert first.audit["singular"]["t"] == pytest.approx(1.36672, abs=1e-5)
+    else:
+        assert events == [["takes other coordinates"]] * 2
+        assert 1.36 < first.record["events"][0]["t"] < 1.36672
 
 
 def gathered(variations, most, scenario=FALL):

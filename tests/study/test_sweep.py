@@ -402,6 +402,18 @@ def test_a_table_that_has_changed_makes_other_runs():
         assert denoc.sweep(study(), keep="runs.sqlite").computed == computed
 
 
+def test_files_that_have_changed_are_read_again():
+    """Each study reads its files once, and not those of the study before."""
+    last = []
+    for rate in (0, 1):
+        Path("swing.yaml").write_text(SWING.replace("}}", f"}}, rates: {{joint3: {rate}}}}}"))
+        table = denoc.sweep(study()).table
+        alone = denoc.ensemble("swing.yaml", [{"robot.links.link3.mass": x} for x in table["load"].tolist()])
+        assert table["last"] == pytest.approx([one["joint1.q"][-1] for one in alone], rel=1e-9)
+        last.append(table["last"][0])
+    assert abs(last[0] - last[1]) > 1e-4
+
+
 def test_what_is_no_store_is_left_alone():
     Path("text.sqlite").write_text("this is my diary, and no store of anything at all\n" * 100)
     with sqlite3.connect("other.sqlite") as base:

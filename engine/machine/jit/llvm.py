@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..program import trace
-from ..program.trace import Program, live_nodes
+from ..program.nodes import COSINE, SINE, live_nodes
+from ..program.recording import Program
 from . import pieces
 from .block import NUMBERS, Block, hexadecimal_of_double
 from .pieces import Pieces
@@ -36,7 +36,7 @@ def _computed(
         if nodes:
             values.update(zip((node.id for node in nodes), block.load_columns(bases[group], len(nodes))))
     results = [*program.results(), *program.watched]
-    angles = {node.a.id for node in live_nodes(results) if node.op in (trace.COSINE, trace.SINE)}  # type: ignore[union-attr]
+    angles = {node.a.id for node in live_nodes(results) if node.op in (COSINE, SINE)}  # type: ignore[union-attr]
     for number in sorted(angles & set(values)):
         largest = block.larger(block.call("fabs", values[number]), largest)
     for number, value in values.items():

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program.trace import Program
+from ..program.recording import Program
 from . import cores, march_block, march_implicit, native, objects
 from .collocation import Collocation
 from .curves import EMPTY, SignalPieces

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..program.control import bounded_step_length, combined_step_error, next_step_lengths
-from ..program.trace import Node, Program, live_nodes
+from ..program.nodes import Node, live_nodes
+from ..program.recording import Program
 from . import march_dense, march_time, march_watch
 from .block import Block
 from .curves import ABREAST

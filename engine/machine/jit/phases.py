@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..program.trace import CONSTANT, INPUT, NEGATE, Graph, Node, live_nodes
+from ..program.nodes import CONSTANT, INPUT, NEGATE, Graph, Node, live_nodes
 from .rolled_steps import BodyStep, Place
 
 SLOTS = ("own", "up")

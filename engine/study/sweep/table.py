@@ -163,11 +163,17 @@ def _number(value: Any) -> float:
 def _cells(values: np.ndarray | Sequence[Any]) -> tuple[str, Sequence[Any]]:
     """The cells of a column, and the form in which a line takes them; what isn't known is empty."""
     if not isinstance(values, np.ndarray):
-        return "%s", [_cell(x) for x in values]
+        return "%s", values if {*map(type, values)} == {int} else _memo(values)
     numbers = values.tolist()
     if not np.isnan(values).any():
         return "%.17g", numbers
     return "%s", ["" if x != x else f"{x:.17g}" for x in numbers]
+
+
+def _memo(values: Sequence[Any]) -> list[Any]:
+    """The cells of a column in which the same words stand again and again."""
+    made = {x: _cell(x) for x in {*values}} if {*map(type, values)} == {str} else {}
+    return [made[x] for x in values] if made else [_cell(x) for x in values]
 
 
 def _cell(value: Any) -> Any:

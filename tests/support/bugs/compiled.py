@@ -133,8 +133,8 @@ COMPILED = (
     Bug(
         "supports in a loop over bodies stand at other speeds",
         "engine/dynamics/looped.py",
-        '"support": [len(motion_given) + k for k in first_speed],',
-        '"support": [len(motion_given) + k for k in first_speed[::-1]],',
+        '"support": [nv + k for k in first_speed],',
+        '"support": [nv + k for k in first_speed[::-1]],',
         ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
     ),
     Bug(
@@ -463,7 +463,7 @@ COMPILED = (
         "target[...] = source[:1]",
         (
             "machine/test_agreement.py::test_compiled_and_plain",
-            "machine/test_trace.py::test_lanes_agree_with_plain_text",
+            "machine/test_recording.py::test_lanes_agree_with_plain_text",
         ),
     ),
     Bug(
@@ -478,14 +478,14 @@ COMPILED = (
         "engine/machine/jit/trigonometry.py",
         "P3 = float(_HALF_PI - Fraction(P1) - Fraction(P2))",
         "P3 = 0.0",
-        ("machine/test_trace.py::test_sines_are_good_to_the_last_places",),
+        ("machine/test_recording.py::test_sines_are_good_to_the_last_places",),
     ),
     Bug(
         "cosine with the sine's sign",
         "engine/machine/jit/block.py",
         'next_quadrant = self.let(f"add {self.integer} {quadrant}, {self.whole(1)}")',
         'next_quadrant = self.let(f"add {self.integer} {quadrant}, {self.whole(0)}")',
-        ("machine/test_trace.py::test_sines_are_good_to_the_last_places",),
+        ("machine/test_recording.py::test_sines_are_good_to_the_last_places",),
     ),
     Bug(
         "enormous results of compiled code aren't noticed",
@@ -504,9 +504,9 @@ COMPILED = (
     Bug(
         "differences recorded as sums of equal operands",
         "engine/machine/jit/block.py",
-        'trace.SUBTRACT: "fsub"',
-        'trace.SUBTRACT: "fadd"',
-        ("machine/test_trace.py::test_lanes_agree_with_plain_text",),
+        'SUBTRACT: "fsub"',
+        'SUBTRACT: "fadd"',
+        ("machine/test_recording.py::test_lanes_agree_with_plain_text",),
     ),
     Bug(
         "compiled steps beyond the end",
@@ -707,7 +707,7 @@ COMPILED = (
         "engine/machine/program/dual.py",
         "slope = -(one_over * one_over)",
         "slope = one_over * one_over",
-        ("machine/test_trace.py::test_duals_carry_derivatives",),
+        ("machine/test_recording.py::test_duals_carry_derivatives",),
     ),
     Bug(
         "negative constants of exported code stand without parentheses",
@@ -721,21 +721,21 @@ COMPILED = (
         "engine/machine/program/c.py",
         "(double)(({a} > 0.0) - ({a} < 0.0))",
         "(double)(({a} < 0.0) - ({a} > 0.0))",
-        ("machine/test_trace.py::test_exported_c_is_the_program",),
+        ("machine/test_recording.py::test_exported_c_is_the_program",),
     ),
     Bug(
         "subtrahends recorded as summands",
-        "engine/machine/program/trace.py",
+        "engine/machine/program/nodes.py",
         "return self.add(a, b.a)  # type: ignore[arg-type]",
         "return self.subtract(a, b.a)  # type: ignore[arg-type]",
-        ("machine/test_trace.py::test_what_is_recorded_is_what_was_written",),
+        ("machine/test_recording.py::test_what_is_recorded_is_what_was_written",),
     ),
     Bug(
         "subtractions aren't counted",
-        "engine/machine/program/trace.py",
+        "engine/machine/program/counting.py",
         '    SUBTRACT: "additions",\n',
         "",
-        ("machine/test_trace.py::test_each_kind_of_operation_is_counted_once",),
+        ("machine/test_recording.py::test_each_kind_of_operation_is_counted_once",),
     ),
     Bug(
         "numbers of the first robot in the place of the second's",
