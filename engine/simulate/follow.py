@@ -124,7 +124,9 @@ class Path:
         """
         nq, nv = self._run.robot.nq, self._run.robot.nv
         t, places = np.unique(times, return_inverse=True)
-        rows = self._between_known(t)
+        rows = self._known(t)
+        new = np.flatnonzero(np.isnan(rows[:, 0]))
+        rows[new] = self._between_known(t[new])
         far = np.flatnonzero(np.isnan(rows[:, 0]))
         if len(far):
             ends = np.unique([*far[::APART], far[-1]])
@@ -139,11 +141,20 @@ class Path:
         q, qd, qdd, tau = np.split(rows[places.ravel()], [nq, nq + nv, nq + 2 * nv], axis=1)
         return Motion(q, qd, qdd, tau)
 
+    def _known(self, t: np.ndarray) -> np.ndarray:
+        """The rows of instants that have been asked for before, which are the same again; NaN for others."""
+        rows = np.full((len(t), self._rows.shape[1]), np.nan)
+        if len(self._times):
+            at = np.minimum(np.searchsorted(self._times, t), len(self._times) - 1)
+            same = self._times[at] == t
+            rows[same] = self._rows[at[same]]
+        return rows
+
     def _know(self, t: np.ndarray, rows: np.ndarray) -> None:
-        """Add the rows of instants to those that are known."""
+        """Add the rows of instants to those that are known, or put them in their places."""
         good = ~np.isnan(rows[:, 0])
-        self._times, first = np.unique(np.append(self._times, t[good]), return_index=True)
-        self._rows = np.concatenate([self._rows, rows[good]])[first]
+        self._times, first = np.unique(np.append(t[good], self._times), return_index=True)
+        self._rows = np.concatenate([rows[good], self._rows])[first]
 
     def _between_known(self, t: np.ndarray) -> np.ndarray:
         """The rows of instants, as far as known ones are near on both sides; NaN for others."""
