@@ -44,7 +44,7 @@ def inverse(
     if sharing != "least":
         return _into(out, inverse_by_platform_shares(robot, q, qd, qdd, wrenches, sharing))
     if out is not None:
-        return _written(robot, "inverse", (q, qd, qdd, wrenches), out)
+        return _written(robot, "inverse", (q, qd, qdd), wrenches, out)
     result: np.ndarray
     if wrenches is None:
         try:
@@ -67,7 +67,7 @@ def forward(
 ) -> np.ndarray:
     """The accelerations `qdd` under the forces `tau` of all joints of the tree; with `out`, in this array."""
     if out is not None:
-        return _written(robot, "forward", (q, qd, tau, wrenches), out)
+        return _written(robot, "forward", (q, qd, tau), wrenches, out)
     result: np.ndarray
     if wrenches is None:
         try:
@@ -80,12 +80,14 @@ def forward(
     return result
 
 
-def _written(robot: Robot, what: str, given: tuple[Any, ...], out: Any) -> np.ndarray:
+def _written(robot: Robot, what: str, given: tuple[Any, ...], wrenches: Wrenches | None, out: Any) -> np.ndarray:
     """The result of `inverse` or `forward` in the caller's array."""
-    if not _closed(robot):
-        result: np.ndarray = getattr(tree, what)(robot, *given, out=out)
+    if wrenches is not None:
+        result: np.ndarray = _with_wrenches(robot, what, wrenches)(*given, *wrenches.values(), out=out)
         return result
-    return _into(out, getattr(mechanism, what)(robot, *given))
+    call = getattr(robot, "derived", {}).get(what)
+    written: np.ndarray = (call if call is not None else straight(robot, what))(*given, out=out)
+    return written
 
 
 def _into(out: Any, result: np.ndarray) -> np.ndarray:
@@ -101,15 +103,22 @@ def straight(robot: Robot, what: str, links: tuple[str, ...] = ()) -> Callable[.
     """The robot's own `inverse` or `forward` with wrenches on these links: by compiled code, if need be by Python."""
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
-    general = getattr(mechanism if robot.closed else tree, what)
-    return _direct(robot, what, links, general)
+    if not robot.closed:
+        return _direct(robot, what, links, getattr(tree, what))
+    general = getattr(mechanism, what)
+
+    def of_mechanism(*given: Any, out: Any = None, **named: Any) -> np.ndarray:
+        return _into(out, general(*given, **named))
+
+    of_mechanism.__doc__ = general.__doc__
+    return _direct(robot, what, links, of_mechanism)
 
 
 def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[..., Any]) -> Callable[..., Any]:
     """The robot's direct call of this name for a motion or for forces, and for wrenches on these links."""
 
-    def with_links(q: ArrayLike, qd: ArrayLike, x: Any, *sixes: Any) -> Any:
-        return general(robot, q, qd, x, dict(zip(links, sixes)))
+    def with_links(q: ArrayLike, qd: ArrayLike, x: Any, *sixes: Any, **named: Any) -> Any:
+        return general(robot, q, qd, x, dict(zip(links, sixes)), **named)
 
     widths = robot.nq, robot.nv, robot.nv
     return direct_call(

@@ -20,7 +20,6 @@ interface = pytest.importorskip("interface")
 
 COUNTS = (None, 8, 10_000)
 LONG = ("chain",)  # thirty links: every call of it compiles for as long as five of others
-IN_PYTHON = ("linearize", "parallel_matrices")  # put together from the results of other programs
 OF_PLATFORMS = ("parallel_matrices", "platform_inverse")
 REFUSED = (
     "hybrid",
@@ -56,7 +55,7 @@ def ways(robot, what, motion, count):
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.full] * (name in LONG)) for name in library_names("robots")]
 )
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 def test_every_call_runs_compiled_code(name):
     robot = denoc.load(name)
     motion = interface.motions(robot)
@@ -66,8 +65,6 @@ def test_every_call_runs_compiled_code(name):
             if ran is None:
                 assert what.partition(",")[0] in REFUSED, (what, count)
                 assert robot.closed or what.partition(",")[0] in OF_PLATFORMS, (what, count)
-            elif what in IN_PYTHON:
-                assert "plain" not in ran, (what, count)
             else:
                 assert not ran, (what, count, ran)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import plain_or_compiled_in_blocks
-from ..machine.jit.parts import kernel_parts_in_order
+from ..machine.jit.result_parts import kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.program.scalars import scalars_into_columns
 from ..robot.model import Robot

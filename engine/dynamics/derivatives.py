@@ -20,7 +20,38 @@ SLOPES = ("dq", "dqd", "dtau")  # the names of the derivatives along coordinates
 
 
 class Unsolved(NamedTuple):
-    """Accelerations q̈, the columns b of −∂τ/∂q, −∂τ/∂q̇ and 1, and the factors of M with which M x = b is solved."""
+    """Numbers of which those in some columns have yet to be solved for, M x = b.
+
+    `columns` are these b; then come `units`, the columns of M⁻¹ with these numbers.  `places` are the number of the
+    first entry of each, and the distance from one to the next.
+    """
+
+    numbers: list[Scalar]
+    columns: list[list[Scalar]]
+    units: Sequence[int]
+    places: Sequence[tuple[int, int]]
+    factors: Factors
+
+    def solved(self) -> list[Scalar]:
+        """All numbers."""
+        inverse = self.factors.inverse() if self.units else []
+        return self._with([*map(self.factors.solve, self.columns), *(inverse[k] for k in self.units)])
+
+    def yet_to_be_solved(self) -> list[Scalar]:
+        """All numbers, with each b in the place of x."""
+        n = len(self.factors.one_over)
+        return self._with([*self.columns, *([float(r == k) for r in range(n)] for k in self.units)])
+
+    def _with(self, columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+        numbers = list(self.numbers)
+        for (first, pitch), column in zip(self.places, columns, strict=True):
+            for r, x in enumerate(column):
+                numbers[first + r * pitch] = x
+        return numbers
+
+
+class Slopes(NamedTuple):
+    """Accelerations q̈, the columns of −∂τ/∂q and −∂τ/∂q̇, and the factors of M by which these are divided."""
 
     qdd: list[Scalar]
     columns: list[list[Scalar]]
@@ -35,27 +66,12 @@ def acceleration_slopes(
     tau: Sequence[Scalar],
     wrenches: Wrenches,
     loads: Sequence[Load],
-) -> list[Scalar]:
-    """The accelerations, then dq, dqd and dtau row by row.
+) -> Slopes:
+    """The accelerations and what their derivatives are made of.
 
     Inverse dynamics τ(q, q̇, q̈) of the accelerations by forward dynamics returns the given forces in every state.
     Hence ∂q̈ = −M⁻¹ ∂τ along each direction of q and q̇, and M⁻¹ along that of a force.
     """
-    qdd, columns, factors = unsolved(robot, bodies, q, qd, tau, wrenches, loads)
-    solved = [factors.solve(column) for column in columns[: 2 * robot.nv]]
-    return [*qdd, *derivative_matrices_by_rows(solved + factors.inverse())]
-
-
-def unsolved(
-    robot: Robot,
-    bodies: tuple[Body, ...],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches,
-    loads: Sequence[Load],
-) -> Unsolved:
-    """The equations behind `acceleration_slopes`, up to the point where the inertia matrix is divided by."""
     n = robot.nv
     qdd, _ = sweep_tree(bodies, robot.gravity, q, qd, tau, (False,) * n, wrenches, loads)
     speeds = [Dual(x, {n + k: 1.0}) for k, x in enumerate(qd)]
@@ -63,8 +79,14 @@ def unsolved(
         bodies, robot.gravity, coordinates_along_speeds(robot, q), speeds, qdd, (True,) * n, wrenches, loads
     )
     columns = [[-dual_derivative(x, k) for x in forces] for k in range(2 * n)]
-    columns += [[float(r == k) for r in range(n)] for k in range(n)]
-    return Unsolved(qdd, columns, Factors(inertia_matrix(bodies, q, n)))
+    return Slopes(qdd, columns, Factors(inertia_matrix(bodies, q, n)))
+
+
+def derivatives_one_behind_the_other(of: Slopes) -> Unsolved:
+    """The accelerations, then dq, dqd and dtau row by row."""
+    n = len(of.qdd)
+    places = [(n + part * n * n + k, n) for part in range(3) for k in range(n)]
+    return Unsolved([*of.qdd, *([0.0] * (3 * n * n))], of.columns, range(n), places, of.factors)
 
 
 def derivative_matrices_by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:

@@ -1,50 +1,34 @@
 """The DeNOC matrices in explicit form, to be looked at and to check the recursion, as text on scalars.
 
-The text computes those entries that depend on the state; `Arrangement` has their places, and all others.
+What isn't an entry of the text is 0 or 1 in all states.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numpy as np
-
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
-from .moving import Layout, Moving, layout_of_moving_bodies
+from .entries import Entries
+from .moving import Layout, Moving
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose
 
 Twist = tuple[Vector, Vector]
-Place = tuple[str, int, int]  # of an entry: matrix, row, column
 
 
-class Entries:
-    """The entries of all matrices in one state, in the order in which they are put."""
+class Eliminated(Entries):
+    """The entries of all matrices, with those of the factors at hand."""
 
     def __init__(self) -> None:
-        self.places: list[Place] = []
-        self.values: list[Scalar] = []
+        super().__init__()
         self.U: dict[tuple[int, int], Scalar] = {}  # entries above the diagonal
         self.D: dict[int, Scalar] = {}
-
-    def put(self, name: str, row: int, column: int, value: Scalar) -> None:
-        self.places.append((name, row, column))
-        self.values.append(value)
-
-    def block(self, name: str, row: int, column: int, values: Matrix) -> None:
-        """Puts a block whose first entry is at this place."""
-        for r, line in enumerate(values):
-            for c, x in enumerate(line):
-                self.put(name, row + r, column + c, x)
 
 
 def explicit_matrix_entries(
     robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list[Scalar], rotors: Vector
-) -> Entries:
-    """All entries; `h` are the forces without accelerations, `rotors` the rotor inertias, one for each speed."""
-    found, moving = Entries(), Moving(robot, at, q, qd)
+) -> Eliminated:
+    """All entries that depend on the state."""
+    found, moving = Eliminated(), Moving(robot, at, q, qd)
     columns, own = at.speeds, [rotors[k] for k in at.speeds]
     for i in range(len(at.links)):
         found.block("M", 6 * i, 6 * i, moving.mass_matrix(i))
@@ -126,7 +110,7 @@ def _coriolis(found: Entries, moving: Moving, carried: Carried) -> None:
                 wrenches[link.parent][k] = (n, f) if above is None else (add(above[0], n), add(above[1], f))
 
 
-def _elimination(found: Entries, moving: Moving, carried: Carried, rotors: Vector) -> None:
+def _elimination(found: Eliminated, moving: Moving, carried: Carried, rotors: Vector) -> None:
     """U, D and M̂ of the reverse Gaussian elimination I = U D Uᵀ (appendix B), column by column."""
     at = moving.at
     M = [moving.mass_matrix(i) for i in range(len(at.links))]
@@ -150,7 +134,7 @@ def _elimination(found: Entries, moving: Moving, carried: Carried, rotors: Vecto
             M[link.parent] = [add(x, y) for x, y in zip(M[link.parent], mass_matrix_at_parent(M[i], c))]
 
 
-def _inverse(found: Entries, before: list[list[int]]) -> None:
+def _inverse(found: Eliminated, before: list[list[int]]) -> None:
     """The inverse of the GIM, U⁻ᵀ D⁻¹ U⁻¹, with the columns of U⁻¹ found one after the other.
 
     `before` are for each column those on the way to the base.
@@ -194,54 +178,34 @@ def _power(twist: Twist, wrench: Twist) -> Scalar:
 # ---- the matrices
 
 
-class Arrangement:
-    """The places of all entries among the numbers of the matrices, which lie one behind the other."""
-
-    def __init__(self, robot: Robot):
-        self.layout = layout_of_moving_bodies(robot)
-        nv, n = robot.nv, len(self.layout.links)
-        shapes: dict[str, tuple[int, ...]] = {
-            "N_l": (6 * n, 6 * n),
-            "N_d": (6 * n, nv),
-            "M": (6 * n, 6 * n),
-            "I": (nv, nv),
-            "C": (nv, nv),
-        }
-        shapes |= {
-            "h": (nv,),
-            "U": (nv, nv),
-            "D": (nv,),
-            "I_inverse": (nv, nv),
-            "M_tilde": (n, 6, 6),
-            "M_hat": (n, 6, 6),
-        }
-        self.parts: tuple[Part, ...] = kernel_parts_in_order(list(shapes.items()))
-        first = {part.name: part.first for part in self.parts}
-        width = {name: shape[-1] for name, shape in shapes.items()}
-        nothing: list[Scalar] = [0.0] * nv
-        still = [1.0] * nv  # so that no pivot is 0; only the places matter
-        q: list[Scalar] = list(robot.q0)
-        places = explicit_matrix_entries(robot, self.layout, q, nothing, nothing, list(still)).places
-        self.index = np.array([first[name] + row * width[name] + column for name, row, column in places], dtype=int)
-        self.fixed = np.zeros(sum(math.prod(shape) for shape in shapes.values()))
-        for name, size in (("U", nv), ("N_l", 6 * n)):
-            self.fixed[first[name] + np.arange(size) * (size + 1)] = 1.0
-        for i in range(n):
-            for j in self.layout.way(i):
-                rows = np.arange(6)
-                self.fixed[first["N_l"] + (6 * i + rows) * 6 * n + 6 * j + rows] = 1.0
-        self.order = tuple(link.name for link in self.layout.links)
-
-    def matrices(self, values: np.ndarray) -> dict[str, Any]:
-        """The matrices of one sample or of many, from their entries along the last axis."""
-        whole = np.empty((*values.shape[:-1], len(self.fixed)))
-        whole[...] = self.fixed
-        whole[..., self.index] = values
-        by_name = kernel_parts_divided(whole, self.parts) if self.parts else {}
-        assert isinstance(by_name, dict)
-        return {**by_name, "order": self.order}
+def explicit_matrix_parts(at: Layout) -> tuple[Part, ...]:
+    """The matrices, which lie one behind the other row by row, and the names of the links in their order."""
+    nv, n = len(at.speeds), len(at.links)
+    shapes: list[tuple[str, tuple[int, ...]]] = [
+        ("N_l", (6 * n, 6 * n)),
+        ("N_d", (6 * n, nv)),
+        ("M", (6 * n, 6 * n)),
+        ("I", (nv, nv)),
+        ("C", (nv, nv)),
+        ("h", (nv,)),
+        ("U", (nv, nv)),
+        ("D", (nv,)),
+        ("I_inverse", (nv, nv)),
+        ("M_tilde", (n, 6, 6)),
+        ("M_hat", (n, 6, 6)),
+    ]
+    return *kernel_parts_in_order(shapes), Part("order", 0, thing=tuple(link.name for link in at.links))
 
 
-def arrangement_of_dynamics_matrices(robot: Robot) -> Arrangement:
-    """The robot's arrangement, which is made once."""
-    return robot.made_once(Arrangement, lambda: Arrangement(robot))
+def explicit_matrices(
+    robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list[Scalar], rotors: Vector
+) -> list[Scalar]:
+    """All numbers of these parts; `h` are the forces without accelerations, `rotors` the inertias of the rotors."""
+    found = explicit_matrix_entries(robot, at, q, qd, h, rotors)
+    for k in range(len(at.speeds)):
+        found.put("U", k, k, 1.0)
+    for i in range(len(at.links)):
+        for j in at.way(i):
+            for r in range(6):
+                found.put("N_l", 6 * i + r, 6 * j + r, 1.0)
+    return found.numbers(explicit_matrix_parts(at))

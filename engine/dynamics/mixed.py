@@ -21,11 +21,11 @@ from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import ZERO, Robot
 from .looped import looped_tree_sweep_program, runs_as_loop_over_bodies
+from .number_symbols import dynamics_program_shared_by_shape
 from .numbers import TreeNumbers, tree_numbers
 from .regroup import regrouped_bodies
 from .springs import tree_coordinates_of_springs
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
-from .symbols import dynamics_program_shared_by_shape
 from .vanishing import joint_pivot_losses, least_joint_pivots
 from .wrenches import constant_wrenches, wrenches_on_bodies
 

@@ -7,8 +7,8 @@ at the mass centres, as in Saha (1999).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .kinematics import body_placements
@@ -63,6 +63,15 @@ class Layout:
 def layout_of_moving_bodies(robot: Robot) -> Layout:
     """The robot's layout, which is made once."""
     return robot.made_once(Layout, lambda: Layout(robot))
+
+
+def rotor_inertias(robot: Robot) -> list[Scalar]:
+    """Rotor inertias, one for each speed."""
+    result: list[Scalar] = [0.0] * robot.nv
+    for body in robot.tree.bodies:
+        for k, drive in zip(body.speeds, body.drives):
+            result[k] = drive.rotor
+    return result
 
 
 class Moving:

@@ -13,18 +13,19 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
-from ..machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..robot.model import Body, Robot
 from .direct import Call, aim_direct_call, direct_call
-from .programs import ROWS
+from .number_symbols import dynamics_program_shared_by_shape
+from .programs import HELD, LINEARIZED, ROWS
 from .regroup import regrouped_bodies
 from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
 from .springs import tree_coordinates_of_springs
+from .state_space import speeds_with_actuators
 from .subject import Subject, SubjectNumbers
-from .symbols import dynamics_program_shared_by_shape
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
@@ -38,7 +39,7 @@ class Offered:
         self.what, self.row, self.subject = what, ROWS[what], subject
         self.shape = self.row.shape(subject)
         self.size = math.prod(self.shape)
-        self.parts = kernel_parts_in_order(self.row.parts(subject)) if self.row.parts is not None else ()
+        self.parts = tuple(self.row.parts(subject)) if self.row.parts is not None else ()
         self.widths = self.row.widths(subject)
         self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity, shared=self.shared)
         self.turning = tree_coordinates_that_only_turn(subject.bodies)
@@ -69,7 +70,7 @@ class Offered:
         rest = (
             [(one.joint.type.name, one.joint.coordinates, one.joint.speeds, one.end) for one in robot.links],
             [(one.link, one.wrench, one.at, one.axes) for one in robot.wrenches],
-            (trees, grounded, subject.wrenched, subject.link, subject.at, subject.square),
+            (trees, grounded, subject.wrenched, subject.link, subject.at, subject.square, self._actuated),
         )
 
         def record(recording: Recording, numbers: SubjectNumbers) -> Program:
@@ -84,9 +85,14 @@ class Offered:
             [(wrench.link, wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
             [(link.name, link.mass, link.com, link.end, robot.tree.seats[link.name]) for link in robot.links],
             robot.gravity,
-            (subject.wrenched, subject.link, subject.at, subject.square),
+            (subject.wrenched, subject.link, subject.at, subject.square, self._actuated),
         )
         return self.what, repr(robot.parts if self.what in OF_PARTS else robot.tree.bodies), repr(rest)
+
+    @property
+    def _actuated(self) -> tuple[int, ...]:
+        """The speeds with actuators, if the program depends on them."""
+        return speeds_with_actuators(self.subject.robot) if self.what in (LINEARIZED, HELD) else ()
 
     # ---- calls
 
@@ -114,6 +120,8 @@ class Offered:
 
     def __call__(self, s: Samples, **more: np.ndarray) -> Result:
         """The quantity for one sample or many, in its shape or its parts; `more` are inputs the samples don't have."""
+        if self.row.alone and s.count is not None:
+            raise InputError(self.row.alone, found=f"{s.count} samples")
         count = 1 if s.count is None else s.count
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
         arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}

@@ -6,22 +6,25 @@ Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..errors import InputError, did_you_mean
+from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.recording import Program
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
-from .derivatives import SLOPES, Unsolved, acceleration_slopes, unsolved
+from .derivatives import SLOPES, Slopes, Unsolved, acceleration_slopes, derivatives_one_behind_the_other
 from .energy import energies
-from .explicit import arrangement_of_dynamics_matrices, explicit_matrix_entries
+from .explicit import explicit_matrices, explicit_matrix_parts
 from .inertial import INERTIAL
 from .kinematics import body_placements, jacobian, link_placements
-from .moving import Layout, Moving, layout_of_moving_bodies
+from .moving import Layout, layout_of_moving_bodies, rotor_inertias
 from .regressor import regressor_entries, regressor_width
 from .regroup import regrouped_bodies
 from .spatial import Vector, dot
+from .state_space import speeds_with_actuators, state_space_parts, tree_state_space
 from .subject import Given, ProgramRow, Subject
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
 from .vanishing import joint_pivot_loss, joint_pivot_losses, least_joint_pivots
@@ -89,16 +92,24 @@ def _reactions(subject: Subject, given: Given) -> list[Scalar]:
     return [x for six in result for x in six]
 
 
-def _slopes(subject: Subject, given: Given) -> list[Scalar]:
+def _slopes(subject: Subject, given: Given) -> Slopes:
     robot = subject.robot
     state = given["q"], given["qd"], given["tau"]
     return acceleration_slopes(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
 
 
-def _unsolved_slopes(subject: Subject, given: Given) -> Unsolved:
-    robot = subject.robot
-    state = given["q"], given["qd"], given["tau"]
-    return unsolved(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+def _derivatives(subject: Subject, given: Given) -> Unsolved:
+    return derivatives_one_behind_the_other(_slopes(subject, given))
+
+
+def _linearized(subject: Subject, given: Given) -> Unsolved:
+    return tree_state_space(subject.robot, given["qd"], given["tau"], _slopes(subject, given))
+
+
+def _held(subject: Subject, given: Given) -> Given:
+    """The inputs with the forces that hold the state, by inverse dynamics without acceleration."""
+    holding, actuated = _bias(subject, given), speeds_with_actuators(subject.robot)
+    return {**given, "tau": [x if k in actuated else 0.0 for k, x in enumerate(holding)]}
 
 
 def _losses(subject: Subject, given: Given) -> list[Scalar]:
@@ -126,30 +137,24 @@ def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:
     return acceleration_gradient_along_inertias(robot, *state, *subject.acting(robot.parts, given))
 
 
-def _rotors(robot: Robot) -> list[Scalar]:
-    """Rotor inertias, one for each speed."""
-    result: list[Scalar] = [0.0] * robot.nv
-    for body in robot.tree.bodies:
-        for k, drive in zip(body.speeds, body.drives):
-            result[k] = drive.rotor
-    return result
-
-
 def _matrices(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     h = _bias(subject, given)
-    return list(explicit_matrix_entries(robot, Layout(robot), given["q"], given["qd"], h, _rotors(robot)).values)
+    return explicit_matrices(robot, Layout(robot), given["q"], given["qd"], h, rotor_inertias(robot))
+
+
+def _state_space_parts(subject: Subject) -> tuple[Part, ...]:
+    robot = subject.robot
+    return state_space_parts(robot, range(robot.nv), speeds_with_actuators(robot))
+
+
+def _matrix_parts(subject: Subject) -> tuple[Part, ...]:
+    return explicit_matrix_parts(layout_of_moving_bodies(subject.robot))
 
 
 def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
     """The losses of joints on which no forces act."""
     return _losses(subject, {**given, "tau": [0.0] * subject.robot.nv})
-
-
-def _moving(subject: Subject, given: Given) -> list[Scalar]:
-    moving = Moving(subject.robot, Layout(subject.robot), given["q"], [0.0] * subject.robot.nv)
-    own = [[*c, *(x for row in J for x in row)] for c, J in zip(moving.centres, moving.inertias)]
-    return [x for part in (*own, *([*turn, *shift] for turn, shift in moving.P)) for x in part]
 
 
 def _regressor(subject: Subject, given: Given) -> list[Scalar]:
@@ -180,11 +185,12 @@ def link_reactions(
 # ---- the table
 
 ENERGIES = ("kinetic", "potential", "elastic")
+LINEARIZED, HELD = "linearized", "linearized-held"  # with given forces, with those that hold the state
 
 
-def _derivative_parts(subject: Subject) -> list[tuple[str, tuple[int, ...]]]:
+def _derivative_parts(subject: Subject) -> tuple[Part, ...]:
     n = subject.robot.nv
-    return [("qdd", (n,)), *((name, (n, n)) for name in SLOPES)]
+    return kernel_parts_in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
 
 
 _SPEEDS: Callable[[Subject], tuple[int, ...]] = lambda subject: (subject.robot.nv,)  # noqa: E731
@@ -199,10 +205,10 @@ PROGRAMS = {
         ("q", "qd", "tau"),
         "derivatives",
         lambda subject: (subject.robot.nv * (1 + 3 * subject.robot.nv),),
-        _slopes,
+        lambda subject, given: _derivatives(subject, given).solved(),
         watched=_losses,
         parts=_derivative_parts,
-        unsolved=_unsolved_slopes,
+        unsolved=_derivatives,
     ),
     "fdyn-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the coordinates, speeds and forces",
@@ -211,7 +217,7 @@ PROGRAMS = {
         lambda subject: (3 * subject.robot.nv,),
         _adjoint,
         watched=_losses,
-        parts=lambda subject: [(name, (subject.robot.nv,)) for name in SLOPES],
+        parts=lambda subject: kernel_parts_in_order([(name, (subject.robot.nv,)) for name in SLOPES]),
     ),
     "inertial-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the inertial numbers of each link, 10 numbers",
@@ -221,7 +227,7 @@ PROGRAMS = {
         _inertial_adjoint,
         regroups=False,
         watched=_losses,
-        parts=lambda subject: [(link.name, (INERTIAL,)) for link in subject.robot.links],
+        parts=lambda subject: kernel_parts_in_order([(link.name, (INERTIAL,)) for link in subject.robot.links]),
     ),
     "regressor": ProgramRow(
         "joint forces by a unit of each number that inverse dynamics is linear in, row by row",
@@ -256,7 +262,9 @@ PROGRAMS = {
         "frames",
         lambda subject: (len(subject.robot.links), 4 if subject.square else 3, 4),
         _kinematics,
-        parts=lambda subject: [(link.name, (4 if subject.square else 3, 4)) for link in subject.robot.links],
+        parts=lambda subject: kernel_parts_in_order(
+            [(link.name, (4 if subject.square else 3, 4)) for link in subject.robot.links]
+        ),
     ),
     "jacobian": ProgramRow(
         "from the speeds to [omega; v] of a link's point `at` (link axes), base-frame axes, row by row",
@@ -272,7 +280,7 @@ PROGRAMS = {
         lambda subject: (3,),
         _energy,
         regroups=False,
-        parts=lambda subject: [(name, ()) for name in ENERGIES],
+        parts=lambda subject: kernel_parts_in_order([(name, ()) for name in ENERGIES]),
     ),
     "reactions": ProgramRow(
         "of each link [n; f] from its parent at its origin, base-frame axes, 6 numbers",
@@ -281,13 +289,33 @@ PROGRAMS = {
         lambda subject: (len(subject.robot.links), 6),
         _reactions,
         regroups=False,
-        parts=lambda subject: [(link.joint.name, (6,)) for link in subject.robot.links],
+        parts=lambda subject: kernel_parts_in_order([(link.joint.name, (6,)) for link in subject.robot.links]),
     ),
 }
 
-# with rows that other calls are made of, and that aren't exported
+_LINEARIZED = ProgramRow(
+    "matrices A and B of the linearised equations of state, forces, accelerations, and whether that is an equilibrium",
+    ("q", "qd", "tau"),
+    "linear",
+    lambda subject: (numbers_of_kernel_parts(_state_space_parts(subject)),),
+    lambda subject, given: _linearized(subject, given).solved(),
+    watched=_losses,
+    parts=_state_space_parts,
+    unsolved=_linearized,
+    alone="a linearisation is about one state",
+)
+
+# with rows that aren't exported
 ROWS = {
     **PROGRAMS,
+    LINEARIZED: _LINEARIZED,
+    HELD: replace(
+        _LINEARIZED,
+        inputs=("q", "qd"),
+        text=lambda subject, given: _linearized(subject, _held(subject, given)).solved(),
+        watched=lambda subject, given: _losses(subject, _held(subject, given)),
+        unsolved=lambda subject, given: _linearized(subject, _held(subject, given)),
+    ),
     "placements": ProgramRow(
         "of each body the rows of [R | p] in the base, 12 numbers",
         ("q",),
@@ -296,20 +324,14 @@ ROWS = {
         _placements,
     ),
     "matrices": ProgramRow(
-        "those entries of the DeNOC matrices that depend on the state",
+        "the DeNOC matrices of the state",
         ("q", "qd"),
-        "entries",
-        lambda subject: (len(arrangement_of_dynamics_matrices(subject.robot).index),),
+        "matrices",
+        lambda subject: (numbers_of_kernel_parts(_matrix_parts(subject)),),
         _matrices,
         most=30,
         watched=_resting_losses,
-    ),
-    "moving": ProgramRow(
-        "of each moving link mass centre and inertia about it, 12 numbers, then of each speed [omega; v] there",
-        ("q",),
-        "moving",
-        lambda subject: (12 * len(layout_of_moving_bodies(subject.robot).links) + 6 * subject.robot.nv,),
-        _moving,
+        parts=_matrix_parts,
     ),
 }
 

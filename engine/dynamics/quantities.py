@@ -10,10 +10,9 @@ import numpy as np
 from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
-from .explicit import arrangement_of_dynamics_matrices
 from .offered import direct_name_of_quantity, offered_dynamics_quantity
-from .programs import PROGRAMS, ROWS, link_named_in_tree
-from .samples import vector_of_dynamics_samples
+from .programs import HELD, LINEARIZED, PROGRAMS, ROWS, link_named_in_tree
+from .samples import resting_speeds, vector_of_dynamics_samples
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,9 +83,8 @@ def matrices(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> dict[st
     in I, U and D.
     """
     call = _known(robot, "matrices") or _made(robot, "matrices")
-    return arrangement_of_dynamics_matrices(robot).matrices(
-        call(q, np.zeros((*np.shape(q)[:-1], robot.nv)) if qd is None else qd)
-    )
+    result: dict[str, Any] = call(q, resting_speeds(robot) if qd is None else qd)
+    return result
 
 
 def reactions(
@@ -102,6 +100,11 @@ def derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> di
     """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
     result: dict[str, np.ndarray] = _made(robot, "fdyn-derivatives")(q, qd, tau)
     return result
+
+
+def linearized(robot: Robot, *, held: bool) -> Callable[..., dict[str, Any]]:
+    """The call for the linearised equations of state of a tree; with `held`, under the forces that hold the state."""
+    return _made(robot, HELD if held else LINEARIZED)
 
 
 def adjoint(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, costate: ArrayLike) -> dict[str, np.ndarray]:

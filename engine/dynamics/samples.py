@@ -45,6 +45,16 @@ def dynamics_call_with_checked_results(
     return as_called
 
 
+def resting_speeds(robot: Robot) -> np.ndarray:
+    """Zeros, one for each speed, in an array that is made once and can't be changed."""
+    return robot.made_once(resting_speeds, lambda: _constant(np.zeros(robot.nv)))
+
+
+def _constant(x: np.ndarray) -> np.ndarray:
+    x.flags.writeable = False
+    return x
+
+
 def all_samples_finite(x: np.ndarray) -> bool:
     """Whether all numbers are finite; the sum, which may overflow, is tested first, because that is quicker."""
     return math.isfinite(x.sum()) or bool(np.isfinite(x).all())

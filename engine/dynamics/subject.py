@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
+from ..dataclass import dataclass
+from ..machine.jit.result_parts import Part
 from ..machine.program.recording import Columns, Program, Recording
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot, Three, Tree
-from .derivatives import Unsolved, derivative_matrices_by_rows
+from .derivatives import Unsolved
 from .sweeps import Load, Wrenches
 from .wrenches import constant_wrenches, wrenches_on_bodies
 
@@ -64,9 +66,10 @@ class ProgramRow:
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
     give the same numbers.  Where an inertia is divided by, `watched` are numbers that are enormous if next to nothing
     is left of it.  Robots of more than `most` bodies have it as plain text only, because straight code for so
-    many takes seconds to compile.  `parts` are names and shapes of the arrays into which calls divide the numbers;
+    many takes seconds to compile.  `parts` are those into which calls divide the numbers;
     without them, a call's result is one array of the shape.  `unsolved` is the text up to the solving of a linear
-    system for many columns, which compiled code of large robots does in a loop.
+    system for many columns, which compiled code of large robots does in a loop.  A row that is for one sample `alone`
+    has there what an error says of several.
     """
 
     about: str
@@ -77,8 +80,9 @@ class ProgramRow:
     regroups: bool = True
     most: int = 200
     watched: Callable[[Subject, Given], list[Scalar]] | None = None
-    parts: Callable[[Subject], Sequence[tuple[str, tuple[int, ...]]]] | None = None
+    parts: Callable[[Subject], Sequence[Part]] | None = None
     unsolved: Callable[[Subject, Given], Unsolved] | None = None
+    alone: str = ""
 
     def widths(self, subject: Subject) -> dict[str, int]:
         """The number of columns of each group of inputs."""
@@ -100,12 +104,12 @@ class ProgramRow:
             return self.recorded(recording, subject)
         given, watched = self._begun(recording, subject)
         of = self.unsolved(subject, given)
-        inner, numbers, n = Recording("columns"), of.factors.numbers(), len(of.qdd)
+        inner, numbers = Recording("columns"), of.factors.numbers()
         factors = of.factors.with_numbers(inner.input("shared", len(numbers)))
-        solving = inner.program(solved=factors.solve(inner.input("column", n)))
-        made = recording.program(watched, **{self.output: [*of.qdd, *derivative_matrices_by_rows(of.columns)]})
+        solving = inner.program(solved=factors.solve(inner.input("column", subject.robot.nv)))
+        made = recording.program(watched, **{self.output: of.yet_to_be_solved()})
         shared = [recording.graph.node(x) for x in numbers]
-        return replace(made, columns=Columns(solving, shared, n, len(of.columns) // n))
+        return replace(made, columns=Columns(solving, shared, tuple(of.places)))
 
     def _begun(self, recording: Recording, subject: Subject) -> tuple[Given, Sequence[Scalar]]:
         """The inputs, and what is watched."""

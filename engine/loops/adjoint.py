@@ -14,7 +14,7 @@ from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
 from ..errors import InputError
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.adjoint import Taped, recorded_gradient, recorded_value_without_history
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot

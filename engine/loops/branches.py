@@ -10,11 +10,12 @@ Rows, steps, pivots and motions are chosen with numbers, in `branch_order_at_pos
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
@@ -138,18 +139,12 @@ class Branches(PartitionText):
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Forces of actuators and multipliers, and checks, of which only the first can fail."""
-        result = Split(self, given["q"], self.loops.rates(given["q"])[0], given["tau"])
+        result = Split(self.loops, self.order, given["q"], self.loops.rates(given["q"])[0], given["tau"])
         return [*result.actuated, *result.multipliers()], [result.fit(), 1.0, 1.0]
 
     def share(self, q: np.ndarray) -> float:
         """The share of the pivot that has lost most, of all eliminations."""
-        J, _ = self.loops.rates(q.tolist())
-        try:
-            result = Split(self, q.tolist(), J, [0.0] * self.loops.robot.nv)
-            result.multipliers()
-        except ZeroDivisionError:
-            return 0.0
-        return min((abs(as_float(pivot / size)) for pivot, size in zip(result.pivots, result.sizes)), default=1.0)
+        return Split.share(self.loops, self.order, q)
 
 
 class Inverse(Branches):
@@ -166,7 +161,7 @@ class Inverse(Branches):
         robot, q, qd = self.loops.robot, given["q"], given["qd"]
         tied = self.loops.tied(q)
         tau, _ = sweep_tree(bodies, robot.gravity, q, qd, given["qdd"], [True] * robot.nv, *self.acting(given))
-        result = Split(self, q, self.loops.rates([], None, tied)[0], tau)
+        result = Split(self.loops, self.order, q, self.loops.rates([], None, tied)[0], tau)
         return result.actuated, [result.fit(), *self.closing(q, qd, tied)]
 
 
@@ -176,9 +171,16 @@ class Split:
     `pivots` are those of all eliminations, `sizes` their values at the position where the order was chosen.
     """
 
-    def __init__(self, text: Branches, q: Sequence[Scalar], J: Sequence[Mapping[int, Scalar]], tau: Sequence[Scalar]):
-        self._robot, self._J, self._n = text.loops.robot, J, text.loops.robot.nv
-        self._order, self._part = text.order, text.order.part
+    def __init__(
+        self,
+        loops: Closure,
+        order: Order,
+        q: Sequence[Scalar],
+        J: Sequence[Mapping[int, Scalar]],
+        tau: Sequence[Scalar],
+    ):
+        self._robot, self._J, self._n = loops.robot, J, loops.robot.nv
+        self._order, self._part = order, order.part
         rows, steps = self._part.rows, self._order.steps
         S: list[list[Scalar]] = [[float(k == d) for k in range(self._n)] for d in self._robot.driven]
         S += loop_actuator_pushes(self._robot, q)
@@ -191,6 +193,17 @@ class Split:
             x.update((c, together[c]) for c in self._order.shared)
         result = [x.get(c, 0.0) for c in range(len(A[0]))]
         self.actuated, self._own = result[len(rows) :], result[: len(rows)]
+
+    @classmethod
+    def share(cls, loops: Closure, order: Order, q: np.ndarray) -> float:
+        """The share of the pivot that has lost most since the order was chosen, of all eliminations."""
+        J, _ = loops.rates(q.tolist())
+        try:
+            result = cls(loops, order, q.tolist(), J, [0.0] * loops.robot.nv)
+            result.multipliers()
+        except ZeroDivisionError:
+            return 0.0
+        return min((abs(as_float(pivot / size)) for pivot, size in zip(result.pivots, result.sizes)), default=1.0)
 
     @cached_property
     def _K(self) -> Elimination:

@@ -11,11 +11,11 @@ import numpy as np
 from ..dynamics import quantities
 from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
-from ..machine.jit.parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from .constraints import loop_closure
 from .families import quick_mechanism_result, serve_mechanism_calls
-from .sensitivity import mechanism_accelerations_along_numbers
+from .sensitivity import along_numbers_name, mechanism_accelerations_along_numbers
 from .slopes import Slopes, mechanism_slope_texts, mechanism_slopes_in_order
 
 if TYPE_CHECKING:
@@ -38,7 +38,13 @@ def derivatives(
     loops, the independent coordinates and speeds then stay, and the others follow, so that the loops stay closed.
     """
     if with_respect_to is not None:
-        return _chosen(robot, q, qd, tau, with_respect_to)
+        names = (with_respect_to,) if isinstance(with_respect_to, str) else (*with_respect_to,)
+        try:
+            along = robot.derived[along_numbers_name(names)]
+        except (AttributeError, KeyError, TypeError):
+            return _chosen(robot, q, qd, tau, names)
+        chosen: dict[str, np.ndarray] = along(q, qd, tau)
+        return chosen
     try:
         call = robot.derived[DERIVATIVES]
     except (AttributeError, KeyError):
@@ -50,11 +56,9 @@ def derivatives(
     return result
 
 
-def _chosen(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wanted: str | Sequence[str]
-) -> dict[str, np.ndarray]:
+def _chosen(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wanted: Sequence[str]) -> dict[str, np.ndarray]:
     """The accelerations, and those derivatives that are wanted, in this order."""
-    names = [wanted] if isinstance(wanted, str) else [*dict.fromkeys(wanted)]
+    names = [*dict.fromkeys(wanted)]
     keys = [name for name in names if name not in OF_STATE]
     along = mechanism_accelerations_along_numbers(robot, q, qd, tau, keys) if keys or not names else {}
     whole = derivatives(robot, q, qd, tau) if len(keys) < len(names) else {}

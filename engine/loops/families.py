@@ -11,7 +11,7 @@ from ..dynamics.direct import aim_direct_call
 from ..dynamics.samples import dynamics_without_numbers_error
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
-from ..machine.jit.parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from .constraints import Closure
 from .partition import best_partition

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dynamics import linear as tree
+from ..dynamics import quantities
+from ..dynamics.direct import direct_call
+from ..dynamics.entries import Entries
 from ..dynamics.kinematics import coordinate_rates
-from ..dynamics.samples import Samples, dynamics_call_with_checked_results, vector_of_dynamics_samples
+from ..dynamics.programs import HELD, LINEARIZED
+from ..dynamics.samples import Samples, dynamics_call_with_checked_results, resting_speeds
 from ..dynamics.spatial import dot
+from ..dynamics.state_space import put_state, state_space_parts
+from ..dynamics.sweeps import sweep_tree
 from ..errors import InputError, NumericalError
+from ..machine.jit.result_parts import Part, kernel_parts_divided, numbers_of_kernel_parts
 from ..machine.program.dual import Dual, dual_derivative
-from ..machine.program.scalars import Scalar, smaller
+from ..machine.program.scalars import Scalar, as_float, sign, smaller
 from ..robot.model import Body, Robot
 from .assembly import assemble
+from .branches import Order, Split, branch_order_at_position, loop_actuator_efforts, multipliers_in_equations
 from .constrained import ConstrainedEquations
 from .constraints import Closure, loop_closure
-from .elimination import pivot_size_margin_of_constraints
-from .families import TextFamily
-from .mechanism import COORDINATES, independent_coordinates, inverse
+from .effort import loop_efforts_have_limits
+from .families import TextFamily, serve_mechanism_calls
+from .mechanism import COORDINATES, independent_coordinates, inverse, mechanism_has_enough_actuators
 from .numbers import numbers_of_mechanism_with_bodies
-from .partition import best_partition, independent_speeds
+from .partition import Partition, independent_speeds
 from .search import CLOSED
 from .slopes import Displaced
-from .texts import CHECKS, NEAR, Arguments, PartitionText
+from .texts import Arguments, Arrays
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,148 +47,221 @@ def linearize(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: Arra
     `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
     whether the state is an equilibrium. With loops, x has the coordinates in `independent`, places of speeds.
     """
+    what = HELD if tau is None else LINEARIZED
+    try:
+        call = robot.derived[what]
+    except (AttributeError, KeyError):
+        call = _call(robot, what)
+    if qd is None:
+        qd = resting_speeds(robot)
+    result: dict[str, Any] = call(q, qd) if tau is None else call(q, qd, tau)
+    return result
+
+
+def _call(robot: Robot, what: str) -> Callable[..., dict[str, Any]]:
+    """The robot's direct call of this name."""
     if not getattr(robot, "tied", False):
-        return {**tree.linearize_tree(robot, q, qd, tau), "independent": tuple(range(getattr(robot, "nv", 0)))}
-    return _closed(robot, q, qd, tau)
+        return quantities.linearized(robot, held=what == HELD)
+    widths = (robot.nq, robot.nv) if what == HELD else (robot.nq, robot.nv, robot.nv)
+    return direct_call(robot, what, (), widths, partial(_closed, robot), linearize.__doc__ or "")
 
 
 @dynamics_call_with_checked_results
-def _closed(robot: Robot, q: ArrayLike, qd: ArrayLike | None, tau: ArrayLike | None) -> dict[str, Any]:
+def _closed(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None) -> dict[str, Any]:
     """The linearised equations of a mechanism with its loops closed, in its independent coordinates."""
-    s = Samples(robot, q=q, qd=np.zeros(robot.nv) if qd is None else qd).finite()
+    s = (Samples(robot, q=q, qd=qd) if tau is None else Samples(robot, q=q, qd=qd, tau=tau)).finite()
     if s.count is not None:
         raise InputError("a linearisation is about one state", found=f"{s.count} samples")
-    loops, driven = loop_closure(robot), list(robot.driven)
-    place, speeds, still, independent = _followed(loops, s.arrays["q"], s.arrays["qd"])
-    turning = [joint.name for joint in robot.moving if joint.type.orientation is not None]
-    if speeds.any() and any(k in robot.joint(name).speeds for name in turning for k in independent):
+    loops, place = loop_closure(robot), s.arrays["q"]
+    if not _is_closed(loops, place):
+        place = assemble(robot, place)
+    given = {**{name: x[None] for name, x in s.arrays.items()}, "q": place[None]}
+    independent = independent_coordinates(loops, place)
+    try:
+        return _linearized(loops, independent, given)
+    except NumericalError:
+        own = independent_speeds(loops, loops.jacobian(place)[0])
+        if own == list(independent):
+            raise
+        return _linearized(loops, own, given)
+
+
+def _is_closed(loops: Closure, q: np.ndarray) -> bool:
+    """Whether a position is as closed as it can be."""
+    gaps, tied = loops.gap(q) * loops.row_scale, loops.tied(q.tolist())
+    return float(gaps @ gaps) <= CLOSED * CLOSED and all(as_float(x) >= UPRIGHT for x in loops.upright(tied))
+
+
+def _linearized(loops: Closure, independent: Sequence[int], given: Arrays) -> dict[str, Any]:
+    """The linearised equations in these coordinates, at a closed position."""
+    robot, what = loops.robot, LINEARIZED if "tau" in given else HELD
+    _refuse_what_turns_or_rolls(robot, given["qd"], independent)
+    if what == HELD:
+        mechanism_has_enough_actuators(robot, given["q"])
+    family = linearized_mechanism_texts(loops, independent, what)
+    rows = family.rows(given)
+    text = family.known[0]
+    if not text.final:  # limits of actuators decide how they share their work
+        motion = _without_accelerations(loops, text.part, given["q"][0], given["qd"][0])
+        holding = np.zeros((1, robot.nv))
+        holding[:, list(robot.driven)] = inverse(robot, given["q"][0], *motion)[: len(robot.driven)]
+        return _linearized(loops, independent, {**given, "tau": holding})
+    if list(independent) == robot.derived.get(COORDINATES):
+        serve_mechanism_calls(text, what)
+    result = kernel_parts_divided(rows[0], text.parts())
+    assert isinstance(result, dict)
+    return result
+
+
+def _refuse_what_turns_or_rolls(robot: Robot, qd: np.ndarray, independent: Sequence[int]) -> None:
+    """Raises an error for a moving robot whose displacements aren't those of its independent coordinates."""
+    turning = _turned_freely(robot, independent)
+    if qd.any() and turning:
         raise InputError(
             f"the independent coordinates turn `{turning[0]}` freely; such a state can be linearised at rest only",
             allowed="rates of 0",
         )
-    if speeds.any() and robot.rolls:
+    if qd.any() and robot.rolls:
         raise InputError(
             f"{robot.name} rolls or skates: on its way, where it is doesn't follow from its independent coordinates; "
             "such a state can be linearised at rest only",
             allowed="rates of 0",
         )
-    holding = np.zeros(robot.nv)
-    if tau is None:
-        holding[driven] = inverse(robot, place, speeds, still)[: len(driven)]
-    else:
-        holding = vector_of_dynamics_samples("tau", tau, robot.nv)
-    rows = linearized_mechanism_texts(loops, independent).rows(
-        {"q": place[None], "qd": speeds[None], "tau": holding[None]}
-    )[0]
-    count, qdd = len(independent), rows[: robot.nv]
-    slopes = rows[robot.nv :].reshape(count, 2 * count + len(driven))
-    A = np.zeros((2 * count, 2 * count))
-    A[:count, count:] = np.eye(count)
-    A[count:] = slopes[:, : 2 * count]
-    B = np.zeros((2 * count, len(driven)))
-    B[count:] = slopes[:, 2 * count :]
-    return {
-        "A": A,
-        "B": B,
-        "q": place.copy(),
-        "tau": holding,
-        "qdd": qdd,
-        "equilibrium": not speeds.any() and float(abs(qdd).max(initial=0.0)) < 1e-9,
-        "actuated": tuple(driven),
-        "independent": tuple(independent),
-    }
 
 
-def _followed(
-    loops: Closure, q: np.ndarray, speeds: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, Sequence[int]]:
-    """The closed position, all speeds, all accelerations if the independent ones are 0, and independent coordinates."""
-    given = {"q": q[None], "qd": speeds[None]}
-    known: TextFamily | None = loops.robot.derived.get(Following)
-    place = q
-    if known is None or not known.known or not (rows := known.known[0].rows(given)[0])[-CHECKS:].min() >= 0.0:
-        place = assemble(loops.robot, q)
-        given["q"] = place[None]
-        independent = independent_coordinates(loops, place)
-        known = _following(loops, independent)
-        try:
-            rows = known.rows(given)[0]
-        except NumericalError:
-            known = _following(loops, independent_speeds(loops, loops.jacobian(place)[0]))
-            rows = known.rows(given)[0]
-        if known.known[0].part.independent == loops.robot.derived.get(COORDINATES):
-            loops.robot.derived[Following] = known
-    nv = loops.robot.nv
-    return place, rows[:nv], rows[nv : 2 * nv], known.known[0].part.independent
+def _turned_freely(robot: Robot, independent: Sequence[int]) -> list[str]:
+    """Joints with Euler parameters among the independent coordinates."""
+    turning = [joint for joint in robot.moving if joint.type.orientation is not None]
+    return [joint.name for joint in turning if any(k in joint.speeds for k in independent)]
 
 
-def _following(loops: Closure, independent: Sequence[int]) -> TextFamily:
-    """The family of the robot's texts of motions in these coordinates."""
-    text = lambda q: Following(loops, best_partition(loops, q, (), independent))  # noqa: E731
-    return loops.robot.made_once(
-        (Following, tuple(independent)), lambda: TextFamily(loops, text, coordinates=independent)
-    )
-
-
-class Following(PartitionText):
-    """The text of all speeds that follow from the independent ones, and of all accelerations if these have none."""
-
-    inputs = ("q", "qd")
-
-    def results(self) -> int:
-        """The number of speeds and accelerations."""
-        return 2 * self.loops.robot.nv
-
-    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """The speeds, the accelerations, and checks; the second is that the position is as closed as it can be."""
-        loops, part, q = self.loops, self.part, given["q"]
-        equations, tied = ConstrainedEquations(loops, part, bodies), loops.tied(q)
-        K = equations.factors(equations.rows(q, tied))
-        speeds = K.solve([*([0.0] * len(part.rows)), *(given["qd"][k] for k in part.independent)])
-        _, drift = loops.rates(q, speeds, tied)
-        still = K.solve([*(-drift[r] for r in part.rows), *([0.0] * len(part.N))])
-        gaps = [x * float(s) for x, s in zip(loops.gaps(q, tied), loops.row_scale)]
-        right_way: Scalar = 1.0
-        for cosine in loops.upright(tied):
-            right_way = smaller(right_way, cosine - UPRIGHT)
-        closed = CLOSED * CLOSED - (dot(gaps, gaps) if gaps else 0.0)
-        return [*speeds, *still], [
-            pivot_size_margin_of_constraints(K.pivots, [NEAR * x for x in part.pivots]),
-            closed,
-            right_way,
-        ]
+def _without_accelerations(
+    loops: Closure, part: Partition, q: np.ndarray, qd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The speeds, and the accelerations of all joints if the independent ones have none."""
+    J, drift = loops.jacobian(q, qd)
+    return qd, np.linalg.solve(part.matrix(J), [*(-drift[list(part.rows)]), *([0.0] * len(part.N))])
 
 
 class Linear(Displaced):
-    """The text of derivatives of the independent accelerations along motions that keep the loops closed.
+    """The text of the linearised equations; with an order of the forces, under those that hold the state.
 
     Columns are the independent coordinates, then their speeds, then the forces of actuated joints.
     """
 
+    def __init__(
+        self,
+        loops: Closure,
+        part: Partition,
+        wrenched: tuple[str, ...] = (),
+        least: Sequence[float] = (),
+        order: Order | None = None,
+    ):
+        self.order = order
+        self.inputs = ("q", "qd", "tau") if order is None else ("q", "qd")
+        self._parts = state_space_parts(loops.robot, part.independent, loops.robot.driven, closed=True)
+        super().__init__(loops, part, wrenched, least)
+        shares = order is not None and bool(order.shared)
+        self.final = not (shares and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))
+
     def results(self) -> int:
-        """The number of accelerations and of entries of the derivatives."""
-        count, robot = len(self.part.N), self.loops.robot
-        return robot.nv + count * (2 * count + len(robot.driven))
+        """The number of all numbers of the parts."""
+        return numbers_of_kernel_parts(self._parts)
+
+    def parts(self) -> tuple[Part, ...]:
+        """A, B, the position, forces, accelerations, and what they are about."""
+        return self._parts
+
+    def identity(self) -> tuple[str, ...]:
+        """Everything that the program depends on, as strings."""
+        return *super().identity(), repr(self.order)
+
+    def _rest(self) -> tuple[object, ...]:
+        return *super()._rest(), self.inputs
+
+    def chosen(self) -> Any:
+        """The least pivots and the order of the forces."""
+        return self.least, self.order
+
+    def choose(self, chosen: Any) -> None:
+        """Take these with other numbers."""
+        self.least, self.order = chosen
+
+    def share(self, q: np.ndarray) -> float:
+        """The share of the pivot that has lost most, of all eliminations."""
+        own = super().share(q)
+        return own if self.order is None else min(own, Split.share(self.loops, self.order, q))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """Accelerations, derivatives, and checks."""
-        robot, part = self.loops.robot, self.part
-        T, factors, z, qdd, checks = self.balanced(given, bodies)
-        rates = [coordinate_rates(robot, given["q"], column) for column in T]
-        moved: list[Scalar] = [Dual(x, {c: rate[k] for c, rate in enumerate(rates)}) for k, x in enumerate(given["q"])]
-        speeds = [Dual(given["qd"][k], {len(z) + c: 1.0}) for c, k in enumerate(part.independent)]
-        still = [0.0] * len(part.rows)
+        """The numbers of the parts, and checks; the second is that the position is as closed as it can be."""
+        robot, part, loops, q = self.loops.robot, self.part, self.loops, given["q"]
+        equations, tied = ConstrainedEquations(loops, part, bodies), loops.tied(q)
+        K = equations.factors(equations.rows(q, tied))
+        fixed = [0.0] * len(part.rows)
+        qd = K.solve([*fixed, *(given["qd"][k] for k in part.independent)])
+        tau, fit = given.get("tau", [0.0] * robot.nv), list[Scalar]()
+        if self.order is not None:
+            _, drift = loops.rates(q, qd, tied)
+            still = K.solve([*(-drift[r] for r in part.rows), *([0.0] * len(part.N))])
+            needed, _ = sweep_tree(bodies, robot.gravity, q, qd, still, [True] * robot.nv, *self.acting(given))
+            holding = Split(loops, self.order, q, loops.rates([], None, tied)[0], needed)
+            for k, x in zip(robot.driven, holding.actuated):
+                tau[k] = x
+            fit.append(holding.fit())
+        state: Arguments = {**given, "qd": qd, "tau": tau}
+        T, factors, z, qdd, checks = self.balanced(state, bodies)
+        rates = [coordinate_rates(robot, q, column) for column in T]
+        moved: list[Scalar] = [Dual(x, {c: rate[k] for c, rate in enumerate(rates)}) for k, x in enumerate(q)]
+        speeds = [Dual(qd[k], {len(z) + c: 1.0}) for c, k in enumerate(part.independent)]
         off, _ = self.unbalanced(
-            given, numbers_of_mechanism_with_bodies(self.loops, bodies), moved, lambda K: K.solve([*still, *speeds]), z
+            state, numbers_of_mechanism_with_bodies(loops, bodies), moved, lambda K: K.solve([*fixed, *speeds]), z
         )
         columns = [factors.solve([-dual_derivative(x, k) for x in off]) for k in range(2 * len(z))]
         columns += [factors.solve([column[k] for column in T]) for k in robot.driven]
-        return [*qdd, *(column[r] for r in range(len(z)) for column in columns)], checks
+        numbers = self._numbers(q, columns, qd, tau, qdd)
+        gaps = [x * float(s) for x, s in zip(loops.gaps(q, tied), loops.row_scale)]
+        closed = CLOSED * CLOSED - (dot(gaps, gaps) if gaps else 0.0)
+        for cosine in loops.upright(tied):
+            closed = smaller(closed, cosine - UPRIGHT)
+        *_, staying = self.closing(q, given["qd"], tied)
+        if robot.rolls or _turned_freely(robot, part.independent):
+            staying = smaller(staying, -sum((x * sign(x) for x in qd), 0.0))
+        whole: Scalar = checks[0]
+        for x in fit:
+            whole = smaller(whole, x)
+        return numbers, [whole, closed, staying, *checks[3:]]
+
+    def _numbers(
+        self,
+        q: Sequence[Scalar],
+        columns: Sequence[Sequence[Scalar]],
+        qd: Sequence[Scalar],
+        tau: Sequence[Scalar],
+        qdd: Sequence[Scalar],
+    ) -> list[Scalar]:
+        """All numbers of the parts."""
+        n, found = len(self.part.N), Entries()
+        for k in range(n):
+            found.put("A", k, n + k, 1.0)
+        for c, column in enumerate(columns):
+            for r, x in enumerate(column):
+                found.put(*(("A", n + r, c) if c < 2 * n else ("B", n + r, c - 2 * n)), x)
+        for k, x in enumerate(q):
+            found.put("q", 0, k, x)
+        put_state(found, qd, tau, qdd)
+        return found.numbers(self._parts)
 
 
-def linearized_mechanism_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
+def linearized_mechanism_texts(loops: Closure, independent: Sequence[int], what: str) -> TextFamily:
     """The family of the robot's texts of linearised equations in these coordinates."""
-    return loops.robot.made_once(
-        (Linear, tuple(independent)),
-        lambda: TextFamily(loops, lambda q: Linear.at(loops, q, independent), coordinates=independent),
-    )
+
+    def family() -> TextFamily:
+        there = multipliers_in_equations(loops) if what == HELD else None
+
+        def made(q: np.ndarray) -> Linear:
+            order = None if there is None else branch_order_at_position(loops, q, there)
+            return Linear.at(loops, q, independent, (), order)
+
+        return TextFamily(loops, made, coordinates=independent)
+
+    return loops.robot.made_once((Linear, what, tuple(independent)), family)

@@ -12,7 +12,7 @@ from ..dynamics import calls as tree
 from ..dynamics import quantities
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError, NumericalError
-from ..machine.jit.parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from . import accelerations, branches, effort
 from .assembly import assemble

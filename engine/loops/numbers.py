@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.spatial import Factor, Vector
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..errors import DenocError, InputError
 from ..machine.program.scalars import as_floats
+from ..robot.file_number import FileNumber, robot_file_number
 from ..robot.model import Body, Coupling, Robot, Three
-from ..robot.nearby import FileNumber, robot_file_number
 from ..robot.placement import Placement, turn_matrix_of
 from .constraints import Closure, loop_closure
 from .ties import Side, Tie

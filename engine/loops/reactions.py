@@ -12,7 +12,7 @@ from ..dynamics.spatial import Matrix, Vector, add, dot, scale, to_parent_axes, 
 from ..dynamics.sweeps import sweep_tree
 from ..dynamics.wrenches import wrenches_on_bodies
 from ..errors import NumericalError
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from ..robot.placement import Placement
@@ -98,7 +98,7 @@ class Reactions(Inverse):
         robot, loops, q, qd, qdd = self.loops.robot, self.loops, given["q"], given["qd"], given["qdd"]
         tied = loops.tied(q)
         tau, _ = sweep_tree(bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, *self.acting(given))
-        split = Split(self, q, loops.rates([], None, tied)[0], tau)
+        split = Split(loops, self.order, q, loops.rates([], None, tied)[0], tau)
         on_links, across = wrenches_exerted_by_ties(
             loops, q, tied, split.actuated[len(robot.driven) :], split.multipliers()
         )

@@ -100,7 +100,7 @@ class Regressor(Inverse):
         tied, columns = self.loops.tied(q), range(tree.regressor_width(robot))
         tau = tree.regressor_tangents(robot, q, qd, given["qdd"])
         units: list[Scalar] = [Dual(0.0, {k: 1.0}) for k in range(robot.nv)]
-        balance = Split(self, q, self.loops.rates([], None, tied)[0], units)
+        balance = Split(self.loops, self.order, q, self.loops.rates([], None, tied)[0], units)
         shares = [[dual_derivative(x, k) for k in range(robot.nv)] for x in balance.actuated]
         parts = [[dual_derivative(x, column) for x in tau] for column in columns]
         checks = [dual_value(balance.fit()), *self.closing(q, qd, tied)]

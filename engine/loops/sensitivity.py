@@ -10,11 +10,11 @@ import numpy as np
 
 from ..dynamics.direct import direct_call
 from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.number_symbols import Path
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import add, scale
-from ..dynamics.symbols import Path
 from ..errors import InputError, NumericalError
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
@@ -101,11 +101,16 @@ class AlongNumbers(Displaced):
         return result
 
 
+def along_numbers_name(keys: Sequence[str]) -> Hashable:
+    """The name of a robot's direct call for the derivatives along these numbers of its file."""
+    return (AlongNumbers, *keys)
+
+
 def mechanism_accelerations_along_numbers(
     robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, keys: Sequence[str]
 ) -> dict[str, np.ndarray]:
     """The accelerations `qdd`, and their derivatives along the numbers of the file that these keys lead to, by key."""
-    what = (AlongNumbers, *keys)
+    what = along_numbers_name(keys)
     call = getattr(robot, "derived", {}).get(what)
     if call is None:
         if not isinstance(robot, Robot):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..dynamics.derivatives import SLOPES, coordinates_along_speeds, derivative_matrices_by_rows
 from ..dynamics.spatial import add, scale
 from ..dynamics.sweeps import sweep_tree
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot

@@ -15,24 +15,24 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ..dynamics.number_symbols import dynamics_program_shared_by_shape
 from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import dynamics_program_shared_by_shape
 from ..dynamics.wrenches import Applied, constant_wrenches, wrenches_on_bodies
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..robot.model import Body, Coupling, Three
-from .closing import closing_margins_of_loops
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin_of_constraints
 from .exchange import exchanged
 from .methods import MethodParameters, Problem, reduced_by_closure_method
+from .openness import closing_margins_of_loops
 from .partition import Partition
 from .ties import Side, Tied
 

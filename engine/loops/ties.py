@@ -13,8 +13,9 @@ first frame's axes and relative to it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..dataclass import dataclass
 from ..dynamics.one_body import joint_twist, rate_tensor
 from ..dynamics.spatial import (
     Factor,

@@ -6,8 +6,7 @@ actuators, such as massless joints that only measure the platform's place, is a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..robot.model import Robot, way_from_base
 

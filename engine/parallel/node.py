@@ -147,10 +147,10 @@ def _eliminated(part: LegPart, own: Own, inbox: Message) -> None:
     free = [k for k in range(part.nv) if k not in part.kept]
     wide: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for k in reversed(free):
-        p, dual, delta = leg_projector_left_part(Phi, P[:, :, k])
+        p, delta = leg_projector_left_part(Phi, P[:, :, k])
         if not (delta * loops.column_scale[k] ** 2 > TINY**2).all():
             _refuse(part)
-        Phi = leg_projector_without_direction(Phi, p, dual, delta)  # Φ₂ = Φ₃ − p̃ p̃ᵀ / δ (eq. 3.8)
+        Phi = leg_projector_without_direction(Phi, p, delta)  # Φ₂ = Φ₃ − p̃ p̃ᵀ / δ (eq. 3.8)
         wide[k] = p, delta
     L = np.zeros((N, part.nv, 6))
     for place, k in enumerate(free):  # θ̇ = p̃ᵀ (t_P − Σ p θ̇ of the joints before) / δ (eqs. 3.4 and 3.7)

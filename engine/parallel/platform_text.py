@@ -12,10 +12,11 @@ Which rows of C, which freedoms and which pivots are taken is chosen with number
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import Factors, inertia_vanishes_in_all_states
 from ..dynamics.one_body import Motion, inertia_wrench
 from ..dynamics.spatial import Matrix, Vector, dot, subtract, transported_wrench

@@ -1,6 +1,6 @@
 """The projector Φ that removes a leg's directions from the platform's twist, one by one: Φ ← Φ − p̃ p̃ᵀ / δ.
 
-Arrays may have samples first.  With a metric, which makes products of twists free of units, p̃ᵀ is p̃ᵀ metric.
+Arrays may have samples first.
 """
 
 from __future__ import annotations
@@ -8,18 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 
-def leg_projector_left_part(
-    Phi: np.ndarray, p: np.ndarray, metric: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(p̃, p̃ᵀ, δ) of a direction p, with p̃ = Φ p the part of it that Φ leaves, and δ = p̃ᵀ p̃."""
+def leg_projector_left_part(Phi: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(p̃, δ) of a direction p, with p̃ = Φ p the part of it that Φ leaves, and δ = p̃ᵀ p̃."""
     rest = (Phi @ p[..., None])[..., 0]
-    dual = rest if metric is None else rest @ metric
-    return rest, dual, (rest * dual).sum(axis=-1)
+    return rest, (rest * rest).sum(axis=-1)
 
 
-def leg_projector_without_direction(
-    Phi: np.ndarray, rest: np.ndarray, dual: np.ndarray, delta: np.ndarray
-) -> np.ndarray:
+def leg_projector_without_direction(Phi: np.ndarray, rest: np.ndarray, delta: np.ndarray) -> np.ndarray:
     """The projector after one more direction is removed: Φ − p̃ p̃ᵀ / δ."""
-    smaller: np.ndarray = Phi - rest[..., :, None] * (dual / delta[..., None])[..., None, :]
+    smaller: np.ndarray = Phi - rest[..., :, None] * (rest / delta[..., None])[..., None, :]
     return smaller

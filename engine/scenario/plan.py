@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..laws.table import Spline
+from ..dataclass import dataclass
+from ..laws.csv_tables import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS
 from ..record.drawings import Drawing
@@ -28,12 +28,12 @@ from .read import (
     dead_time,
     forces,
     initial,
+    law_tables,
     loops,
     motion,
     plausible,
     record,
     solver,
-    tables,
     time,
     unused,
     wrenches,
@@ -152,13 +152,13 @@ def _start_with_inputs(
         feedforward=tuple(efforts.feedforward),
         wrenches=tuple(wrenches.read_scenario_wrenches(reading)),
         drives=tuple(start.driving),
-        breaks=tables.breaks_of_scenario_tables(reading, laws.all),
+        breaks=law_tables.breaks_of_scenario_tables(reading, laws.all),
     )
 
 
 def _doubts(reading: Reading, system: System, start: loops.Start, laws: _Laws) -> Iterator[str]:
     """The warnings of values that are hardly meant, and of entries that nothing reads."""
-    yield from tables.doubts_about_scenario_tables(reading, laws.all)
+    yield from law_tables.doubts_about_scenario_tables(reading, laws.all)
     yield from plausible.doubts_about_scenario_angles(reading, [*laws.motions.items(), *laws.forces.items()])
     yield from unused.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws.all])
 

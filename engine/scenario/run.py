@@ -23,7 +23,7 @@ from ..text.change import Change, changed_document, parted_changes
 from ..text.checking import yaml_value_in_words
 from ..text.document import Document
 from ..text.library import find_library_file
-from ..text.source import document_from_mapping, read_yaml_document
+from ..text.source import document_from_mapping, read_shared_yaml_document
 from .callables import When, plan_with_python_forces
 from .conclude import conclude_result
 from .course import (
@@ -84,7 +84,7 @@ def opened_scenario(scenario: Scenario) -> tuple[Document, str, Path | None]:
         return document_from_mapping(scenario), "", None
     path = find_library_file(scenario, "scenarios")
     replay_files_unchanged(path)
-    return read_yaml_document(path), name_of_scenario(path), path.parent
+    return read_shared_yaml_document(path), name_of_scenario(path), path.parent
 
 
 def changed_robot_of_scenario(robot: Robot, changes: Sequence[Change]) -> Robot:

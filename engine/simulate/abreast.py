@@ -8,14 +8,15 @@ isn't clear, or that can't go on, is left to the loop of single runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine.jit.curves import EMPTY, SignalPieces, fitted_signal_pieces
+from ..dataclass import dataclass
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
+from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from . import blows, modes, reasons, saturation
 from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings

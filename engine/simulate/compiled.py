@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.looped import runs_as_loop_over_bodies
-from ..dynamics.symbols import INERTIAL, Own, dynamics_program_shared_by_shape, own_numbers
+from ..dynamics.number_symbols import INERTIAL, Own, dynamics_program_shared_by_shape, own_numbers
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.ledger import RUNS

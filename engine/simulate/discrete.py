@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
+from ..dataclass import dataclass
 from ..loops.partition import Partition
 
 
@@ -61,7 +62,7 @@ class Discrete:
     def program(self) -> tuple[object, ...]:
         """The part of the state on which recorded equations depend."""
         part = self.partition
-        base = (self.fixed, replace(part, pivots=()) if part is not None else None)
+        base: tuple[object, ...] = (self.fixed, replace(part, pivots=()) if part is not None else None)
         if self.sharing:
             return (*base, "sharing")
         return (*base, self.switched) if self.switched else base

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.one_body import smooth_dry_friction
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import Pivot, sweep_tree
 from ..loops.constrained import AppliedForces, ConstrainedEquations
@@ -114,7 +115,7 @@ def friction_in_run(system: System, now: Situation, qd: Sequence[Scalar], model:
     forces: dict[int, Scalar] = {}
     for k, coulomb in zip(system.coulomb, model.coulomb):
         if system.smooth:
-            forces[k] = coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
+            forces[k] = smooth_dry_friction(coulomb, qd[k], system.smooth)
         elif k in system.ruled:
             forces[k] = coulomb * sign(qd[k])
         else:

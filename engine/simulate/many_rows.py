@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH
@@ -57,7 +57,7 @@ def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     each = {name: x.reshape(count, instants, -1) for name, x in _joined(parts, count * instants).items()}
     nq, nv = system.robot.nq, system.robot.nv
     fields = dict(zip(FIELDS, np.split(each["row"], np.cumsum([nq, *[nv] * (len(FIELDS) - 1)]), axis=2)))
-    whole = np.all(sound.reshape(count, instants), axis=1)
+    whole = np.logical_and.reduce(sound.reshape(count, instants), axis=1)
     if system.loops is None:
         return Evaluated(fields, each["energy"], whole)
     cuts = each["cuts"].reshape(count, instants, -1, 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -122,6 +123,19 @@ def _let_go(run: Runner, t: float, y: np.ndarray, k: int, direction: float) -> N
     run.discrete = discrete_state_with_contacts(run, run.complete(t, y)[0], slip, held)
 
 
+def least_change_of_speeds(J: np.ndarray, rates: np.ndarray, speeds: np.ndarray, kept: Sequence[int]) -> np.ndarray:
+    """The least change with which constraints have these rates and the `kept` speeds stay; samples come first.
+
+    The Jacobian J, the rates and the speeds are scaled, so that turns and shifts can be compared.
+    """
+    n = speeds.shape[-1]
+    units = np.broadcast_to(np.eye(n)[list(kept)], (*J.shape[:-2], len(kept), n))
+    rows = np.concatenate([J, units], axis=-2)
+    off = np.concatenate([rates, speeds[..., list(kept)]], axis=-1) - (rows @ speeds[..., None])[..., 0]
+    change: np.ndarray = (np.linalg.pinv(rows, rcond=TINY) @ off[..., None])[..., 0]
+    return change
+
+
 def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
     """The state with speed k exactly 0, and in a mechanism the other speeds to match."""
     system, place = run.system, run.system.place_of(k)
@@ -130,13 +144,9 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     if system.loops is None:
         return y
     q, qd = (np.array(x) for x in run.complete(t, y))
-    loops, n = system.loops, system.robot.nv
-    scale, fixed = loops.column_scale, [*system.prescribed, k]
-    rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(n)[fixed]])
-    off = np.concatenate([wanted_row_signals(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (
-        qd / scale
-    )
-    change = np.linalg.pinv(rows, rcond=TINY) @ off
+    loops, scale = system.loops, system.loops.column_scale
+    rates = wanted_row_signals(system, t)[1] * loops.row_scale
+    change = least_change_of_speeds(loops.scaled(loops.jacobian(q)[0]), rates, qd / scale, [*system.prescribed, k])
     if abs(change).max() > DEAD:
         return y
     for j in system.state_speeds:

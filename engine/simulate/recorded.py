@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..dynamics.number_symbols import planted_bodies
 from ..dynamics.spatial import dot
-from ..dynamics.symbols import planted_bodies
 from ..loops.constraints import Closure
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.nodes import Node

@@ -10,11 +10,12 @@ proposals go round in circles, is left to `sticking.py`, alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import inertia_matrix
 from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Body
@@ -62,22 +63,15 @@ def settled_modes_of_runs(
 
     `loose` is the column of a joint whose support has just reached its bound, or −1, and `direction` its way then.
     """
-    system = patterns.run.system
     contacts = free_contacts(patterns, ask, runs, t, y)
     if not patterns.switching:
         return Settled(y, contacts, np.ones(len(runs), dtype=bool))
-    places = [system.place_of(k) for k in patterns.switching]
-    lower, upper = joints_touching_stops(system, patterns.limits.some(runs), q)
-    rough = patterns.rough
-    rest = (abs(y[:, places]) <= sticking.RESTING) & (rough | lower | upper)
-    y = y.copy()
-    y[:, places] = np.where(rest, 0.0, y[:, places])
-    slip = np.where(~rest & rough, np.sign(y[:, places]) + (y[:, places] == 0.0), 0.0)
-    freed = np.zeros_like(rest)
+    y, contacts, rest = brought_to_rest_or_slipping(patterns, contacts, runs, y, q, sticking.RESTING)
+    freed, slip = np.zeros_like(rest), contacts.slip.copy()
     these = np.flatnonzero(loose >= 0)
     freed[these, loose[these]] = True
-    slip[these, loose[these]] = np.where(rough[loose[these]], direction[these], 0.0)
-    start = replace(contacts, slip=slip, held=rest & ~freed, lower=lower, upper=upper)
+    slip[these, loose[these]] = np.where(patterns.rough[loose[these]], direction[these], 0.0)
+    start = replace(contacts, slip=slip, held=rest & ~freed)
     margin = np.where(loose >= 0, LOOSE, CLEAR)[:, None]
     return _proposed(patterns, ask, runs, t, y, start, rest & ~freed, margin)
 
@@ -88,6 +82,20 @@ def free_contacts(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray,
     if not patterns.bounded:
         return contacts
     return _limited(patterns.limits.some(runs), contacts, ask(runs, t, y, contacts).demanded)
+
+
+def brought_to_rest_or_slipping(
+    patterns: Patterns, contacts: Contacts, runs: np.ndarray, y: np.ndarray, q: np.ndarray, slow: float | np.ndarray
+) -> tuple[np.ndarray, Contacts, np.ndarray]:
+    """The states with slow joints at rest where something may hold them, the contacts of all others, and who rests."""
+    system = patterns.run.system
+    places = [system.place_of(k) for k in patterns.switching]
+    lower, upper = joints_touching_stops(system, patterns.limits.some(runs), q)
+    rest = (abs(y[:, places]) <= slow) & (patterns.rough | lower | upper)
+    y = y.copy()
+    y[:, places] = np.where(rest, 0.0, y[:, places])
+    slip = np.where(patterns.rough & ~rest, np.sign(y[:, places]) + (y[:, places] == 0.0), 0.0)
+    return y, replace(contacts, slip=slip, lower=lower, upper=upper), rest
 
 
 def _limited(limits: Limits, contacts: Contacts, demanded: np.ndarray) -> Contacts:

@@ -17,7 +17,7 @@ from .blows import NEARLY, speeds_after_blows
 from .complementarity import balance_contacts
 from .contacts import Contacts, Limits, Patterns, joints_touching_stops, stiction_force_ranges
 from .response import Response
-from .settling import CLEAR, LOOSE, Ask, Settled, free_contacts, inertia_matrices_of_runs
+from .settling import CLEAR, LOOSE, Ask, Settled, brought_to_rest_or_slipping, free_contacts, inertia_matrices_of_runs
 from .together import Starts
 
 NOISY = 10.0  # times the rounding of accelerations: within this factor, they are in doubt
@@ -39,18 +39,12 @@ def settled_modes_of_mechanisms(
     `loose` is the column of a joint whose support has just reached its bound, or −1, and `direction` its way then, or 0
     where all joints that are held share the load. What is asked is how they move without held joints.
     """
-    system = patterns.run.system
     contacts = free_contacts(patterns, ask, runs, t, y)
     if not patterns.switching:
         return Settled(y, contacts, np.ones(len(runs), dtype=bool))
-    places = [system.place_of(k) for k in patterns.switching]
-    scale = starts.alike.column_scale[runs][:, patterns.switching]
-    lower, upper = joints_touching_stops(system, patterns.limits.some(runs), q)
-    rest = (abs(y[:, places]) <= sticking.RESTING * scale) & (patterns.rough | lower | upper)
-    y = y.copy()
-    y[:, places] = np.where(rest, 0.0, y[:, places])
-    slip = np.where(patterns.rough & ~rest, np.sign(y[:, places]) + (y[:, places] == 0.0), 0.0)
-    contacts = replace(contacts, slip=slip, lower=lower, upper=upper)
+    slow = sticking.RESTING * starts.alike.column_scale[runs][:, patterns.switching]
+    y, contacts, rest = brought_to_rest_or_slipping(patterns, contacts, runs, y, q, slow)
+    slip, lower, upper = contacts.slip, contacts.lower, contacts.upper
     sure, still = np.ones(len(runs), dtype=bool), np.flatnonzero(rest.any(axis=1))
     if not len(still):
         return Settled(y, contacts, sure)

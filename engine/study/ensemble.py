@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.symbols import Path as Place
-from ..dynamics.symbols import shape_of_bodies
+from ..dataclass import dataclass
+from ..dynamics.number_symbols import Path as Place
+from ..dynamics.number_symbols import shape_of_bodies
 from ..errors import DenocError
 from ..machine.jit import choice
 from ..robot.model import Robot
@@ -170,7 +171,7 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
             quick.update(group.places)
             if asked.independent:  # it serves later blocks of the family, too
                 asked.exemplars[mark] = exemplar
-        elif not asked.independent and not (member.plan.system.planning and member.plan.robot.closed):
+        elif len(asked) > 1 and not asked.independent and _may_be_alike(member):
             alike.setdefault(member.likeness(), []).append((k, member))
     groups += [_of_members(members) for members in alike.values() if len(members) > 1]
     return plans, groups
@@ -194,6 +195,11 @@ def _member(plan: Plan) -> Member | None:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
     return None if run.without_inertia(begin, y) else Member(plan, run, y, run.signals(begin))
+
+
+def _may_be_alike(member: Member) -> bool:
+    """Whether a run may go beside others that are planned in full, too."""
+    return not (member.plan.system.planning and member.plan.robot.closed)
 
 
 def _of_numbers(asked: Variations, exemplar: Exemplar, family: Sequence[int]) -> Group | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..formats.load import load
 from ..robot.model import Robot

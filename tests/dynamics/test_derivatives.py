@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import denoc
 import references
-from comparing import off_accelerations
+from comparing import off, off_accelerations
+from denoc.dynamics import subject
 from denoc.machine.jit.choice import using_backend
 from displacing import eighth_order, moved, state
 from random_robots import Drawn, drawn
@@ -91,6 +92,49 @@ def test_compiled_code_is_the_plain_text(seed):
     for name, block in found["plain"].items():
         off = abs(found["compiled"][name] - block).max(initial=0.0)
         assert off <= max(worth, 1e-11) * max(abs(block).max(initial=0.0), 1e-6), name
+
+
+@pytest.mark.parametrize("most", [2, 1000])
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.sampled(6)
+def test_linearised_equations_are_made_of_the_derivatives(seed, most, monkeypatch):
+    """Compiled or not, in a loop over columns or not; `tau` is what inverse dynamics asks of the actuators."""
+    monkeypatch.setattr(subject, "MANY", most)
+    case = drawn(seed, links=(1, 4))
+    robot, n = case.robot, case.robot.nv
+    actuated = [k for joint in robot.moving if joint.actuated for k in joint.speeds]
+    holding = np.where(np.isin(np.arange(n), actuated), denoc.bias(robot, case.q, case.qd), 0.0)
+    worth = max(off_accelerations(denoc.inertia(robot, case.q)), 1e-11)
+    for forces, tau in (((), holding), ((case.tau,), case.tau)):
+        with using_backend("plain"):
+            right = denoc.derivatives(robot, case.q, case.qd, tau)
+        for backend in ("plain", "compiled", "auto"):
+            with using_backend(backend):
+                found = denoc.linearize(robot, case.q, case.qd, *forces)
+            assert found["actuated"] == tuple(actuated)
+            assert found["independent"] == tuple(range(n))
+            assert found["equilibrium"] is False
+            assert off(found["tau"], tau) < 1e-12
+            assert off(found["qdd"], right["qdd"]) <= worth
+            assert off(found["A"][n:], np.hstack([right["dq"], right["dqd"]])) <= 10 * worth
+            assert off(found["B"][n:], right["dtau"][:, actuated]) <= 10 * worth
+            assert (found["A"][:n, n:] == np.eye(n)).all()
+            assert not found["B"][:n].any()
+
+
+def test_an_equilibrium_has_no_speeds_and_no_accelerations():
+    robot = denoc.load("puma")
+    rest, little = np.zeros(6), np.array([0.0, 0.0, 1e-200, 0.0, 0.0, 0.0])
+    held = denoc.linearize(robot, robot.q0)["tau"]
+    for backend in ("plain", "compiled", "auto"):
+        with using_backend(backend):
+            for qd, tau, right in (
+                (None, None, True),
+                (rest, held, True),
+                (little, held, False),
+                (None, held + 1e-3, False),
+            ):
+                assert denoc.linearize(robot, robot.q0, qd, tau)["equilibrium"] is right
 
 
 def test_pinocchios_analytic_derivatives():

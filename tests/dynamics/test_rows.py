@@ -91,7 +91,7 @@ def worth(case, what, q):
 
 @pytest.mark.parametrize("what", PROGRAMS)
 @pytest.mark.parametrize("seed", range(32))
-@pytest.mark.sampled(26)
+@pytest.mark.sampled(52)
 def test_compiled_is_plain(what, seed):
     case = drawn(seed)
     for given in states(case):

@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 
 import denoc
+import yamls
 from augmented import by_multipliers, completed, coordinates, moving
+from comparing import off
 from denoc.loops.accelerations import Forward
 from denoc.loops.assembly import close_loops_by_newton
 from denoc.loops.constraints import loop_closure
+from denoc.machine.jit.account import noted_backend_runs
 from denoc.machine.jit.choice import using_backend
 from denoc.study.codegen import generate_code
+from denoc.text.library import find_library_file
 from displacing import eighth_order, moved
 
 pytestmark = pytest.mark.smoke
@@ -119,6 +123,59 @@ def test_compiled_derivatives_are_the_plain_ones(name):
         found[backend] = [*many.values(), *one.values(), linear["A"], linear["B"]]
     for plain, compiled in zip(found["plain"], found["compiled"]):
         assert abs(plain - compiled).max() <= 1e-11 * abs(plain).max() + 1e-13
+
+
+@pytest.mark.parametrize("name", ["four-bar", "three-rrr", "gough-stewart", "bricard", "suspension", "diff-drive"])
+def test_linearised_equations_are_one_text_compiled_or_not(name):
+    robot, _, q, qd, tau = moving(name, 12)
+    turns = any(joint.type.orientation is not None for joint in robot.moving) or robot.rolls
+    for given in ((), (None, tau)) if turns else ((), (None, tau), (qd,), (qd, tau)):
+        found = {}
+        for backend in ("plain", "compiled"):
+            with using_backend(backend):
+                found[backend] = denoc.linearize(robot, q, *given)
+        with noted_backend_runs() as notes:
+            found["direct"] = denoc.linearize(robot, q, *given)
+        assert not notes  # straight into compiled code
+        for one in found.values():
+            assert list(one) == ["A", "B", "q", "tau", "qdd", "equilibrium", "actuated", "independent"]
+            for key in ("A", "B", "q", "tau"):
+                size = max(abs(found["plain"][key]).max(initial=0.0), 1.0)
+                assert abs(one[key] - found["plain"][key]).max(initial=0.0) <= 1e-11 * size, key
+            for key in ("equilibrium", "actuated", "independent"):
+                assert one[key] == found["plain"][key]
+                assert type(one[key]) is type(found["plain"][key])
+
+
+def test_speeds_that_open_the_loops_are_refused_before_and_after_there_is_code():
+    robot, _, q, qd, _ = moving("three-rrr", 12)
+    wrong = qd + np.eye(len(qd))[-1]
+    for _ in range(3):
+        with pytest.raises(denoc.InputError, match="would open the loops"):
+            denoc.linearize(robot, q, wrong)
+        with using_backend("compiled"):
+            denoc.linearize(robot, q, qd)
+
+
+def test_what_holds_a_state_keeps_the_limits_of_shared_actuators():
+    data = yamls.load(find_library_file("four-bar", "robots").read_text())
+    crank, rocker = (
+        next(link["joint"] for link in data["links"] if link["name"] == name) for name in ("crank", "rocker")
+    )
+    rocker |= {"actuated": True, "effort": {"weight": 9}}
+    robot, q, _ = denoc.loads(yamls.dump(data)), *coordinates("four-bar")[1:]
+    still = np.zeros(robot.nv)
+    free = denoc.linearize(robot, q)["tau"]
+    most = 0.5 * abs(free[robot.joint(crank["name"]).speeds[0]])
+    crank |= {"effort": {"limits": [-float(most), float(most)]}}
+    robot = denoc.loads(yamls.dump(data))
+    for backend in ("plain", "compiled", "auto"):
+        with using_backend(backend):
+            found = denoc.linearize(robot, q)
+            needed = denoc.inverse(robot, q, still, still)
+        assert found["equilibrium"]
+        assert off(found["tau"][list(robot.driven)], needed) < 1e-12
+        assert abs(needed[0]) == pytest.approx(most)
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "carpet-scraper"])

@@ -65,6 +65,57 @@ needs_builtins = pytest.mark.skipif(
 
 @needs_builtins
 @pytest.mark.parametrize("count", COUNTS)
+def test_results_are_written_into_the_callers_array(count, call):
+    a, b = rows(count)
+    right, room = call(a, b), np.full((count + 2, 4), np.nan)
+    assert call(a, b, out=room[1:-1]) is not None
+    assert np.array_equal(room[1:-1], right)
+    assert np.isnan(room[[0, -1]]).all()  # nothing is written before it or behind it
+    out = np.empty((count, 4))
+    before = sys.getrefcount(out)
+    for given in ((a, b), (a[::-1].copy()[::-1], b), (a, b[0]), (a, [1.0, 2.0])):
+        found = call(*given, out=out)
+        if given[0].strides[0] > 0 or count == 1:
+            assert found is out
+            assert np.array_equal(out, call(*given))
+        else:
+            assert found[0] == "left"  # what lies backwards might overlap
+    del found
+    assert sys.getrefcount(out) == before
+
+
+@needs_builtins
+def test_arrays_that_cannot_take_results_are_left_to_the_general_function(call):
+    a, b = rows(21)
+    memory, frozen = np.zeros(21 * 7), np.zeros((21, 4))
+    frozen.flags.writeable = False
+    first, apart = memory[:63].reshape(21, 3), memory[63:].reshape(21, 4)
+    first[:] = a
+    assert call(first, b, out=apart) is apart  # side by side in one array
+    overlapping = memory[62:146].reshape(21, 4)
+    for out in (
+        overlapping,
+        frozen,
+        np.zeros((21, 8))[:, ::2],
+        np.zeros((4, 21)).T,
+        np.zeros((21, 4), "f4"),
+        np.zeros((20, 4)),
+        np.zeros((21, 5)),
+        np.zeros(84),
+        np.zeros((21, 4, 1)),
+        np.frombuffer(bytearray(8 * 84 + 1), np.uint8)[1:].view(float).reshape(21, 4),
+        [0.0],
+        None,
+    ):
+        before = memory.copy()
+        assert call(first, b, out=out)[0] == "left"
+        assert np.array_equal(memory, before)
+    assert call(a, b, into=apart)[0] == "left"
+    assert call(a[0], b[0], out=apart[0])[0] == "left"
+
+
+@needs_builtins
+@pytest.mark.parametrize("count", COUNTS)
 def test_any_number_of_samples(count, call, code):
     a, b = rows(count)
     found = call(a, b)

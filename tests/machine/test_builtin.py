@@ -14,7 +14,7 @@ import pytest
 
 from denoc.machine.jit import choice, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
-from denoc.machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
+from denoc.machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.recording import Recording
 
@@ -93,6 +93,7 @@ PARTS = {
     "dict": kernel_parts_in_order([("first", ()), ("others", (3,))]),
     "tuple": kernel_parts_in_order([("", (2,)), ("", ()), ("", (1, 1))]),
     "without the first": kernel_parts_in_order([("", (1, 3))], first=1),
+    "in three dimensions": kernel_parts_in_order([("whole", (2, 2, 1))]),
 }
 
 
@@ -125,6 +126,19 @@ def test_a_result_in_parts(name, single):
         assert np.isnan(arrays[0]).all(), "each part keeps the numbers alive"
 
 
+def test_a_dictionary_may_have_verdicts_and_other_objects(single):
+    names = ("of", "the", "file")
+    parts = (*PARTS["dict"], Part("well", 3, verdict=True), Part("names", 0, thing=names))
+    builtin = Builtin([3, 2], left)
+    single.serve(builtin, (4,), 1, parts)
+    for a, b in ((A, B), (A, B - 5.0), ([0.0, 1.0, 0.0], [0.0, -0.0]), ([0.0, 1.0, 0.0], [0.0, 1e-300])):
+        found, last = builtin.call(a, b), expected(np.array(a), np.array(b))[3]
+        assert list(found) == ["first", "others", "well", "names"]
+        assert found["well"] is bool(last >= 0.0)
+        assert found["names"] is names
+        assert found["others"][2] == last
+
+
 @pytest.mark.sampled(2)
 def test_parts_are_freed(single):
     builtin = Builtin([3, 2], left)
@@ -136,9 +150,11 @@ def test_parts_are_freed(single):
     try:
         for _ in range(100):
             builtin.call(A, B)
+            builtin.call([1.001 * REACH, 0.0, 0.0], B)
         before = tracemalloc.get_traced_memory()[0]
         for _ in range(1000):
             builtin.call(A, B)
+            builtin.call([1.001 * REACH, 0.0, 0.0], B)
         assert tracemalloc.get_traced_memory()[0] - before < 2000
     finally:
         tracemalloc.stop()

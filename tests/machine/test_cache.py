@@ -397,7 +397,7 @@ FALLS = {"puma": {"robot": "puma"}, "four-bar": {"robot": "four-bar", "initial":
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
 @pytest.mark.parametrize("name", FALLS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_chosen_backend_gives_the_same_bits_whatever_the_cache_holds(own_folder, name, backend):
     """Made anew, from the folder, and as the process has it: by default the state of the cache decides who computes."""
 

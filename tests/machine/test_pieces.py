@@ -7,12 +7,12 @@ import denoc
 from comparing import off
 from denoc.dynamics import programs, subject
 from denoc.dynamics.offered import offered_dynamics_quantity
-from denoc.machine.jit import kernel, objects, pieces
+from denoc.machine.jit import kernel, objects, program_pieces
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.nodes import live_nodes
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
-from denoc.robot.nearby import robot_file_number
+from denoc.robot.file_number import robot_file_number
 from denoc.study.complexity import chain_robot_for_times
 
 pytestmark = pytest.mark.sound
@@ -35,9 +35,9 @@ ROWS = np.random.default_rng(4).uniform(-1.0, 1.0, (21, 7))
 
 @pytest.fixture(params=[1, 7, 1000])
 def in_pieces(request, monkeypatch):
-    monkeypatch.setattr(pieces, "LONG", 0)
-    monkeypatch.setattr(pieces, "PIECE", request.param)
-    monkeypatch.setattr(pieces, "STORED", 11)
+    monkeypatch.setattr(program_pieces, "LONG", 0)
+    monkeypatch.setattr(program_pieces, "PIECE", request.param)
+    monkeypatch.setattr(program_pieces, "STORED", 11)
     return f"toy in pieces of {request.param}"
 
 
@@ -52,7 +52,7 @@ def codes(name, lanes=0):
 def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
     a, b = np.ascontiguousarray(ROWS[:, :5]), np.ascontiguousarray(ROWS[:, 5:])
     many, one = codes(in_pieces, lanes)
-    monkeypatch.setattr(pieces, "LONG", 10**9)
+    monkeypatch.setattr(program_pieces, "LONG", 10**9)
     whole, alone = codes("toy in one piece", lanes)
     right, finite, largest = whole(a, b)
     found, is_finite, reach = many(a, b)
@@ -65,6 +65,33 @@ def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
         for x, y, z in zip(one.groups(a[n], b[n]), alone.groups(a[n], b[n]), right):
             assert off(x, y) < 1e-14
             assert off(x, z[n]) < 1e-14
+
+
+def sparse():
+    """Few numbers among many zeros, one of them at the end; a second group has none."""
+    recording = Recording("sparse")
+    a = recording.input("a", 3)
+    found = [0.0] * 150
+    found[3], found[77], found[78], found[-1] = a[0] * a[1], 1.0, a[2], a[0] + a[2]
+    return recording.program(found=found, last=[a[1] - a[2]])
+
+
+@pytest.mark.parametrize("cut", [0, 10**9])
+def test_zeros_are_there_where_nothing_is_stored(cut, monkeypatch):
+    monkeypatch.setattr(program_pieces, "LONG", cut)
+    given = np.ascontiguousarray(ROWS[:, :3])
+    right = np.zeros((len(given), 150))
+    right[:, 3], right[:, 77], right[:, 78] = given[:, 0] * given[:, 1], 1.0, given[:, 2]
+    right[:, -1] = given[:, 0] + given[:, 2]
+    many = kernel.build_kernel(sparse, [3], [150, 1], ["sparse", str(cut)], False)
+    one = kernel.build_single_kernel(sparse, [3], [150, 1], ["sparse", str(cut)], False)
+    out = [np.full((len(given), 150), np.nan), np.full((len(given), 1), np.nan)]
+    _, finite, _ = many(given, out=out)
+    assert finite
+    assert (out[0] == right).all()
+    assert (out[1][:, 0] == given[:, 1] - given[:, 2]).all()
+    whole = np.array([np.concatenate(one.groups(row)) for row in given])
+    assert (whole == np.concatenate(out, axis=1)).all()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
@@ -81,7 +108,7 @@ def test_numbers_that_are_not_finite_are_seen(bad, in_pieces):
 @pytest.mark.parametrize("name", ["puma", "space-arm", "tree"])
 def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
-    monkeypatch.setattr(pieces, "LONG", 100)
+    monkeypatch.setattr(program_pieces, "LONG", 100)
     robot, rng = denoc.load(name), np.random.default_rng(2)
     q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
     with using_backend("plain"):
@@ -95,9 +122,10 @@ def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
 
 def test_long_robots_are_cut():
     made = offered_dynamics_quantity(chain_robot_for_times(16), "fdyn-derivatives").program()
-    assert pieces.cut_long_program(made, 1) is not None
+    assert program_pieces.cut_long_program(made, 1) is not None
     assert (
-        pieces.cut_long_program(offered_dynamics_quantity(denoc.load("puma"), "fdyn-derivatives").program(), 1) is None
+        program_pieces.cut_long_program(offered_dynamics_quantity(denoc.load("puma"), "fdyn-derivatives").program(), 1)
+        is None
     )
 
 
@@ -115,9 +143,13 @@ def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
         right = denoc.derivatives(robot, q, qd, tau)
     with using_backend("compiled", lanes=lanes):
         found, alone = denoc.derivatives(robot, q, qd, tau), denoc.derivatives(robot, q[4], qd[4], tau[4])
+        linear = denoc.linearize(robot, q[4], qd[4], tau[4])
     for key, x in right.items():
         assert off(found[key], x) < 1e-11
         assert off(alone[key], x[4]) < 1e-11
+    n, actuated = robot.nv, list(linear["actuated"])
+    assert off(linear["A"][n:], np.hstack([right["dq"][4], right["dqd"][4]])) < 1e-11
+    assert off(linear["B"][n:], right["dtau"][4][:, actuated]) < 1e-11
 
 
 def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):

@@ -169,6 +169,7 @@ def keys_and_buttons(page):
 
 
 @needs_browser
+@pytest.mark.full
 def test_contrast_and_a_narrow_screen(tmp_path):
     """Texts of all three kinds of pages pass WCAG's AA, 4.5 to 1, in light and dark, and fit a phone."""
     result, file = made("four-bar-idyn", tmp_path)

@@ -256,6 +256,7 @@ def test_wrong_sliders():
 
 
 @needs_browser
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.full) for one in OTHERS[:8])])
 def test_the_page_runs_in_a_browser(name, tmp_path):
     file = tmp_path / "page.html"

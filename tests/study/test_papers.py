@@ -252,6 +252,7 @@ def test_penalty_is_inaccurate_and_breaks_off_where_the_thesis_says():
     assert made("khan-2002-fig-4.5").verdict.endswith("exactly as in the thesis.")
 
 
+@pytest.mark.full
 def test_denoc_needs_few_evaluations_and_no_correction():
     for row in made("khan-2002-fig-4.12").rows:
         assert numbers(row[-1])[0] < 500

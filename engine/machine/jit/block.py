@@ -27,6 +27,7 @@ from . import trigonometry
 FLAGS = "contract nsz"
 OVERFLOW = 2.0**990  # a factor by which enormous numbers overflow
 ENORMOUS = 2.0**34  # size of results from which on the plain text has to examine them
+CLEARED = 64  # zeros among results from which on all of them are set to 0 first
 NUMBERS = "numbers"  # name of the table of a code's own numbers, which are written into it when it is loaded
 _ARITHMETIC = {ADD: "fadd", SUBTRACT: "fsub", MULTIPLY: "fmul", DIVIDE: "fdiv"}
 
@@ -90,6 +91,7 @@ class Block:
         return (
             f"declare {d} @llvm.fma.{self._suffix}({d}, {d}, {d})\n"
             f"declare {d} @llvm.fabs.{self._suffix}({d})\ndeclare {d} @llvm.sqrt.{self._suffix}({d})\n"
+            "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
         )
 
     # ---- functions of one scalar
@@ -212,19 +214,32 @@ class Block:
             columns.update(zip(range(first, first + W), self.transposed(rows_)))
         return [columns[k] for k in range(width)]
 
-    def store_columns(self, base: str, columns: list[str], pitch: int = 0) -> None:
-        """Store columns into rows that are `pitch` numbers apart, by default as many as there are columns."""
-        W, width = self.lanes, len(columns)
+    def cleared(self, base: str, columns: Sequence[str]) -> bool:
+        """Set W consecutive rows to 0, if that is worth while for these columns; returns whether it was done."""
+        if columns.count(self.constant(0.0)) < CLEARED:
+            return False
+        self.do(f"call void @llvm.memset.p0.i64(ptr {base}, i8 0, i64 {8 * self.lanes * len(columns)}, i1 false)")
+        return True
+
+    def store_columns(self, base: str, columns: list[str], pitch: int = 0, *, cleared: bool = False) -> None:
+        """Store columns into rows that are `pitch` numbers apart, by default as many as there are columns.
+
+        Where the rows have been `cleared`, zeros needn't be stored.
+        """
+        W, width, zero = self.lanes, len(columns), self.constant(0.0)
         pitch = pitch or width
         if W == 1:
             for k, column in enumerate(columns):
-                self.do(f"store double {column}, ptr {self.offset(base, k)}, align 8")
+                if not (cleared and column == zero):
+                    self.do(f"store double {column}, ptr {self.offset(base, k)}, align 8")
             return
         if width < W:
             assert pitch == width
             self._store_narrow(base, columns)
             return
         for first in _chunks(width, W):
+            if cleared and columns[first : first + W].count(zero) == W:
+                continue
             for lane, row in enumerate(self.transposed(columns[first : first + W])):
                 self.do(f"store {self.double} {row}, ptr {self.offset(base, lane * pitch + first)}, align 8")
 

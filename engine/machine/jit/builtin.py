@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import math
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ from . import builtin_parts, choice
 from . import interpreter as at
 from .builtin_code import NAME, loaded_builtin_code
 from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, ROUNDING, SMALLEST, WORDS
-from .parts import Part, kernel_parts_divided
+from .result_parts import Part, kernel_parts_divided
 from .trigonometry import REACH
 
 
@@ -34,7 +35,8 @@ class Builtin:
 
     `call` is the function itself; it becomes another one once there is code.  Where the code can't handle a call, the
     function calls `general`, or returns None if there is none.  With `asking`, the code is used only while no backend
-    is chosen and no run keeps a journal.  In the first argument, the groups of four numbers that begin at the places
+    is chosen and no run keeps a journal.  Results of many samples are written into the array that is named `out`, if
+    there is one.  In the first argument, the groups of four numbers that begin at the places
     `units` are normalised.  Arguments from number `joined` on are one group of the code's inputs.
     """
 
@@ -111,7 +113,7 @@ class Builtin:
         """Give results in these parts from now on."""
         if tuple(parts) != self._parts:
             table, names = builtin_parts.builtin_parts_table(parts)
-            self._kept += [table, names]
+            self._kept += [table, names, tuple(parts)]
             self._set(parts=0)
             self._set(parts_at=table.ctypes.data)
             self._set(parts=len(parts))
@@ -140,6 +142,11 @@ class Builtin:
         """The address of the code for one sample, 0 if there is none."""
         return int(self._words[WORDS.index("code")])
 
+    @property
+    def aimed_rows(self) -> int:
+        """The address of the code for many samples, 0 if there is none."""
+        return int(self._words[WORDS.index("rows_code")])
+
     def _set(self, **values: int) -> None:
         """Writes these words of the table."""
         for name, value in values.items():
@@ -148,6 +155,7 @@ class Builtin:
     def _quick(self, known: dict[str, int]) -> Callable[..., Any]:
         """The function as a builtin function, which keeps everything alive that it refers to."""
         self._set(**{name: known[name] for name in (*OBJECTS, *FUNCTIONS)})
+        self._set(out=id(OUT))
         self._set(general=id(self._general) if self._general is not None else 0)
         if self._asking:
             self._set(context=id(choice.VARIABLE), nothing=id(choice.NOTHING))
@@ -191,6 +199,7 @@ class Builtin:
         return kernel_parts_divided(kept, self._parts) if self._parts else kept
 
 
+OUT = sys.intern("out")
 ROOM, MOST_ROWS = 16_000, 512  # numbers of a block of samples, which stay in the processor's cache; its samples
 _SINGLE = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # Python's lock is kept
 _FASTCALL, _KEYWORDS = 0x80, 0x02

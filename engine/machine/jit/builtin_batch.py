@@ -16,13 +16,64 @@ from .trigonometry import REACH
 
 def builtin_batch_ir() -> str:
     """The IR of the function `batch`, and of those that it calls for rows."""
-    return "\n".join((builtin_rows.builtin_rows_ir(), _batch()))
+    return "\n".join((builtin_rows.builtin_rows_ir(), _writeable(), _batch()))
+
+
+def _writeable() -> str:
+    """IR of a function for the end of the doubles of an array that takes the results; null if it can't."""
+    return f"""
+declare i64 @llvm.smin.i64(i64, i64)
+define internal ptr @writeable(ptr %table, ptr %object, i64 %count) {{
+{ir_that_loads_words("ndarray", "double", "dimensions", "rows", "columns", "parts")}
+{ir_that_loads_field("type", "object", at.TYPE)}
+  %is_array = icmp eq ptr %type, %ndarray
+  %is_undivided = icmp eq i64 %parts, 0
+  %is_plain = and i1 %is_array, %is_undivided
+  br i1 %is_plain, label %look, label %no
+look:
+{ir_that_loads_field("own.dimensions", "object", at.DIMENSIONS, "i32")}
+{ir_that_loads_field("description", "object", at.DESCRIPTION)}
+{ir_that_loads_field("flags", "object", at.FLAGS, "i32")}
+{ir_that_loads_field("data", "object", at.DATA)}
+{ir_that_loads_field("shape", "object", at.SHAPE)}
+  %wanted.flags = and i32 %flags, {at.CONTIGUOUS | at.ALIGNED | at.WRITEABLE}
+  %is_whole = icmp eq i32 %wanted.flags, {at.CONTIGUOUS | at.ALIGNED | at.WRITEABLE}
+  %is_double = icmp eq ptr %description, %double
+  %wanted.less = trunc i64 %dimensions to i32
+  %wanted = add i32 %wanted.less, 1
+  %is_deep = icmp eq i32 %own.dimensions, %wanted
+  %is_fit = and i1 %is_whole, %is_double
+  %is_good = and i1 %is_fit, %is_deep
+  br i1 %is_good, label %lengths, label %no
+lengths:
+  %is_matrix = icmp eq i64 %dimensions, 2
+  %second = getelementptr i64, ptr %shape, i64 1
+  %third = getelementptr i64, ptr %shape, i64 %dimensions
+  %own.count = load i64, ptr %shape
+  %own.rows = load i64, ptr %second
+  %own.last = load i64, ptr %third
+  %last = select i1 %is_matrix, i64 %columns, i64 %rows
+  %is_counted = icmp eq i64 %own.count, %count
+  %is_high = icmp eq i64 %own.rows, %rows
+  %is_wide = icmp eq i64 %own.last, %last
+  %is_row = and i1 %is_high, %is_wide
+  %is_shaped = and i1 %is_counted, %is_row
+  br i1 %is_shaped, label %yes, label %no
+yes:
+  %width = select i1 %is_matrix, i64 %columns, i64 1
+  %each = mul i64 %rows, %width
+  %all = mul i64 %each, %count
+  %end = getelementptr double, ptr %data, i64 %all
+  ret ptr %end
+no:
+  ret ptr null
+}}"""
 
 
 def _batch() -> str:
     """IR of a function for the result of many samples; null if the general function has to be called."""
     parts = (_begun(), _found(), _taken(), _made(), _block(), _gathered(), _run(), _checked(), _left())
-    return "\ndefine internal ptr @batch(ptr %table, ptr %given) {\n" + "\n".join(parts) + "\n}"
+    return "\ndefine internal ptr @batch(ptr %table, ptr %given, ptr %into) {\n" + "\n".join(parts) + "\n}"
 
 
 def _begun() -> str:
@@ -36,8 +87,21 @@ def _begun() -> str:
   %has_some = icmp sgt i64 %count, 0
   %is_small = icmp sle i64 %count, %most
   %is_sized = and i1 %has_some, %is_small
-  br i1 %is_sized, label %begin, label %no
+  br i1 %is_sized, label %target, label %no
+target:
+{ir_that_loads_words("dimensions", "rows", "columns")}
+  %has_into = icmp ne ptr %into, null
+  br i1 %has_into, label %into.look, label %begin
+into.look:
+  %into.end.found = call ptr @writeable(ptr %table, ptr %into, i64 %count)
+  %is_writeable = icmp ne ptr %into.end.found, null
+  br i1 %is_writeable, label %into.found, label %no
+into.found:
+{ir_that_loads_field("into.begin.found", "into", at.DATA)}
+  br label %begin
 begin:
+  %into.begin = phi ptr [null, %target], [%into.begin.found, %into.found]
+  %into.end = phi ptr [null, %target], [%into.end.found, %into.found]
   %sources = alloca ptr, i64 %arguments
   %groups = alloca ptr, i64 %arguments
   %steps.size = mul i64 %arguments, 2
@@ -84,7 +148,26 @@ one:
 found:
   %data = phi ptr [%rows.data, %many], [%one.data, %one]
   %is_taken = icmp ne ptr %data, null
-  br i1 %is_taken, label %taken, label %no"""
+  br i1 %is_taken, label %apart, label %no
+apart:
+  %last.row = sub i64 %count, 1
+  %last.column = sub i64 %width, 1
+  %row.step = load i64, ptr %steps.at
+  %column.step = load i64, ptr %steps.second
+  %rows.reach = mul i64 %last.row, %row.step
+  %columns.reach = mul i64 %last.column, %column.step
+  %last.place = add i64 %rows.reach, %columns.reach
+  %data.size = add i64 %last.place, 8
+  %data.end = getelementptr i8, ptr %data, i64 %data.size
+  %is_before = icmp ule ptr %data.end, %into.begin
+  %is_behind = icmp uge ptr %data, %into.end
+  %is_beside = or i1 %is_before, %is_behind
+  %least.step = call i64 @llvm.smin.i64(i64 %row.step, i64 %column.step)
+  %is_forward = icmp sge i64 %least.step, 0
+  %is_clear = and i1 %is_beside, %is_forward
+  %is_fresh = xor i1 %has_into, true
+  %is_apart = or i1 %is_clear, %is_fresh
+  br i1 %is_apart, label %taken, label %no"""
 
 
 def _taken() -> str:
@@ -117,10 +200,15 @@ no:
 
 
 def _made() -> str:
-    """The part of `batch` that makes a new array for the result, with a row or matrix for each sample."""
+    """The part of `batch` that makes a new array for the result, or takes the caller's: a row or matrix a sample."""
     return f"""make:
 {ir_that_loads_words("PyArray_New", "PyErr_Clear", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread")}
-{ir_that_loads_words("dimensions", "rows", "columns")}
+{ir_that_loads_words("Py_IncRef")}
+  br i1 %has_into, label %make.none, label %make.new
+make.none:
+  call void %Py_IncRef(ptr %into)
+  br label %ready
+make.new:
   %shape = alloca i64, i64 3
   %shape.rows = getelementptr i64, ptr %shape, i64 1
   %shape.columns = getelementptr i64, ptr %shape, i64 2
@@ -129,14 +217,15 @@ def _made() -> str:
   store i64 %columns, ptr %shape.columns
   %dimensions.less = trunc i64 %dimensions to i32
   %dimensions.all = add i32 %dimensions.less, 1
-  %made = call ptr %PyArray_New(ptr %ndarray, i32 %dimensions.all, ptr %shape, i32 {at.DOUBLE_NUMBER},
+  %made.new = call ptr %PyArray_New(ptr %ndarray, i32 %dimensions.all, ptr %shape, i32 {at.DOUBLE_NUMBER},
     ptr null, ptr null, i32 0, i32 0, ptr null)
-  %is_made = icmp ne ptr %made, null
+  %is_made = icmp ne ptr %made.new, null
   br i1 %is_made, label %ready, label %no_memory
 no_memory:
   call void %PyErr_Clear()
   ret ptr null
 ready:
+  %made = phi ptr [%into, %make.none], [%made.new, %make.new]
 {ir_that_loads_field("result", "made", at.DATA)}
   %output.at = alloca ptr
   %status.size = mul i64 %lanes, 2

@@ -43,16 +43,31 @@ def _whether() -> str:
     return f"""{ir_that_loads_field("words", "self", at.TUPLE_ITEMS)}
 {ir_that_loads_field("table", "words", at.DATA)}
 {ir_that_loads_words("code", "context", "nothing", "arguments", "numbers", "joined")}
-{ir_that_loads_words("units", "outputs", "checks", "environment")}
+{ir_that_loads_words("units", "outputs", "checks", "environment", "Py_DecRef")}
   %has_no_names = icmp eq ptr %names, null
   %has_all = icmp eq i64 %count, %arguments
-  %is_call = and i1 %has_no_names, %has_all
-  br i1 %is_call, label %choice, label %leave
+  br i1 %has_all, label %named, label %leave
+named:
+  br i1 %has_no_names, label %choice, label %name
+name:
+{ir_that_loads_words("out")}
+{ir_that_loads_field("names.size", "names", at.SIZE, "i64")}
+  %is_one_name = icmp eq i64 %names.size, 1
+  br i1 %is_one_name, label %name.first, label %leave
+name.first:
+{ir_that_loads_field("name.given", "names", at.TUPLE_ITEMS)}
+  %is_out = icmp eq ptr %name.given, %out
+  br i1 %is_out, label %into, label %leave
+into:
+  %into.slot = getelementptr ptr, ptr %given, i64 %count
+  %into.there = load ptr, ptr %into.slot
+  br label %choice
 choice:
+  %into.array = phi ptr [null, %named], [%into.there, %into]
   %is_free = icmp eq ptr %context, null
   br i1 %is_free, label %many, label %ask
 ask:
-{ir_that_loads_words("PyContextVar_Get", "Py_DecRef")}
+{ir_that_loads_words("PyContextVar_Get")}
   %chosen.at = alloca ptr
   store ptr null, ptr %chosen.at
   %failed = call i32 %PyContextVar_Get(ptr %context, ptr null, ptr %chosen.at)
@@ -77,7 +92,7 @@ array:
   %is_many = icmp eq i32 %dimensions, 2
   br i1 %is_many, label %batch, label %one
 batch:
-  %batched = call ptr @batch(ptr %table, ptr %given)
+  %batched = call ptr @batch(ptr %table, ptr %given, ptr %into.array)
   %is_done = icmp ne ptr %batched, null
   br i1 %is_done, label %done, label %leave
 done:
@@ -87,7 +102,9 @@ done:
   ret ptr %divided
 one:
   %has_code = icmp ne ptr %code, null
-  br i1 %has_code, label %begin, label %leave"""
+  %is_fresh = icmp eq ptr %into.array, null
+  %is_for_code = and i1 %has_code, %is_fresh
+  br i1 %is_for_code, label %begin, label %leave"""
 
 
 def _taking() -> str:
@@ -95,8 +112,9 @@ def _taking() -> str:
     return f"""begin:
   %groups = alloca ptr, i64 %arguments
   %room = alloca double, i64 %numbers
+  %all.at = alloca i64
   %all = add i64 %outputs, 2
-  %results = alloca double, i64 %all
+  store i64 %all, ptr %all.at
   br label %argument
 argument:
   %a = phi i64 [0, %begin], [%a.next, %taken]
@@ -147,8 +165,31 @@ unit_done:
 
 
 def _running() -> str:
-    """The part of `_function` that calls the code, looks at its checks, and returns the result."""
+    """The part of `_function` that calls the code, looks at its checks, and returns the result.
+
+    A result with parts is written where it stays, because parts are views.
+    """
     return f"""run:
+{ir_that_loads_words("parts", "PyArray_New")}
+  %has_parts = icmp ne i64 %parts, 0
+  br i1 %has_parts, label %whole, label %own.results
+whole:
+  %whole.made = call ptr %PyArray_New(ptr %ndarray, i32 1, ptr %all.at, i32 {at.DOUBLE_NUMBER},
+    ptr null, ptr null, i32 0, i32 0, ptr null)
+  %is_whole = icmp ne ptr %whole.made, null
+  br i1 %is_whole, label %whole.results, label %no_memory
+no_memory:
+  ret ptr null
+whole.results:
+  %whole.data.at = getelementptr i8, ptr %whole.made, i64 {at.DATA}
+  %whole.data = load ptr, ptr %whole.data.at
+  br label %ready
+own.results:
+  %own.data = alloca double, i64 %all
+  br label %ready
+ready:
+  %results = phi ptr [%whole.data, %whole.results], [%own.data, %own.results]
+  %made = phi ptr [%whole.made, %whole.results], [null, %own.results]
   call void %code(ptr %groups, ptr %results, ptr %environment)
   %finite.at = getelementptr double, ptr %results, i64 %outputs
   %finite = load double, ptr %finite.at
@@ -157,9 +198,9 @@ def _running() -> str:
   %is_finite = fcmp oeq double %finite, {ir_of_double(0.0)}
   %is_within = fcmp ole double %largest, {ir_of_double(REACH)}
   %is_well = and i1 %is_finite, %is_within
-  br i1 %is_well, label %look, label %leave
+  br i1 %is_well, label %look, label %bad
 look:
-  %l = phi i64 [0, %run], [%l.next, %check]
+  %l = phi i64 [0, %ready], [%l.next, %check]
   %l.more = icmp slt i64 %l, %checks
   br i1 %l.more, label %check, label %answer
 check:
@@ -168,11 +209,20 @@ check:
   %l.at = getelementptr double, ptr %results, i64 %l.place
   %l.x = load double, ptr %l.at
   %l.good = fcmp oge double %l.x, {ir_of_double(0.0)}
-  br i1 %l.good, label %look, label %leave
+  br i1 %l.good, label %look, label %bad
 answer:
-  %made = call ptr @result(ptr %table, ptr %results)
-  %answered = call ptr @parted(ptr %table, ptr %made, i64 -1)
-  ret ptr %answered"""
+  br i1 %has_parts, label %in_parts, label %as_one
+in_parts:
+  %parted = call ptr @parted(ptr %table, ptr %made, i64 -1)
+  ret ptr %parted
+as_one:
+  %answered = call ptr @result(ptr %table, ptr %results)
+  ret ptr %answered
+bad:
+  br i1 %has_parts, label %bad.whole, label %leave
+bad.whole:
+  call void %Py_DecRef(ptr %made)
+  br label %leave"""
 
 
 def _leaving() -> str:

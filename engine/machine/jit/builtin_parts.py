@@ -7,10 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import interpreter as at
-from .builtin_words import ir_that_loads_words
-from .parts import Part
+from .builtin_words import ir_of_double, ir_that_loads_words
+from .result_parts import Part
 
-WIDTH = 6  # words of a part: its name (0 in a tuple), where it begins, its dimensions, lengths, distance of its rows
+# words of a part: its name (0 in a tuple), where it begins, its dimensions, three lengths, its kind; a verdict has the
+# addresses of False and True as its lengths, and a thing begins where the object is
+WIDTH = 7
+ARRAY, VERDICT, THING = range(3)  # kinds
 _VIEW = at.ALIGNED | at.WRITEABLE
 
 
@@ -19,9 +22,13 @@ def builtin_parts_table(parts: Sequence[Part]) -> tuple[np.ndarray, list[str]]:
     names = [one.name for one in parts]
     lines = []
     for one, name in zip(parts, names):
-        shape = (*one.shape, 1, 1)[:2]
-        row = 8 * shape[1] if len(one.shape) == 2 else 8
-        lines.append([id(name) if name else 0, 8 * one.first, len(one.shape), *shape, row])
+        if one.thing is not None:
+            lines.append([id(name), id(one.thing), 0, 0, 0, 0, THING])
+        elif one.verdict:
+            lines.append([id(name), 8 * one.first, 0, id(False), id(True), 0, VERDICT])
+        else:
+            lengths = (*one.shape, 1, 1, 1)[:3]
+            lines.append([id(name) if name else 0, 8 * one.first, len(one.shape), *lengths, ARRAY])
     return np.array(lines, dtype=np.int64).reshape(-1, WIDTH), names
 
 
@@ -48,15 +55,17 @@ as_it_is:
 begin:
   %whole.data.at = getelementptr i8, ptr %whole, i64 {at.DATA}
   %data = load ptr, ptr %whole.data.at
-  %shape = alloca i64, i64 3
-  %strides = alloca i64, i64 3
+  %shape = alloca i64, i64 4
+  %strides = alloca i64, i64 4
   %row.size = mul i64 %kept, 8
   store i64 %count, ptr %shape
   store i64 %row.size, ptr %strides
   %shape.one = getelementptr i64, ptr %shape, i64 1
   %shape.two = getelementptr i64, ptr %shape, i64 2
+  %shape.three = getelementptr i64, ptr %shape, i64 3
   %strides.one = getelementptr i64, ptr %strides, i64 1
   %strides.two = getelementptr i64, ptr %strides, i64 2
+  %strides.three = getelementptr i64, ptr %strides, i64 3
   %is_one = icmp slt i64 %count, 0
   %own.shape = select i1 %is_one, ptr %shape.one, ptr %shape
   %own.strides = select i1 %is_one, ptr %strides.one, ptr %strides
@@ -82,16 +91,36 @@ def _part() -> str:
         f"  %{name}.place = add i64 %line, {k}\n"
         f"  %{name}.word = getelementptr i64, ptr %parts_at, i64 %{name}.place\n"
         f"  %{name} = load {'ptr' if name == 'name' else 'i64'}, ptr %{name}.word"
-        for k, name in enumerate(("name", "first", "dimensions", "length", "width", "distance"))
+        for k, name in enumerate(("name", "first", "dimensions", "length", "width", "depth", "kind"))
     )
     return f"""part:
   %p = phi i64 [0, %made], [%p.next, %next]
   %line = mul i64 %p, {WIDTH}
 {loads}
+  switch i64 %kind, label %array [i64 {VERDICT}, label %verdict i64 {THING}, label %thing]
+thing:
+  %object = inttoptr i64 %first to ptr
+  br label %known
+verdict:
+  %number.at = getelementptr i8, ptr %data, i64 %first
+  %number = load double, ptr %number.at
+  %is_true = fcmp oge double %number, {ir_of_double(0.0)}
+  %truth.word = select i1 %is_true, i64 %width, i64 %length
+  %truth = inttoptr i64 %truth.word to ptr
+  br label %known
+known:
+  %known.object = phi ptr [%object, %thing], [%truth, %verdict]
+  %known.off = call i32 %PyDict_SetItem(ptr %all, ptr %name, ptr %known.object)
+  br label %next
+array:
   store i64 %length, ptr %shape.one
   store i64 %width, ptr %shape.two
-  store i64 %distance, ptr %strides.one
-  store i64 8, ptr %strides.two
+  store i64 %depth, ptr %shape.three
+  %inner = mul i64 %depth, 8
+  %outer = mul i64 %inner, %width
+  store i64 %outer, ptr %strides.one
+  store i64 %inner, ptr %strides.two
+  store i64 8, ptr %strides.three
   %all.dimensions = add i64 %dimensions, %more
   %own.dimensions = trunc i64 %all.dimensions to i32
   %here = getelementptr i8, ptr %data, i64 %first

@@ -15,6 +15,7 @@ OWN = (
     "context",  # a context variable, or 0
     "nothing",  # the value that the context variable must have
     "general",  # the function for calls that the builtin can't handle; 0: these return None
+    "out",  # the name of the argument for an array into which results of many samples are written
     "parts_at",  # the address of the words that describe the parts of the result
     "arguments",  # number of arguments
     "numbers",  # number of doubles in all arguments

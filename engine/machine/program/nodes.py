@@ -6,7 +6,7 @@ disappear, signs move outwards.  Operations that no result needs are left out, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 CONSTANT, INPUT = "const", "input"
@@ -218,8 +218,8 @@ def folded(x: Any) -> Any:
     return x.value if isinstance(x, Node) and x.op == CONSTANT else x
 
 
-def live_nodes(results: Iterable[Node]) -> list[Node]:
-    """All nodes that the results need, operands before results."""
+def live_nodes(results: Iterable[Node], known: Callable[[Node], bool] | None = None) -> list[Node]:
+    """All nodes that the results need, operands before results; what `known` nodes need is left out."""
     seen: dict[int, Node] = {}
     waiting = list(results)
     while waiting:
@@ -227,6 +227,8 @@ def live_nodes(results: Iterable[Node]) -> list[Node]:
         if node.id in seen:
             continue
         seen[node.id] = node
+        if known is not None and known(node):
+            continue
         if node.a is not None:
             waiting.append(node.a)
         if node.b is not None:

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from ...dataclass import dataclass
 from .nodes import Graph, Node
 from .rewriting import gathered_factors
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What follows for each column of square matrices among the results, which it replaces by its own results.
+    """What follows for some columns of matrices among the results, which it replaces by its own results.
 
-    `program` takes the numbers that all columns `shared`, and one `column`.  The matrices are given row by row, one
-    behind the other, from the result number `first` on.
+    `program` takes the numbers that all columns `shared`, and one `column`.  Of each column there are in `places` the
+    number of its first result, and the distance from one to the next.
     """
 
     program: Program
     shared: list[Node]
-    first: int
-    matrices: int
+    places: tuple[tuple[int, int], ...]
 
     @property
     def size(self) -> int:
-        """The number of rows and of columns of a matrix."""
+        """The number of rows."""
         return len(self.program.inputs["column"])
+
+    def results(self) -> dict[int, int]:
+        """The numbers of the results that it replaces, with their places if all columns lie one behind the other."""
+        return {
+            first + r * pitch: c * self.size + r
+            for c, (first, pitch) in enumerate(self.places)
+            for r in range(self.size)
+        }
 
 
 @dataclass(frozen=True)

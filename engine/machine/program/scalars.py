@@ -104,5 +104,9 @@ def as_samples(x: Scalar) -> float | np.ndarray:
 
 def scalars_into_columns(rows: np.ndarray, values: Iterable[Scalar]) -> None:
     """Writes each scalar into a column of `rows`, which has a row for each sample."""
+    values = list(values)
+    if all(type(x) is float for x in values):
+        rows[:, : len(values)] = values
+        return
     for k, x in enumerate(values):
         rows[:, k] = as_samples(x)

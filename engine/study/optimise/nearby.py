@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...errors import DenocError, InputError
 from ...machine.jit import choice
 from ...machine.program.dual import Dual, dual_derivative
@@ -33,8 +33,8 @@ from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, sta
 from ...text.expression import Quantity
 from ...text.formula import parsed_formula
 from ...text.tokens import ExpressionError
-from ..blocks import variations_of_blocks
 from ..ensemble import ensemble_plans_with_symbols
+from ..run_blocks import variations_of_blocks
 from ..sweep.keep import (
     JUMPS,
     Reduction,

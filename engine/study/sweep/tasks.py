@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
-from ..blocks import block_of_variations, variations_of_blocks
+from ..run_blocks import block_of_variations, variations_of_blocks
 from ..variations import Columns, Variations
 from .keep import Reduction, take_sweep_outputs, whole_sweep_rows
 from .store import Outcome
@@ -36,6 +37,10 @@ class Task:
     def part(self, some: slice) -> Task:
         """A part of the runs."""
         return replace(self, places=self.places[some], variations=self.variations.some(some))
+
+    def without_variations(self) -> Task:
+        """The task as it is sent back, by its places."""
+        return replace(self, variations=Columns(0, {}))
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ def study_task_carried_out(task: Task) -> Done:
         )
     begun = time.perf_counter()
     outcomes = _outcomes(task)
-    return Done(task, outcomes, time.perf_counter() - begun)
+    return Done(task.without_variations(), outcomes, time.perf_counter() - begun)
 
 
 def _outcomes(task: Task) -> list[Outcome]:

@@ -4,7 +4,7 @@ from .bug import Bug
 
 MARCH = "engine/machine/jit/march_code.py"
 CLOSED_ROWS = ("loops/test_many.py::test_the_compiled_loop_leaves_rows_that_are_closed",)
-COLUMNS = "engine/machine/jit/columns.py"
+COLUMNS = "engine/machine/jit/matrix_columns.py"
 SOLVED = ("machine/test_pieces.py::test_columns_are_solved_for_in_a_loop",)
 CACHE = "engine/machine/jit/cache.py"
 SOURCES = "engine/machine/jit/sources.py"
@@ -63,8 +63,8 @@ COMPILED = (
     Bug(
         "the second matrix of columns is the first one",
         COLUMNS,
-        "%matrix = mul i64 %number, {size}",
-        "%matrix = mul i64 0, {size}",
+        "table += [first + begun, pitch, wanted - begun]",
+        "table += [matrices[0][0] + begun, pitch, wanted - begun]",
         SOLVED,
     ),
     Bug(
@@ -125,7 +125,7 @@ COMPILED = (
     ),
     Bug(
         "a loop over bodies holds nothing",
-        "engine/dynamics/looped.py",
+        "engine/dynamics/body_kinds.py",
         'holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}',
         'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if kind.held[k]}',
         ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
@@ -760,7 +760,7 @@ COMPILED = (
     ),
     Bug(
         "zeros of one robot are zeros of all",
-        "engine/dynamics/symbols.py",
+        "engine/dynamics/number_symbols.py",
         'return Own(own, repr(planted_bodies(numbers, dict.fromkeys(own, "a number"))))',
         "return Own(own, repr(sorted(map(repr, own))[:3]))",
         ("machine/test_shared.py::test_a_number_that_was_zero_is_another_structure",),

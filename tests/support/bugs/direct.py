@@ -6,6 +6,7 @@ BATCH = "engine/machine/jit/builtin_batch.py"
 ROWS = "engine/machine/jit/builtin_rows.py"
 ONE = "engine/machine/jit/builtin_one.py"
 CODE = "engine/machine/jit/builtin_code.py"
+INTO = ("machine/test_batches.py::test_arrays_that_cannot_take_results_are_left_to_the_general_function",)
 ANYWHERE = ("machine/test_batches.py::test_rows_that_lie_anywhere",)
 ONE_GROUP = ("machine/test_batches.py::test_arguments_that_are_one_group_of_the_code",)
 CHECKS = ("machine/test_batches.py::test_the_last_results_are_checks_of_each_sample",)
@@ -14,6 +15,55 @@ TAKEN = ("machine/test_builtin.py::test_what_is_taken",)
 LEFT = ("machine/test_builtin.py::test_what_is_left_to_the_general_function_is_left_as_it_came",)
 
 DIRECT = (
+    Bug(
+        "parts of three dimensions have rows that overlap",
+        "engine/machine/jit/builtin_parts.py",
+        "%outer = mul i64 %inner, %width",
+        "%outer = mul i64 %inner, 1",
+        ("machine/test_builtin.py::test_a_result_in_parts",),
+    ),
+    Bug(
+        "verdicts among parts are the wrong way round",
+        "engine/machine/jit/builtin_parts.py",
+        "%truth.word = select i1 %is_true, i64 %width, i64 %length",
+        "%truth.word = select i1 %is_true, i64 %length, i64 %width",
+        ("machine/test_builtin.py::test_a_dictionary_may_have_verdicts_and_other_objects",),
+    ),
+    Bug(
+        "results in parts that the code has refused are kept",
+        CODE,
+        "br i1 %has_parts, label %bad.whole, label %leave",
+        "br i1 false, label %bad.whole, label %leave",
+        ("machine/test_builtin.py::test_parts_are_freed",),
+    ),
+    Bug(
+        "results are written into an array that begins within what is read",
+        BATCH,
+        "%is_beside = or i1 %is_before, %is_behind",
+        "%is_beside = or i1 true, %is_behind",
+        INTO,
+    ),
+    Bug(
+        "results are written into an array that can't be changed",
+        BATCH,
+        "%is_good = and i1 %is_fit, %is_deep",
+        "%is_good = and i1 %is_double, %is_deep",
+        INTO,
+    ),
+    Bug(
+        "the caller's array is freed once more than it was taken",
+        BATCH,
+        "call void %Py_IncRef(ptr %into)",
+        "",
+        ("machine/test_batches.py::test_results_are_written_into_the_callers_array",),
+    ),
+    Bug(
+        "zeros of the first lane alone",
+        "engine/machine/jit/block.py",
+        "i64 {8 * self.lanes * len(columns)}",
+        "i64 {8 * len(columns)}",
+        ("machine/test_pieces.py::test_zeros_are_there_where_nothing_is_stored",),
+    ),
     Bug(
         "rows of strided arrays taken for contiguous",
         ROWS,

@@ -8,12 +8,11 @@ by side, the columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ..program.nodes import CONSTANT, INPUT, Node, live_nodes
 from ..program.recording import Program
 from .block import OVERFLOW, Block, hexadecimal_of_double
-from .columns import loop_of_one, loop_of_rows
+from .matrix_columns import loop_of_one, loop_of_rows
 
 LONG = 8000  # operations from which on a program is cut into pieces
 PIECE = 500  # operations of a piece
@@ -42,7 +41,8 @@ def cut_long_program(program: Program, lanes: int) -> Cut | None:
     if len(nodes) < LONG and columns is None:
         return None
     if columns is not None:
-        results = results[: columns.first] + results[columns.first + columns.matrices * columns.size**2 :]
+        of_columns = columns.results()
+        results = [node for k, node in enumerate(results) if k not in of_columns]
     piece, own = {node.id: k // PIECE for k, node in enumerate(nodes)}, {node.id for node in program.numbers}
     passing = {node.id for node in results if node.op != CONSTANT} if lanes > 1 else set[int]()
     for node in nodes:
@@ -65,9 +65,10 @@ class Pieces:
         """`numbers` are the places of the code's own numbers, by their nodes; `abreast` are one sample's columns."""
         self._block, self._parts, self._bases, self._numbers = block, parts, bases, numbers
         self._watched, self._abreast = {node.id for node in parts.program.watched}, abreast
+        self._cleared = False  # whether one sample's results were set to 0 first
         self._targets: dict[int, list[tuple[str, int]]] = {}  # of each node, where its number has to go besides
         self._shared = self._room = WATCH + 1 + len(parts.places)
-        self._columns = range(0)  # of the results, those that are in the room
+        self._columns: dict[int, int] = {}  # of the results, those that are in the room, and where
         self.functions: list[str] = []
         self._aim()
 
@@ -80,11 +81,11 @@ class Pieces:
                 self._targets.setdefault(node.id, []).append(("room", self._shared + k))
             self._room += len(columns.shared)
             if self._block.lanes > 1:
-                self._columns = range(columns.first, columns.first + columns.matrices * columns.size**2)
+                self._columns = columns.results()
         for k in range(len(results)) if self._block.lanes == 1 else ():
             self._targets.setdefault(results[k].id, []).append(("base", k))
-        for k in self._columns:
-            self._targets.setdefault(results[k].id, []).append(("room", self._room + k - self._columns.start))
+        for k, place in self._columns.items():
+            self._targets.setdefault(results[k].id, []).append(("room", self._room + place))
 
     def room(self) -> str:
         """IR for the table, at the beginning of the function that calls the pieces."""
@@ -119,6 +120,7 @@ class Pieces:
         """The operations for one sample, whose results are stored at once and watched in a loop."""
         block, program = self._block, self._parts.program
         base = next(self._bases[group] for group, columns in program.outputs.items() if columns)
+        self._cleared = block.cleared(base, [_zero_or_not(block, node) for node in program.results()])
         self._begin(values, base)
         for nodes in self._parts.pieces:
             self._compute(nodes, base)
@@ -139,10 +141,12 @@ class Pieces:
             self.functions.append(loop_of_rows(program.columns, lanes, self._shared, self._room))
             self._block.do("call void @columns(ptr null, ptr %room)")
         for group, columns in program.outputs.items():
+            fixed = ["" if k in self._columns else _zero_or_not(self._block, x) for k, x in enumerate(columns, before)]
+            cleared = bool(columns) and self._block.cleared(self._bases[group], fixed)
             firsts = list(range(0, max(len(columns) - lanes, 1), STORED))  # no function has fewer columns than lanes
             for first, end in zip(firsts, [*firsts[1:], len(columns)]):
                 if columns:
-                    self._keep(group, columns, first, end, before)
+                    self._keep(group, columns, first, end, before, cleared)
             before += len(columns)
 
     def _begin(self, values: dict[int, str], base: str) -> None:
@@ -165,7 +169,7 @@ class Pieces:
         for where, k in self._targets.get(node.id, ()):
             if where == "room":
                 self._store(block, k, register)
-            else:
+            elif not (self._cleared and register == block.constant(0.0)):
                 block.do(f"store double {register}, ptr {block.offset(base, k)}")
 
     def _compute(self, nodes: tuple[Node, ...], base: str) -> None:
@@ -185,12 +189,12 @@ class Pieces:
             self._deliver(inner, "%base", node, register)
         self._call(inner, base)
 
-    def _keep(self, group: str, columns: list[Node], first: int, end: int, before: int) -> None:
+    def _keep(self, group: str, columns: list[Node], first: int, end: int, before: int, cleared: bool) -> None:
         """A function that stores these columns of results, which it watches; so many results are `before` the group."""
         inner, own = Block(self._block.lanes), list[str]()
         for k, node in enumerate(columns[first:end], start=before + first):
             if k in self._columns:
-                own.append(self._load(inner, self._room + k - self._columns.start))
+                own.append(self._load(inner, self._room + self._columns[k]))
             elif node.op == CONSTANT:
                 own.append(inner.constant(node.value))
             else:
@@ -202,7 +206,7 @@ class Pieces:
         for chain in chains:
             finite = inner.operation("fadd", finite, chain)
         self._store(inner, WATCH, finite)
-        inner.store_columns(inner.offset("%base", first), own, len(columns))
+        inner.store_columns(inner.offset("%base", first), own, len(columns), cleared=cleared)
         self._call(inner, self._bases[group])
 
     def _load(self, inner: Block, place: int) -> str:
@@ -218,6 +222,11 @@ class Pieces:
         name, body = f"@piece.{len(self.functions)}", "\n".join(inner.lines)
         self.functions.append(f"define internal void {name}(ptr %base, ptr %room) noinline {{\n{body}\n  ret void\n}}")
         self._block.do(f"call void {name}(ptr {base}, ptr %room)")
+
+
+def _zero_or_not(block: Block, node: Node) -> str:
+    """The register of 0 for the constant 0, nothing for any other result."""
+    return block.constant(0.0) if node.op == CONSTANT and node.value == 0.0 else ""
 
 
 _WATCH_ROW = f"""

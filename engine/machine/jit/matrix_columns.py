@@ -17,42 +17,60 @@ def loop_of_one(columns: Columns, lanes: int, shared: int) -> str:
     Shared numbers are in the room from the place `shared` on.  The last block of a matrix ends with its last column:
     lanes whose columns have been done before leave these as they are.
     """
-    size = columns.size
-    while lanes > size:
+    matrices = _matrices(columns)
+    while lanes > min(count for _, _, count in matrices):
         lanes //= 2
-    block, chunks = Block(lanes), -(-size // lanes)
-    wanted, last = block.let(f"mul i64 %k, {lanes}"), size - lanes
-    is_inside = block.let(f"icmp sle i64 {wanted}, {last}")
-    first = block.let(f"select i1 {is_inside}, i64 {wanted}, i64 {last}")
-    done = block.let(f"sub i64 {wanted}, {first}")
-    at = block.let(f"add i64 {first}, {columns.first}")
-    at = block.let(f"getelementptr double, ptr %base, i64 {block.let(f'add i64 {at}, %matrix')}")
+    block, table = Block(lanes), list[int]()  # of each step: the place of its first column, the pitch, columns done
+    for first, pitch, count in matrices:
+        for wanted in range(0, count, lanes):
+            begun = min(wanted, count - lanes)
+            table += [first + begun, pitch, wanted - begun]
+    line = block.let("mul i64 %k, 3")
+    step = block.let(f"getelementptr i64, ptr @steps, i64 {line}")
+    at, distance, done = (block.let(f"load i64, ptr {block.offset(step, k)}") for k in range(3))
+    at = block.let(f"getelementptr double, ptr %base, i64 {at}")
     fresh = block.let(f"icmp uge {block.integer} {_counted(lanes)}, {_in_all_lanes(block, 'i64', done)}")
+
+    def row(k: int) -> str:
+        skip = block.let(f"mul i64 {distance}, {k}")
+        return block.let(f"getelementptr double, ptr {at}, i64 {skip}")
 
     def value(node: Node) -> str:
         group, k = places[node.id]
         if group == "column":
-            return block.let(f"load {block.double}, ptr {block.offset(at, k * size)}, align 8")
+            return block.let(f"load {block.double}, ptr {row(k)}, align 8")
         x = block.let(f"load double, ptr {block.offset('%room', shared + k)}, align 8")
         return _in_all_lanes(block, "double", x)
 
     places = _places(columns)
     for k, solved in enumerate(block.run(columns.program.results(), value)):
-        row = block.offset(at, k * size)
-        before = block.let(f"load {block.double}, ptr {row}, align 8")
-        block.do(f"store {block.double} {block.select(fresh, solved, before)}, ptr {row}, align 8")
-    return _loop(block, columns, chunks)
+        to = row(k)
+        before = block.let(f"load {block.double}, ptr {to}, align 8")
+        block.do(f"store {block.double} {block.select(fresh, solved, before)}, ptr {to}, align 8")
+    numbers = ", ".join(f"i64 {x}" for x in table)
+    return f"\n@steps = internal constant [{len(table)} x i64] [{numbers}]" + _loop(block, len(table) // 3)
+
+
+def _matrices(columns: Columns) -> list[tuple[int, int, int]]:
+    """Neighbouring columns as one: the place of the first, their pitch, and their number."""
+    result: list[tuple[int, int, int]] = []
+    for first, pitch in columns.places:
+        if result and (pitch, first) == (result[-1][1], result[-1][0] + result[-1][2]):
+            result[-1] = (result[-1][0], pitch, result[-1][2] + 1)
+        else:
+            result.append((first, pitch, 1))
+    return result
 
 
 def loop_of_rows(columns: Columns, lanes: int, shared: int, first: int) -> str:
-    """IR of `@columns` for samples in the lanes, one column at a time; the matrices are in the room from `first` on."""
-    block, size = Block(lanes), columns.size
-    at = block.let(f"add i64 %matrix, {first}")
-    at = block.let(f"getelementptr {block.double}, ptr %room, i64 {block.let(f'add i64 {at}, %k')}")
+    """IR of `@columns` for samples in the lanes, one column at a time; they are in the room from `first` on."""
+    block = Block(lanes)
+    at = block.let(f"add i64 {block.let(f'mul i64 %k, {columns.size}')}, {first}")
+    at = block.let(f"getelementptr {block.double}, ptr %room, i64 {at}")
     places = _places(columns)
 
     def place(group: str, k: int) -> str:
-        base, step = (at, k * size) if group == "column" else ("%room", shared + k)
+        base, step = (at, k) if group == "column" else ("%room", shared + k)
         return block.let(f"getelementptr {block.double}, ptr {base}, i64 {step}")
 
     results = block.run(
@@ -60,7 +78,7 @@ def loop_of_rows(columns: Columns, lanes: int, shared: int, first: int) -> str:
     )
     for k, solved in enumerate(results):
         block.do(f"store {block.double} {solved}, ptr {place('column', k)}")
-    return _loop(block, columns, size)
+    return _loop(block, len(columns.places))
 
 
 def _places(columns: Columns) -> dict[int, tuple[str, int]]:
@@ -69,19 +87,16 @@ def _places(columns: Columns) -> dict[int, tuple[str, int]]:
     return {node.id: (group, k) for group, nodes in inputs for k, node in enumerate(nodes)}
 
 
-def _loop(block: Block, columns: Columns, chunks: int) -> str:
-    """The lines of a block for each chunk `%k` of each matrix, which is `%matrix` numbers behind the first one."""
-    body, count, size = "\n".join(block.lines), columns.matrices * chunks, columns.size**2
+def _loop(block: Block, count: int) -> str:
+    """The lines of a block for each step `%k`."""
+    body = "\n".join(block.lines)
     return f"""
 define internal void @columns(ptr %base, ptr %room) noinline {{
   br label %loop
 loop:
-  %step = phi i64 [0, %0], [%next, %loop]
-  %number = udiv i64 %step, {chunks}
-  %k = urem i64 %step, {chunks}
-  %matrix = mul i64 %number, {size}
+  %k = phi i64 [0, %0], [%next, %loop]
 {body}
-  %next = add i64 %step, 1
+  %next = add i64 %k, 1
   %more = icmp slt i64 %next, {count}
   br i1 %more, label %loop, label %done
 done:
@@ -91,10 +106,12 @@ done:
 
 def _counted(lanes: int) -> str:
     """The numbers of the lanes."""
-    return f"<{', '.join(f'i64 {k}' for k in range(lanes))}>"
+    return f"<{', '.join(f'i64 {k}' for k in range(lanes))}>" if lanes > 1 else "0"
 
 
 def _in_all_lanes(block: Block, kind: str, x: str) -> str:
+    if block.lanes == 1:
+        return x
     vector = f"<{block.lanes} x {kind}>"
     first = block.let(f"insertelement {vector} poison, {kind} {x}, i64 0")
     return block.let(f"shufflevector {vector} {first}, {vector} poison, <{block.lanes} x i32> zeroinitializer")

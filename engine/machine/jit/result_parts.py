@@ -1,0 +1,57 @@
+"""Results that are divided into parts: the arrays of a dictionary or a tuple, which share the numbers of one array.
+
+A dictionary may have verdicts and other objects among its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a sample's numbers: where it begins, its shape, and its name, which is empty in a tuple.
+
+    A `verdict` says whether the number isn't negative, for one sample alone.  A `thing` is the same in every result.
+    """
+
+    name: str
+    first: int
+    shape: tuple[int, ...] = ()
+    verdict: bool = False
+    thing: object = None
+
+
+def kernel_parts_in_order(shapes: Sequence[tuple[str, tuple[int, ...]]], first: int = 0) -> tuple[Part, ...]:
+    """Parts with these names and shapes that lie one behind the other."""
+    result = []
+    for name, shape in shapes:
+        result.append(Part(name, first, shape))
+        first += prod(shape)
+    return tuple(result)
+
+
+def numbers_of_kernel_parts(parts: Sequence[Part]) -> int:
+    """The number of a sample's numbers up to the end of the last of these parts."""
+    return max((one.first + prod(one.shape) for one in parts if one.thing is None), default=0)
+
+
+def kernel_parts_divided(numbers: np.ndarray, parts: Sequence[Part]) -> dict[str, Any] | tuple[np.ndarray, ...]:
+    """The parts of one sample's numbers `(n,)`, or of many samples' `(N, n)`, as views."""
+    arrays = [_divided(numbers, one) for one in parts]
+    return dict(zip([one.name for one in parts], arrays)) if parts[0].name else tuple(arrays)
+
+
+def _divided(numbers: np.ndarray, one: Part) -> Any:
+    if one.thing is not None:
+        return one.thing
+    if one.verdict:
+        return bool(numbers[one.first] >= 0.0)
+    own = numbers[..., one.first : one.first + prod(one.shape)]
+    return own.reshape((*numbers.shape[:-1], *one.shape))[()]
