@@ -16,7 +16,7 @@ import numpy as np
 from ..dataclass import dataclass
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
-from ..machine.jit.polynomials import EMPTY, MOST, SignalPieces, fitted_signal_pieces
+from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from . import blows, modes, reasons, saturation
 from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings
@@ -33,8 +33,6 @@ from .signals import signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Equations, Starts
 from .trace import Solver
-
-FOLLOWED = 500  # pieces of a path that a mechanism is planned to follow, each of which takes some milliseconds
 
 
 class Log(NamedTuple):
@@ -184,7 +182,7 @@ class _Abreast:
         def sampled(t: np.ndarray) -> np.ndarray:
             return np.pad(self._signals(t), ((0, 0), (0, numbers)))
 
-        return fitted_signal_pieces(sampled, begin, end, inputs.breaks, longest, FOLLOWED if followed else MOST)
+        return fitted_signal_pieces(sampled, begin, end, inputs.breaks, longest, followed=followed)
 
     def _leg(self, begin: float, end: float, pieces: SignalPieces) -> None:
         """Carry all runs to the end of a leg."""

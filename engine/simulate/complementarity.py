@@ -15,6 +15,9 @@ ROUNDS = 50  # for each unknown
 
 def balance_contacts(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Forces s and accelerations a, without rounding errors in a, by an active set method that frees forces singly."""
+    if len(b) == 1 and G[0, 0] > 0.0:
+        one = _balanced_alone(float(G[0, 0]), float(b[0]), float(low[0]), float(high[0]))
+        return np.array(one[:1]), np.array(one[1:])
     scale = 1.0 / np.sqrt(np.where(np.diag(G) > 0.0, np.diag(G), 1.0))  # makes all forces of one size
     bounds = low, high
     G, b, low, high = G * np.outer(scale, scale), b * scale, low / scale, high / scale
@@ -29,6 +32,21 @@ def balance_contacts(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.nda
         free[int(np.argmax(wrong))] = True
         _settled(G, b, low, high, s, free)
     return np.where(s <= low, bounds[0], np.where(s >= high, bounds[1], s * scale)), _moved(G, b, s) / scale
+
+
+def _balanced_alone(G: float, b: float, low: float, high: float) -> tuple[float, float]:
+    """The force and the acceleration of a single contact."""
+
+    def moved(s: float) -> float:
+        a = b + G * s
+        return a if abs(a) > ROUNDING * (abs(b) + G * abs(s)) else 0.0
+
+    s = min(max(0.0, low), high)
+    a = moved(s)
+    if (a < 0.0 and s < high) or (a > 0.0 and s > low):
+        s = min(max(s - a / G, low), high)
+        a = moved(s)
+    return s, a
 
 
 def _moved(G: np.ndarray, b: np.ndarray, s: np.ndarray) -> np.ndarray:

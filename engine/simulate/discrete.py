@@ -64,7 +64,7 @@ class Discrete:
         part = self.partition
         base: tuple[object, ...] = (self.fixed, replace(part, pivots=()) if part is not None else None)
         if self.sharing:
-            base = (*base, "sharing")
+            return (*base, "sharing")
         return (*base, self.switched) if self.switched else base
 
     @cached_property

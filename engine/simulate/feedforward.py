@@ -69,8 +69,12 @@ def _motion_of_mechanism(system: System, q: Sequence[float]) -> Planned:
     followed: Path | None = None
     lost = False
 
-    def planned(t: float) -> list[float]:
+    def planned(t: Any) -> list[Any]:
         nonlocal followed, lost
+        if isinstance(t, np.ndarray):
+            followed = followed or feedforward_path(system, q, float(t[0]))
+            motion = followed.many(t)
+            return [*motion.q.T, *motion.qd.T, *motion.qdd.T]
         followed = followed or feedforward_path(system, q, t)
         if not lost:
             places, speeds, accelerations, _ = followed.at(t)
@@ -99,25 +103,41 @@ def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
     """The planned forces of a mechanism as a function of time, along a path that keeps its loops closed."""
     robot = replace(system.robot, actuators=())  # those have laws, or do nothing
     loops = loop_closure(robot)
-    texts = loop_balance_texts(loops)
-    led = {k for motion in (*system.inputs.feedforward, *system.inputs.prescribed) for k in motion.joint.speeds}
     followed: Path | None = None
+    texts: Any = None
 
-    def planned(t: float) -> list[float]:
+    def planned(t: Any) -> list[Any]:
         nonlocal followed
-        followed = followed or feedforward_path(system, q, t)
+        followed = followed or feedforward_path(system, q, float(np.atleast_1d(t)[0]))
+        if isinstance(t, np.ndarray):
+            return _at_all(followed, t)
         places, speeds, accelerations, tau = followed.at(t)
         forces = [0.0] * robot.nv
-        if tau is not None and not system.pushing and set(robot.driven) <= led:
-            needed: Sequence[float] = [float(tau[k]) for k in robot.driven]
-        else:
-            motion = places.tolist(), speeds.tolist(), accelerations.tolist()
-            pushes = _pushes(system, t, motion[0], motion[1])
-            tree = as_floats(planned_feedforward_forces(system, *motion, iter(wrench_signals_at(system, t)), pushes))
-            needed = Balance(robot, places, loops, texts).solve(np.array(tree)).actuated[0]
+        needed = (
+            _balanced(t, places, speeds, accelerations) if tau is None or not system.led else tau[list(robot.driven)]
+        )
         for k, x in zip(robot.driven, needed):
             forces[k] = float(x)
         return forces
+
+    def _balanced(t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """The forces of the actuators at one instant, from those that the spanning tree needs."""
+        nonlocal texts
+        motion = q.tolist(), qd.tolist(), qdd.tolist()
+        pushes = _pushes(system, t, *motion[:2])
+        tree = as_floats(planned_feedforward_forces(system, *motion, iter(wrench_signals_at(system, t)), pushes))
+        texts = texts or loop_balance_texts(loops)
+        needed: np.ndarray = Balance(robot, q, loops, texts).solve(np.array(tree)).actuated[0]
+        return needed
+
+    def _at_all(path: Path, times: np.ndarray) -> list[Any]:
+        """The forces at many instants."""
+        motion, forces = path.many(times), np.zeros((robot.nv, len(times)))
+        forces[list(robot.driven)] = motion.tau[:, list(robot.driven)].T
+        for k in np.flatnonzero(~np.isfinite(motion.tau).all(axis=1) | (not system.led)).tolist():
+            here = motion.q[k], motion.qd[k], motion.qdd[k]
+            forces[list(robot.driven), k] = _balanced(float(times[k]), *here) if np.isfinite(here[0]).all() else np.nan
+        return list(forces)
 
     return planned
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..dataclass import dataclass
-from ..loops.assembly import close_loops_by_newton
+from ..loops.assembly import close_loops_by_newton, closing_positions_moved_along_speeds
 from ..loops.search import closing_position_moved_along_speeds
 from .coordinates import complete_state_rates
 from .runner import Runner
@@ -19,6 +19,7 @@ CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # smallest singular value below which the position doesn't follow from the motion any more
 FARTHEST = 0.1  # largest correction of a prediction, in radians and lengths of the mechanism
 NEARLY = 1e-4  # correction of a prediction below which two iterations are exact
+APART = 8  # instants, of which one is reached from the one before
 FINEST = 1e-9  # part of the run; shorter steps mean a singular position
 
 
@@ -55,6 +56,16 @@ def follow_prescribed_motion(run: Runner, q0: np.ndarray, grid: np.ndarray, tell
     return _rows(rows, None)
 
 
+@dataclass
+class Motion:
+    """A motion at many instants, a row for each, with the forces of joints where these are known."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+
+
 class Path:
     """A mechanism's motion at instants in any order, continued from the first or the last one, whichever is nearer."""
 
@@ -63,8 +74,21 @@ class Path:
         q, _ = close_loops_by_newton(
             constraints_of_system(system).at(wanted_row_signals(system, t)[0]), _placed(run, t, q), system.prescribed
         )
-        self._run, self._first = run, (t, *_rates(run, t, q), None)
+        self._run, self._first = run, (t, *self._at_start(run, t, q))
         self._last: tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] = self._first
+        self._times, self._rows = np.zeros(0), np.zeros((0, run.robot.nq + 3 * run.robot.nv))
+
+    @staticmethod
+    def _at_start(run: Runner, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """The motion at the first instant, by the run's equations where these know the forces as well."""
+        _, qd, qdd = _rates(run, t, q)
+        if run.unknown:
+            return q, qd, qdd, None
+        now = run.evaluate(t, run.start(q.tolist(), qd.tolist()))
+        rows = [np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd, now.tau)]
+        if not all(np.isfinite(x).all() for x in rows):
+            return q, qd, qdd, None
+        return rows[0], rows[1], rows[2], rows[3]
 
     @property
     def reached(self) -> float:
@@ -93,6 +117,86 @@ class Path:
         self._last = here, q, qd, qdd, tau
         return q, qd, qdd, tau
 
+    def many(self, times: np.ndarray) -> Motion:
+        """The same at many instants; rows are NaN where the motion can't be followed.
+
+        Those between known instants are closed all at once. One of several is reached by itself where these are far.
+        """
+        nq, nv = self._run.robot.nq, self._run.robot.nv
+        t, places = np.unique(times, return_inverse=True)
+        rows = self._known(t)
+        new = np.flatnonzero(np.isnan(rows[:, 0]))
+        rows[new] = self._between_known(t[new])
+        far = np.flatnonzero(np.isnan(rows[:, 0]))
+        if len(far):
+            ends = np.unique([*far[::APART], far[-1]])
+            self._know(t[ends], self._each(t[ends]))
+            rows[far] = self._between_known(t[far])
+        left = np.flatnonzero(np.isnan(rows[:, 0]))
+        rows[left] = self._each(t[left])
+        forceless = np.flatnonzero(np.isnan(rows).any(axis=1) & ~np.isnan(rows[:, 0]))
+        if len(forceless) and not self._run.unknown:
+            rows[forceless] = self._closed(t[forceless], rows[forceless, :nq], rows[forceless, nq : nq + nv])
+        self._know(t, rows)
+        q, qd, qdd, tau = np.split(rows[places.ravel()], [nq, nq + nv, nq + 2 * nv], axis=1)
+        return Motion(q, qd, qdd, tau)
+
+    def _known(self, t: np.ndarray) -> np.ndarray:
+        """The rows of instants that have been asked for before, which are the same again; NaN for others."""
+        rows = np.full((len(t), self._rows.shape[1]), np.nan)
+        if len(self._times):
+            at = np.minimum(np.searchsorted(self._times, t), len(self._times) - 1)
+            same = self._times[at] == t
+            rows[same] = self._rows[at[same]]
+        return rows
+
+    def _know(self, t: np.ndarray, rows: np.ndarray) -> None:
+        """Add the rows of instants to those that are known, or put them in their places."""
+        good = ~np.isnan(rows[:, 0])
+        self._times, first = np.unique(np.append(t[good], self._times), return_index=True)
+        self._rows = np.concatenate([rows[good], self._rows])[first]
+
+    def _between_known(self, t: np.ndarray) -> np.ndarray:
+        """The rows of instants, as far as known ones are near on both sides; NaN for others."""
+        run, nq, nv = self._run, self._run.robot.nq, self._run.robot.nv
+        rows = np.full((len(t), nq + 3 * nv), np.nan)
+        after = np.searchsorted(self._times, t)
+        within = np.flatnonzero((after < len(self._times)) & ((after > 0) | np.isin(t, self._times[:1])))
+        if run.unknown or not len(within):
+            return rows
+        after, before = after[within], np.maximum(after[within] - 1, 0)
+        ends = [(self._times[k], self._rows[k]) for k in (before, after)]
+        guess, speeds = _foretold(run, t[within], *ends)
+        near = NEARLY * min(constraints_of_system(run.system).column_scale.min(), 1.0)
+        found = self._closed(t[within], guess, speeds)
+        good = (abs(found[:, :nq] - guess) < near).all(axis=1)
+        again = self._closed(t[within], found[:, :nq], found[:, nq : nq + nv])  # to the last digit
+        rows[within[good]] = again[good]
+        return rows
+
+    def _closed(self, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Rows of positions, speeds, accelerations and forces by the run's equations, from nearly closed positions."""
+        run, system = self._run, self._run.system
+        states = np.column_stack([q[:, system.state_coordinates], qd[:, system.state_speeds], np.zeros((len(t), 2))])
+        found = run.many(run.signal_rows(t), states, run.discrete)
+        return np.concatenate([found[name] for name in ("q", "qd", "qdd", "tau")], axis=1)
+
+    def _each(self, times: np.ndarray) -> np.ndarray:
+        """Positions, speeds, accelerations and forces, one instant after the other, as far as these can be reached.
+
+        NaN stands for forces that aren't known, and for rows of instants that aren't reached.
+        """
+        nq, nv = self._run.robot.nq, self._run.robot.nv
+        rows = np.full((len(times), nq + 3 * nv), np.nan)
+        for row, t in zip(rows, times.tolist()):
+            *motion, tau = self.at(t)
+            if self.reached != t:
+                break
+            row[: nq + 2 * nv] = np.concatenate(motion)
+            if tau is not None:
+                row[nq + 2 * nv :] = tau
+        return rows
+
     def _reached(
         self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
@@ -110,6 +214,21 @@ class Path:
                 return (rows[0], rows[1], rows[2], rows[3]) if all(np.isfinite(x).all() for x in rows) else None
         closed = _step(run, t, q, qd, qdd, step)
         return (*_rates(run, t, closed), None) if closed is not None else None
+
+
+def _foretold(run: Runner, t: np.ndarray, *ends: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and speeds at instants between two others each, from what the motion there says of those nearby."""
+    nq, nv, said = run.robot.nq, run.robot.nv, []
+    for at, rows in ends:
+        step = (t - at)[:, None]
+        q, qd, qdd = rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv : nq + 2 * nv]
+        moved = closing_positions_moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2)
+        said.append((moved, qd + qdd * step))
+    (q0, v0), (q1, v1) = said
+    begin, length = ends[0][0], ends[1][0] - ends[0][0]
+    x = ((t - begin) / np.where(length > 0.0, length, 1.0))[:, None]
+    blend = x * x * x * (10 - 15 * x + 6 * x * x)
+    return q0 + blend * (q1 - q0), v0 + blend * (v1 - v0)
 
 
 def _rows(rows: Sequence[tuple[np.ndarray, ...]], singular: Singular | None) -> Followed:

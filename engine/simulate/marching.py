@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dataclass import dataclass
-from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
+from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, T_END, TOO_SMALL, March, T
 from ..machine.jit.polynomials import SignalPieces
 from . import reasons
 from .events import Watch
@@ -71,6 +71,8 @@ def marched_leg(
     """Integrate the rest of a leg by compiled code, from where the stepper is; return the last instant and state."""
     march, first = ready.loop, len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
+    lands = INTEGRATORS[solver.method].fixed is not None  # then steps end on the rows, one after the other
+    stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])
     out = march.room(len(ahead))
     within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
     wanted, slope = stepper.wanted(), stepper.f
@@ -83,7 +85,7 @@ def marched_leg(
         slope,
         T=stepper.t,
         H=wanted,
-        T_END=end,
+        T_END=next(stops),
         RTOL=stepper.rtol,
         ATOL=float(np.min(stepper.atol)),
         MAX_STEP=stepper.max_step,
@@ -92,6 +94,9 @@ def marched_leg(
     while True:
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
+        if status == REACHED and march.control[T, 0] == march.control[T_END, 0] < end:
+            march.control[T_END] = next(stops)
+            continue
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
         closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
         trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)

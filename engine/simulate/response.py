@@ -18,6 +18,8 @@ def _inverse(M: np.ndarray) -> np.ndarray:
 
     Most matrices are definite, which Cholesky's factors tell in a small part of the time that eigenvalues take.
     """
+    if len(M) == 1 and M[0, 0] > 0.0:
+        return np.asarray(1.0 / M)
     size = np.sqrt(np.maximum(np.diag(M), 0.0))
     if not size.size or not size.all():
         return np.linalg.pinv(M, hermitian=True)

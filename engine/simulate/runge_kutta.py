@@ -10,13 +10,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.march import Scheme
+from ..machine.jit.march_code import SLIVER
 from ..machine.program.control import bounded_step_length, combined_step_error, next_step_lengths
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 from .tableau import Tableau, hermite_dense_output
 
 # the constants of scipy's step control, so that all steps are the same as scipy's
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
-SLIVER = 1e-9  # a fixed step that ends this close to t_end, relative to its length, ends on it
 
 
 class RungeKutta:
@@ -236,7 +236,7 @@ def integrator_scheme(tableau: Tableau) -> Scheme:
         tuple(tableau.B.tolist()),
         tuple(tableau.C.tolist()),
         () if tableau.E is None else tuple(tableau.E.tolist()),
-        () if tableau.P is None else _rows(tableau.P),
+        _rows(hermite_dense_output(tableau.B) if tableau.P is None else tableau.P),
         -1 / (tableau.error_order + 1),
         SAFETY,
         LEAST_FACTOR,

@@ -64,8 +64,8 @@ class Runner:
     def marches(self) -> bool:
         """Whether a compiled time loop can carry the run in its present discrete state."""
         system = self.system
-        planned = system.inputs.feedforward and system.loops is not None and not system.planning  # follows a path
-        return self._solve is None and not (self.discrete.passing or planned or system.inputs.stepwise)
+        apart = system.inputs.feedforward and system.loops is not None and not (system.planning or system.led)
+        return self._solve is None and not (self.discrete.passing or apart or system.inputs.stepwise)
 
     # ---- the state
 
@@ -308,7 +308,9 @@ class Runner:
             return EMPTY
         if end not in self._pieces:
             longest *= 1.0 + 1e-9
-            self._pieces[end] = fitted_signal_pieces(self.signal_rows, t, end, inputs.breaks, longest)
+            followed = bool(inputs.feedforward) and self.system.loops is not None
+            given = t, end, inputs.breaks, longest
+            self._pieces[end] = fitted_signal_pieces(self.signal_rows, *given, followed=followed)
         return self._pieces[end]
 
     def rules(self, watched: Sequence[Watch]) -> list[tuple[float, ...]] | None:

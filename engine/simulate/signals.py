@@ -15,7 +15,7 @@ from .discrete import Discrete, discrete_partition
 from .inputs import Driven
 from .system import System, constraints_of_system
 
-Planned = Callable[[Any], Sequence[Any]]  # the forces of feedforward, for each speed, at one instant (a tree: or many)
+Planned = Callable[[Any], Sequence[Any]]  # the forces of feedforward, for each speed, at one instant or at many
 
 
 def signals_at(system: System, t: float, discrete: Discrete, planned: Planned) -> list[float]:
@@ -50,11 +50,11 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
         if system.tuned:
             numbers += driven.gains
     if system.planning and system.loops is not None:
-        numbers += list(_each(planned, t).T)
+        numbers += planned(t)
     elif system.planning:
         numbers += _planned_motion(system, t)
     elif inputs.feedforward:
-        wanted = planned(t) if system.loops is None else _each(planned, t).T
+        wanted = planned(t)
         numbers += (wanted[k] for one in inputs.feedforward for k in one.joint.speeds)
     for k in system.bounded:  # the factor of the law's force, and the force in its place
         numbers += (0.0, discrete.saturated[k]) if k in discrete.saturated else (1.0, 0.0)

@@ -119,6 +119,12 @@ class System:
         """Speeds whose motion is given in every mode."""
         return (*self.prescribed, *(k for k in self.commanded if k not in self.prescribed))
 
+    @cached_property
+    def led(self) -> bool:
+        """Whether feedforward leads all actuators, whose forces then follow from the planned motion alone."""
+        motions = (*self.inputs.feedforward, *self.inputs.prescribed)
+        return not self.pushing and {*self.robot.driven} <= {k for motion in motions for k in motion.joint.speeds}
+
     # ---- effort limits, dry friction, damping, stops, wrenches
 
     @cached_property

@@ -188,6 +188,8 @@ def _member(plan: Plan) -> Member | None:
         return None
     if system.inputs.feedforward and system.loops is not None:
         plan = replace(plan, system=system_that_plans(system, plan.q0))
+        if not plan.system.planning:
+            return None
     run = runner_with_feedforward(plan.system, plan.q0)
     if not run.unknown or not run.marches:
         return None

@@ -9,6 +9,8 @@ import denoc
 import yamls
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.build import build_robot
+from denoc.scenario.run import prepare_scenario
+from denoc.simulate.feedforward import feedforward_path
 from denoc.simulate.runge_kutta import RungeKutta
 from denoc.text.source import document_from_mapping
 from random_contacts import drawn, with_contacts
@@ -60,6 +62,7 @@ def scenario(robot, end=0.5, **more):
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
 TO = {"law": "cycloid", "to": 0.5}
+AHEAD = {joint.name: joint.initial[0] + 0.1 * k for k, joint in enumerate(denoc.load("three-rrr").moving[:3])}
 LAWS = {
     "harmonic forces": ("planar3r", {"forces": {"joint2": {"law": "harmonic", "amplitude": 3, "frequency": 2}}}),
     "prescribed motion": ("planar3r", {"motion": {"joint1": TO}}),
@@ -88,6 +91,18 @@ LAWS = {
         {"wrenches": [{"link": "link3", "force": [{"law": "harmonic", "amplitude": 5, "frequency": 1}, 0, 0]}]},
     ),
     "Euler parameters": ("space-arm", {"forces": {"joint2": {"law": "harmonic", "amplitude": 9, "frequency": 1}}}),
+    "feedforward in a mechanism": (
+        "four-bar",
+        {"motion": {"A0": {"law": "cycloid", "to": 2.0}}, "forces": {"A0": {"law": "feedforward"}}},
+    ),
+    "feedforward in two loops, beside a wrench": (
+        "three-rrr",
+        {
+            "motion": {name: {"law": "cycloid", "to": x} for name, x in AHEAD.items()},
+            "forces": {name: {"law": "feedforward"} for name in AHEAD},
+            "wrenches": [{"link": "platform", "force": [{"law": "harmonic", "amplitude": 5, "frequency": 1}, 0, 0]}],
+        },
+    ),
     "a force in a mechanism": ("four-bar", {"forces": {"A": {"law": "harmonic", "amplitude": 3, "frequency": 2}}}),
 }
 
@@ -168,3 +183,84 @@ def test_a_mechanism_that_friction_in_all_joints_holds_goes_on_in_the_loop(taken
     found, steps = both(taken, run, denoc.loads(yamls.dump(document)), within=1e-7)
     assert {"breaks loose", "stops slipping"} <= {one["event"] for one in found.record["events"]}
     assert 0 < steps <= 3 * len(events(found))
+
+
+FIXED = {
+    "a tree": (None, {"end": 0.5, "step": 0.05}, 0.002),
+    "steps that don't fit between rows": (None, {"end": 0.5, "step": 0.035}, 0.01),
+    "rows that are nearer than steps": (None, {"end": 0.1, "step": 0.004}, 0.01),
+    "a mechanism": ("four-bar", {"end": 0.3, "step": 0.05}, 0.002),
+    "events": ("slider", {"end": 1.5, "step": 0.05}, 0.005),
+}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("what", FIXED)
+def test_steps_of_one_length_are_in_the_loop(taken, what):
+    name, time, step = FIXED[what]
+    joint, more, least = MODES["friction and stops"] if name == "slider" else ({}, {}, 0)
+    robot = slider(**joint) if name == "slider" else denoc.load(name or "planar3r")
+    run = {"task": "simulate", "time": time, "solver": {"method": "rk4", "step": step}, **more}
+    found, steps = both(taken, run, robot)
+    assert least <= len(events(found))
+    assert steps <= 3 * len(events(found))
+
+
+def test_steps_of_one_length_that_lead_beyond_numbers_end_as_in_the_plain_run():
+    stiff = {"law": "spring", "stiffness": 1e9}
+    run = scenario("planar3r", forces={"joint2": stiff}, solver={"method": "rk4", "step": 0.05})
+    ends = []
+    for backend in ("plain", "compiled"):
+        with using_backend(backend):
+            found = denoc.run(run)
+        ends.append((found.ended, found.record["reason"].split(" s: ")[1]))
+    assert ends[0] == ends[1]
+    assert ends[0][0] == "failed"
+
+
+def test_a_mechanism_along_a_plan_whose_crank_rubs_is_in_the_loop(taken):
+    document = yamls.load(denoc.load("four-bar").document.text)
+    document["links"][0]["joint"]["friction"] = {"coulomb": 0.1}
+    plan = {"motion": {"A0": {"law": "cycloid", "to": 2.5}}, "forces": {"A0": {"law": "feedforward"}}}
+    run = {"task": "simulate", "time": {"end": 0.5, "step": 0.05}, **plan}
+    found, steps = both(taken, run, denoc.loads(yamls.dump(document)), within=1e-6, smooth=False)
+    assert len(events(found)) >= 2
+    assert steps < found.audit["steps"] / 3
+
+
+def test_plans_that_cannot_be_followed_end_as_in_the_plain_run(taken):
+    """The crank of a linkage whose other links are too short for it to turn round."""
+    document = yamls.load(denoc.load("four-bar").document.text)
+    next(one for one in document["links"] if one["name"] == "rocker")["joint"]["xyz"] = [0.45, 0, 0]
+    plan = {"motion": {"A0": {"law": "cycloid", "to": 7.0}}, "forces": {"A0": {"law": "feedforward"}}}
+    run = {"task": "simulate", "time": {"end": 0.5, "step": 0.05}, **plan}
+    robot = denoc.loads(yamls.dump(document))
+    with using_backend("plain"):
+        plain = denoc.run(run, robot)
+    with using_backend("compiled"):
+        compiled = denoc.run(run, robot)
+    assert (compiled.ended, len(compiled.t)) == (plain.ended, len(plain.t))
+
+
+# ---- the path
+
+
+@pytest.mark.parametrize("name", ["four-bar", "three-rrr"])
+def test_a_path_at_many_instants_is_the_path_at_each(name):
+    robot = denoc.load(name)
+    to = {joint: 0.4 + robot.joint(joint).initial[0] for joint in (robot.joints[k] for k in robot.driven)}
+    plan = {"motion": {joint: {"law": "cycloid", "to": x} for joint, x in to.items()}}
+    made = prepare_scenario(
+        {"task": "simulate", "time": {"end": 1.0}, "forces": {joint: {"law": "feedforward"} for joint in to}, **plan},
+        robot,
+    )
+    t = np.random.default_rng(1).uniform(0.0, 1.0, size=70)
+    many, each = (feedforward_path(made.system, made.q0, 0.0) for _ in range(2))
+    found = [many.many(t), many.many(t[:30] + 0.002)]
+    assert (many.many(t).qdd == found[0].qdd).all()  # to the last bit, whatever was asked for in between
+    for motion, times in zip(found, (t, t[:30] + 0.002)):
+        rows = [each.at(float(x)) for x in times]
+        for k, what in enumerate((motion.q, motion.qd, motion.qdd)):
+            expected = np.array([row[k] for row in rows])
+            np.testing.assert_allclose(what, expected, rtol=0, atol=1e-10 * max(1.0, abs(expected).max()))
+        assert np.isfinite(motion.tau).all()

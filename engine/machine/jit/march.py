@@ -54,6 +54,7 @@ __all__ = [
     "ROW",
     "STATUS",
     "TOO_SMALL",
+    "T_END",
     "Collocation",
     "H",
     "March",

@@ -113,6 +113,9 @@ def _watch_functions(program: Program, scheme: Dense, m: int, lanes: int) -> str
     return text + march_watch.watch_functions_ir(lanes, m, len(quantities), dense, scheme.stages)
 
 
+SLIVER = 1e-9  # a fixed step that ends this close to the end, relative to its length, ends on it
+
+
 class Judgement(NamedTuple):
     """The registers of what came of an attempt."""
 
@@ -124,21 +127,41 @@ class Judgement(NamedTuple):
 def _begin_attempt(code: LaneCode, scheme: Scheme) -> Attempt:
     """Choose the attempt's length: the wanted one within bounds for a new step, else that of the last attempt."""
     t, end, h = code.row(T), code.row(T_END), code.row(H)
+    if scheme.fixed:
+        return _begin_fixed_attempt(code, t, end, h)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
     spacing = code.spacing(t)
     h = code.select(fresh, bounded_step_length(Lane(code, h), spacing, code.row(MAX_STEP)).register, h)
     wanted = code.select(fresh, h, code.row(WANTED))
     most = code.select(fresh, code.number(scheme.most_factor), code.row(MOST))
+    going = _going(code, t, end, code.compare("ult", h, spacing))
+    ahead = code.operation("fadd", t, h)
+    return _up_to_end(code, t, end, ahead, code.compare("ogt", ahead, end), (wanted, most), going)
+
+
+def _begin_fixed_attempt(code: LaneCode, t: str, end: str, h: str) -> Attempt:
+    """Choose the end of an attempt of this length: that of the interval, if hardly anything is left of it."""
+    ahead = code.operation("fadd", t, h)
+    going = _going(code, t, end, code.compare("ule", ahead, t))
+    nearly = code.operation("fadd", t, code.operation("fmul", h, code.number(1 + SLIVER)))
+    return _up_to_end(code, t, end, ahead, code.compare("oge", nearly, end), (h, code.number(1.0)), going)
+
+
+def _up_to_end(code: LaneCode, t: str, end: str, ahead: str, cut: str, lengths: tuple[str, str], going: str) -> Attempt:
+    """The attempt from t to `ahead`, or to the end where that cuts it."""
+    t_new = code.select(cut, end, ahead)
+    h = code.select(going, code.operation("fsub", t_new, t), code.number(0.0))
+    return Attempt(t, t_new, h, *lengths, cut, going)
+
+
+def _going(code: LaneCode, t: str, end: str, small: str) -> str:
+    """Leave the loop if no lane has a step to take, and the lanes out whose steps are too small."""
     going = code.both(code.compare("olt", t, end), code.compare("oeq", code.row(STATUS), code.number(GOING)))
-    small = code.both(going, code.compare("ult", h, spacing))
+    small = code.both(going, small)
     code.put(STATUS, code.select(small, code.number(TOO_SMALL), code.row(STATUS)))
     going = code.both(going, code.opposite(small))
     code.line(f"  br i1 {code.any(going)}, label %try, label %reached\ntry:")
-    ahead = code.operation("fadd", t, h)
-    cut = code.compare("ogt", ahead, end)
-    t_new = code.select(cut, end, ahead)
-    h = code.select(going, code.operation("fsub", t_new, t), code.number(0.0))
-    return Attempt(t, t_new, h, wanted, most, cut, going)
+    return going
 
 
 def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool) -> Judgement:
@@ -149,7 +172,7 @@ def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarde
         code.rate("trial", f"K{s}", code.block.call("fma", h, code.number(scheme.C[s]), attempt.t))
     code.combine("new", "y", [(b, f"K{j}") for j, b in enumerate(scheme.B)], h)
     code.rate("new", f"K{count}", attempt.t_new)
-    error = _error(code, scheme, measured, h)
+    error = code.unsound("new") if scheme.fixed else _error(code, scheme, measured, h)
     passed = code.compare("olt", error, code.number(1.0))
     if guarded:
         barred = code.both(code.both(going, passed), code.compare("ole", code.row(GUARD), code.number(0.0)))
@@ -180,11 +203,14 @@ def _error(code: LaneCode, scheme: Scheme, measured: int, h: str) -> str:
 def _choose_lengths(code: LaneCode, scheme: Scheme, attempt: Attempt, judgement: Judgement) -> str:
     """Choose the next length and count the attempt; return the register that is 1 where the step was accepted."""
     error, h, wanted, most = (Lane(code, x) for x in (judgement.error, attempt.h, attempt.wanted, attempt.most))
-    longer, shorter = (lane.register for lane in next_step_lengths(error, h, wanted, most, attempt.cut, scheme))
     accept, reject = judgement.accept, judgement.reject
-    code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
-    code.put(WANTED, code.select(reject, shorter, attempt.wanted))
-    code.put(MOST, code.select(reject, code.number(1.0), attempt.most))
+    if scheme.fixed:  # no other length can help
+        code.put(STATUS, code.select(reject, code.number(TOO_SMALL), code.row(STATUS)))
+    else:
+        longer, shorter = (lane.register for lane in next_step_lengths(error, h, wanted, most, attempt.cut, scheme))
+        code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
+        code.put(WANTED, code.select(reject, shorter, attempt.wanted))
+        code.put(MOST, code.select(reject, code.number(1.0), attempt.most))
     code.put(FRESH, code.select(accept, code.number(1.0), code.number(0.0)))
     taken = code.select(accept, code.number(1.0), code.number(0.0))
     for place, add in ((ACCEPTED, taken), (REJECTED, code.select(reject, code.number(1.0), code.number(0.0)))):

@@ -36,7 +36,7 @@ class Scheme:
     """An embedded pair with dense output whose last stage is the next step's first, and constants of step control.
 
     The letters are those of `simulate/tableau.py`; `further` has a row and a place for each stage that only dense
-    output needs.
+    output needs. A method without estimates of its error, E, takes steps of one length.
     """
 
     A: Sequence[Sequence[float]]
@@ -50,6 +50,11 @@ class Scheme:
     most_factor: float
     E_low: Sequence[float] = ()
     further: Sequence[tuple[Sequence[float], float]] = ()
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all steps have one length, but for those that are cut short."""
+        return not self.E
 
     @property
     def stages(self) -> int:

@@ -174,6 +174,15 @@ class LaneCode:
             self.line(f"  store {self.vector} {block.call('fma', x, x, total)}, ptr %total")
         return self.let(f"load {self.vector}, ptr %total")
 
+    def unsound(self, state: str) -> str:
+        """0 where all components of a state are finite numbers, else not a number."""
+        self.line(f"  store {self.vector} {self.number(0.0)}, ptr %total")
+        with self.each(self.m) as i:
+            nothing = self.operation("fmul", self.get(state, i), self.number(0.0))
+            total = self.let(f"load {self.vector}, ptr %total")
+            self.line(f"  store {self.vector} {self.operation('fadd', total, nothing)}, ptr %total")
+        return self.let(f"load {self.vector}, ptr %total")
+
     def normalise(self, first: int, where: str) -> None:
         """Write the division of four components of y by their norm, in the lanes `where`."""
         places = [str((first + r) * self.lanes) for r in range(4)]

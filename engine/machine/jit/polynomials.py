@@ -16,6 +16,8 @@ from ...dataclass import dataclass
 NODES = 16  # samples of a piece, and coefficients of its polynomials
 ABREAST = 4  # polynomials that are evaluated at once
 MOST = 4000  # pieces
+FOLLOWED = 500  # pieces along a path that a mechanism is planned to follow, whose instants take longer
+NOISE = 1e-12  # relative: rounding errors of functions along such a path
 TAIL = 3  # coefficients that have to be rounding errors
 EPS = float(np.finfo(float).eps)
 
@@ -55,12 +57,14 @@ EMPTY = SignalPieces(
 
 
 def fitted_signal_pieces(
-    sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float, most: int = MOST
+    sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float, *, followed: bool = False
 ) -> SignalPieces | None:
-    """The functions from `begin` to `end` as pieces no longer than `longest`; None where that takes more than `most`.
+    """The functions from `begin` to `end` as pieces no longer than `longest`; None where that takes too many.
 
-    Breaks are instants at which derivatives may jump.
+    Breaks are instants at which derivatives may jump. Functions along a path that is `followed` have the rounding
+    errors of many operations.
     """
+    most, rounding = (FOLLOWED, NOISE) if followed else (MOST, 4 * EPS)
     inner = sorted({x for x in breaks if begin < x < end})
     edges = [begin, *inner, end]
     if (end - begin) / longest + len(edges) > most:
@@ -78,7 +82,7 @@ def fitted_signal_pieces(
     done: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     while True:
         chebyshev = np.einsum("kj,njc->nkc", _TO_CHEBYSHEV, values)
-        good = _settled(chebyshev, a, b, size) | (b - a < 1e-12 * (end - begin))
+        good = _settled(chebyshev, a, b, size, rounding) | (b - a < 1e-12 * (end - begin))
         done.append((a[good], b[good], chebyshev[good]))
         a, b = a[~good], b[~good]
         if not len(a):
@@ -99,11 +103,11 @@ def _values(sampled: Sampled, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return sampled(times.ravel()).reshape(len(a), NODES, -1)
 
 
-def _settled(chebyshev: np.ndarray, a: np.ndarray, b: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _settled(chebyshev: np.ndarray, a: np.ndarray, b: np.ndarray, size: np.ndarray, rounding: float) -> np.ndarray:
     """Whether the last coefficients of all functions in a piece are rounding errors, of the value or of the time."""
     slope = (abs(chebyshev) * (np.arange(NODES) ** 2)[:, None]).sum(axis=1) * (2 / (b - a))[:, None]
     late = np.maximum(abs(a), abs(b))[:, None]
-    allowed = 4 * EPS * size + EPS * late * np.minimum(slope, size / (b - a)[:, None])
+    allowed = rounding * size + EPS * late * np.minimum(slope, size / (b - a)[:, None])
     return np.asarray((abs(chebyshev[:, -TAIL:]).max(axis=1, initial=0.0) <= allowed).all(axis=1))
 
 

@@ -327,6 +327,27 @@ COMPILED = (
         SHARED,
     ),
     Bug(
+        "steps of one length don't end on rows",
+        "engine/simulate/marching.py",
+        "stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])",
+        "stops = iter([end])",
+        ("simulate/test_march_modes.py::test_steps_of_one_length_are_in_the_loop",),
+    ),
+    Bug(
+        "instants of a path are closed at others",
+        "engine/simulate/follow.py",
+        "again = self._closed(t[within], found",
+        "again = self._closed(1.001 * t[within], found",
+        ("simulate/test_march_modes.py::test_a_path_at_many_instants_is_the_path_at_each",),
+    ),
+    Bug(
+        "forces along a plan are those at other instants",
+        "engine/simulate/follow.py",
+        "rows[places.ravel()], [nq,",
+        "rows, [nq,",
+        ("simulate/test_march_modes.py::test_a_path_at_many_instants_is_the_path_at_each",),
+    ),
+    Bug(
         "a joint of mechanisms side by side turns round alone",
         "engine/simulate/shut.py",
         "change[abs(change).max(axis=1) > DEAD] = 0.0",
