@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from denoc.robot.model import Robot
     from denoc.scenario.plan import Plan
     from denoc.text.change import Change
@@ -31,7 +33,7 @@ def plan_for_command(
 
     `options` names the option that an entry of the data comes from, for messages about mistakes in it.
     """
-    from denoc.formats.load import load_shared_robot
+    from denoc.formats.load import load
     from denoc.scenario.plan import plan_of_scenario
     from denoc.scenario.replay import name_of_scenario, prepared_scenario_replay
     from denoc.scenario.run import changed_robot_of_scenario
@@ -55,7 +57,8 @@ def plan_for_command(
         _of_this_task(document, TASKS[ending])
         return ready(_changed(document, change, options), name_of_scenario(path))
     path = library_folder("scenarios") / f"{model.name}-{ending}.yaml"
-    if not own and path.is_file() and _alike(load_shared_robot(library_folder("robots") / f"{model.name}.yaml"), model):
+    home = library_folder("robots") / f"{model.name}.yaml"
+    if not own and path.is_file() and (_is_read_from(home, model) or _alike(load(home), model)):
         return ready(_changed(read_yaml_document(path), change, options), path.stem)
     return ready(replace(document_from_mapping(made(model)), options=options), f"{model.name}-{ending}")
 
@@ -72,6 +75,11 @@ def _of_this_task(document: Document, task: str) -> None:
             allowed=f"`{task}`",
             hint=f"`denoc {other}` and `denoc run` take it",
         )
+
+
+def _is_read_from(file: Path, robot: Robot) -> bool:
+    """Whether the robot is that of a file, without changes."""
+    return robot.document is not None and robot.document.name == str(file) and not robot.document.changed
 
 
 def _alike(one: Robot, other: Robot) -> bool:

@@ -155,7 +155,7 @@ def _parts(when: Literal["reading", "writing"], report: Report) -> Iterator[Part
 def _target(to: str | None, out: Path | None) -> Format:
     """The format that is written: the one that is asked for, or by the file's suffix, or denoc's own."""
     from denoc.errors import InputError, did_you_mean
-    from denoc.formats.table import FORMATS
+    from denoc.formats.table import BINARY, FORMATS
 
     rows = {name: row for name, row in FORMATS.items() if row.write is not None}
     if to is not None:
@@ -163,8 +163,22 @@ def _target(to: str | None, out: Path | None) -> Format:
             hint = did_you_mean(to, rows)
             raise InputError("no such format", key="--to", found=f"`{to}`", allowed=", ".join(rows), hint=hint)
         return rows[to]
-    suffix = out.suffix.lower() if out is not None else ""
-    return next((row for row in rows.values() if suffix and suffix in row.suffixes), rows["yaml"])
+    if out is None or os.path.isdir(out):
+        return rows["yaml"]
+    suffix, inner = out.suffix.lower(), Path(out.stem).suffix.lower()
+    fitting = [row for row in rows.values() if suffix and suffix in row.suffixes and suffix not in BINARY]
+    if len(fitting) > 1:  # of `arm.mjcf.xml` the last suffix but one
+        fitting = [row for row in fitting if inner in row.suffixes and inner != suffix] or fitting
+    if len(fitting) > 1:
+        allowed = " or ".join(f"--to {row.name}" for row in fitting)
+        names = " or ".join(f"`{out.stem}.{row.name}`" for row in fitting)
+        message = f"files of several formats end in `{out.suffix}`"
+        raise InputError(message, key="--out", found=f"`{out}`", allowed=allowed, hint=f"{names} says it, too")
+    other = next((row for row in FORMATS.values() if suffix in row.suffixes), None)
+    if other is not None and not fitting:
+        message = f"denoc writes no {other.title} files that end in `{out.suffix}`"
+        raise InputError(message, key="--out", found=f"`{out}`", allowed=f"--to {', '.join(rows)}, or their suffixes")
+    return (fitting or [rows["yaml"]])[0]
 
 
 def _tell(what: str, report: Report) -> None:

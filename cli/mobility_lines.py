@@ -15,7 +15,9 @@ def spring_lines_to_print(model: Robot) -> Iterator[str]:
     owners = {k: joint.name for joint in model.moving for k in joint.coordinates}
     for name, cord in model.springs:
         along = " + ".join(f"{one.ratio:g} × {owners[one.coordinate]}" for one in cord.joints)
-        yield f"spring {name}: stiffness {cord.stiffness:g}, damping {cord.damping:g}, rest {cord.rest:g}, over {along}"
+        slack = f" to {cord.rest + cord.slack:g}" if cord.slack else ""
+        sizes = f"stiffness {cord.stiffness:g}, damping {cord.damping:g}, rest {cord.rest:g}{slack}"
+        yield f"spring {name}: {sizes}, over {along}"
 
 
 def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:

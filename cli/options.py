@@ -129,11 +129,8 @@ NO_FORMS: list[ResultFormat] = []
 
 def robot_of_argument(robot: str, floating: bool, loops: Path | None) -> Model:
     """The robot of a file in any format, or of the library."""
-    from denoc.formats.load import load, load_shared_robot
-    from denoc.text.library import find_library_file
+    from denoc.formats.load import load
 
-    if not floating and loops is None:
-        return load_shared_robot(find_library_file(robot, "robots"))  # a library's scenario names the same file
     return load(robot, floating=floating, loops=loops)
 
 

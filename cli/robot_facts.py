@@ -40,6 +40,7 @@ def facts_of_robot(model: Robot, mobility: Mobility | None, warnings: list[str])
                 "joints": {names[one.coordinate]: one.ratio for one in cord.joints},
                 "stiffness": cord.stiffness,
                 "rest": cord.rest,
+                "slack": cord.slack,
                 "damping": cord.damping,
             }
             for name, cord in model.springs

@@ -147,6 +147,7 @@ class Spring(TypedDict):
     joints: Annotated[dict[str, float], field_of_command_output("each with its coefficient")]
     stiffness: float
     rest: float
+    slack: float
     damping: float
 
 

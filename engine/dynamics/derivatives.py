@@ -32,22 +32,24 @@ class Unsolved(NamedTuple):
     places: Sequence[tuple[int, int]]
     factors: Factors
 
-    def solved(self) -> list[Scalar]:
-        """All numbers."""
-        inverse = self.factors.inverse() if self.units else []
-        return self._with([*map(self.factors.solve, self.columns), *(inverse[k] for k in self.units)])
-
     def yet_to_be_solved(self) -> list[Scalar]:
         """All numbers, with each b in the place of x."""
         n = len(self.factors.one_over)
-        return self._with([*self.columns, *([float(r == k) for r in range(n)] for k in self.units)])
+        return self.filled([*self.columns, *([float(r == k) for r in range(n)] for k in self.units)])
 
-    def _with(self, columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    def filled(self, columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+        """All numbers, with these in the columns."""
         numbers = list(self.numbers)
         for (first, pitch), column in zip(self.places, columns, strict=True):
             for r, x in enumerate(column):
                 numbers[first + r * pitch] = x
         return numbers
+
+
+def numbers_with_solved_columns(of: Unsolved) -> list[Scalar]:
+    """All numbers, with the x of each b."""
+    inverse = of.factors.inverse() if of.units else []
+    return of.filled([*map(of.factors.solve, of.columns), *(inverse[k] for k in of.units)])
 
 
 class Slopes(NamedTuple):

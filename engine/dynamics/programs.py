@@ -15,7 +15,14 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
-from .derivatives import SLOPES, Slopes, Unsolved, acceleration_slopes, derivatives_one_behind_the_other
+from .derivatives import (
+    SLOPES,
+    Slopes,
+    Unsolved,
+    acceleration_slopes,
+    derivatives_one_behind_the_other,
+    numbers_with_solved_columns,
+)
 from .energy import energies
 from .explicit import explicit_matrices, explicit_matrix_parts
 from .inertial import INERTIAL
@@ -205,7 +212,7 @@ PROGRAMS = {
         ("q", "qd", "tau"),
         "derivatives",
         lambda subject: (subject.robot.nv * (1 + 3 * subject.robot.nv),),
-        lambda subject, given: _derivatives(subject, given).solved(),
+        lambda subject, given: numbers_with_solved_columns(_derivatives(subject, given)),
         watched=_losses,
         parts=_derivative_parts,
         unsolved=_derivatives,
@@ -298,7 +305,7 @@ _LINEARIZED = ProgramRow(
     ("q", "qd", "tau"),
     "linear",
     lambda subject: (numbers_of_kernel_parts(_state_space_parts(subject)),),
-    lambda subject, given: _linearized(subject, given).solved(),
+    lambda subject, given: numbers_with_solved_columns(_linearized(subject, given)),
     watched=_losses,
     parts=_state_space_parts,
     unsolved=_linearized,
@@ -312,7 +319,7 @@ ROWS = {
     HELD: replace(
         _LINEARIZED,
         inputs=("q", "qd"),
-        text=lambda subject, given: _linearized(subject, _held(subject, given)).solved(),
+        text=lambda subject, given: numbers_with_solved_columns(_linearized(subject, _held(subject, given))),
         watched=lambda subject, given: _losses(subject, _held(subject, given)),
         unsolved=lambda subject, given: _linearized(subject, _held(subject, given)),
     ),

@@ -8,15 +8,16 @@ spring against turning, and one of the same stiffness against its way.
 φ = 2 θ/sin θ · v/cos θ with θ = |φ|/4 and the vector part v of the Euler parameters, whose scalar is made positive; and
 with s = sin(θ/2), θ/sin θ = Σ c_k s^2k, c_0 = 1, c_(k+1) = c_k (2k + 2)/(2k + 3).
 
-A cord over several joints is stretched by s = Σ r_j q_j − rest; its tension T = k s + d ṡ pulls each joint with −r_j T.
-Its energy is k s²/2, and it loses d ṡ².
+A cord over several joints is stretched by s = Σ r_j q_j − rest, less what it is slack; its tension T = k s + d ṡ pulls
+each joint with −r_j T.  Its energy is k s²/2, and it loses d ṡ².
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..machine.program.scalars import Scalar, sign, square_root
+from ..machine.program.formulas import larger
+from ..machine.program.scalars import Scalar, sign, smaller, square_root
 from ..robot.model import Body, Cord, Drive
 from .spatial import Vector, dot, quaternion_matrix
 
@@ -39,8 +40,10 @@ def stretch_of_joint_spring(drive: Drive, q: Sequence[Scalar]) -> Scalar:
 
 
 def cord_stretch(cord: Cord, q: Sequence[Scalar]) -> Scalar:
-    """How far a spring over several joints is stretched."""
-    return _sum(cord, [q[one.coordinate] for one in cord.joints]) - cord.rest
+    """How far a spring over several joints is stretched, or pressed beyond its slack."""
+    way = _sum(cord, [q[one.coordinate] for one in cord.joints]) - cord.rest
+    # the two sides one by one, so that nothing is lost by subtraction: way − clip(way, 0, slack)
+    return larger(way - cord.slack, 0.0) + smaller(way, 0.0) if cord.slack else way
 
 
 def cord_rate(cord: Cord, qd: Sequence[Scalar]) -> Scalar:

@@ -11,7 +11,7 @@ from typing import Any
 from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..text.document import Document, Keys
-from .report import CHANGED, IGNORED, USED, Report
+from .report import CHANGED, USED, Report
 from .xml import Element
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -99,15 +99,6 @@ class Draft:
     def note(self, fate: str, what: str, why: str, at: Element) -> None:
         self.report.note(fate, what, why, at.line if at.document is self.document else 0)
 
-    def rest(self, element: Element, known: dict[str, str], where: str = "") -> None:
-        """Notes the children of an element that mean nothing here; `known` has the reasons of those with a name."""
-        for child in element.children:
-            plain = child.tag.split(":")[-1]
-            if plain in known and not known[plain]:
-                continue
-            why = known.get(plain) or f"it means nothing in {where or f'`{element.tag}`'}"
-            self.note(IGNORED, child.tag, why, child)
-
     # ---- attributes
 
     def error(self, at: Element, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
@@ -147,6 +138,14 @@ class Draft:
         if infinite and (match := _INFINITE.fullmatch(word)):
             return -math.inf if match[1] == "-" else math.inf
         raise self.error(at, f"`{name}`: this is no number", found=f"`{word[:60]}`", allowed="such as -1.5e-3")
+
+    def word(self, at: Element, name: str, allowed: tuple[str, ...], default: str) -> str:
+        """An attribute that has to be one of these words."""
+        value = at.attributes.get(name, default)
+        if value not in allowed:
+            message = f"`{name}`: there is no such word"
+            raise self.error(at, message, found=f"`{value[:60]}`", allowed=", ".join(allowed))
+        return value
 
     def known(self, at: Element, name: str, names: dict[str, Any] | set[str], what: str) -> str:
         """A name that has to be among the known ones."""

@@ -10,12 +10,12 @@ import numpy as np
 
 from ..dataclass import dataclass
 from .draft import TINY, Draft
-from .mjcf_model import Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
+from .mjcf_model import TRUTH, Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
 from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_file_inertia_entries
 from .report import CHANGED, IGNORED
 from .xml import Element
 
-WITHOUT_INERTIA = ("plane", "hfield", "sdf")
+WITHOUT_INERTIA = ("plane", "hfield")
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 
 
@@ -43,16 +43,25 @@ def mjcf_geom_with_defaults(draft: Draft, element: Element, compiler: Compiler) 
     """A geom with its default attributes applied."""
     kind = element.attributes.get("type", "mesh" if "mesh" in element.attributes else "sphere")
     size = draft.numbers(element, "size", 0, ())
+    at, R = place_of_mjcf_element(draft, element, compiler)
     if "fromto" in element.attributes and kind in ("capsule", "cylinder", "box", "ellipsoid"):
+        section = size[:1] if kind in ("capsule", "cylinder") else size[:1] * 2
         ends = np.array(draft.numbers(element, "fromto", 6)).reshape(2, 3)
-        way = ends[1] - ends[0]
+        size = (*section, float(np.linalg.norm(ends[1] - ends[0])) / 2)
+    return Geom(element, kind, size, at, R)
+
+
+def place_of_mjcf_element(draft: Draft, element: Element, compiler: Compiler) -> tuple[np.ndarray, np.ndarray]:
+    """The place and the turn of a geom or a site, which may be given by two ends on its z."""
+    if "fromto" in element.attributes:
+        ends = np.array(draft.numbers(element, "fromto", 6)).reshape(2, 3)
+        way = ends[0] - ends[1]  # z points back, as in MuJoCo
         length = float(np.linalg.norm(way))
         if length < TINY:
             raise draft.error(element, "`fromto` has no length")
-        section = size[:1] if kind in ("capsule", "cylinder") else (size * 2)[:2]
-        return Geom(element, kind, (*section, length / 2), ends.mean(axis=0), rotation_towards_mjcf_axis(way / length))
+        return ends.mean(axis=0), rotation_towards_mjcf_axis(way / length)
     at = np.array(draft.numbers(element, "pos", 3, (0.0, 0.0, 0.0)))
-    return Geom(element, kind, size, at, orientation_of_mjcf_element(draft, element, compiler))
+    return at, orientation_of_mjcf_element(draft, element, compiler)
 
 
 def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:
@@ -60,7 +69,8 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:
     if geom.kind in WITHOUT_INERTIA:
         return None
     element = geom.element
-    if geom.kind == "mesh" or element.attributes.get("shellinertia") == "true":
+    meshed = geom.kind in ("mesh", "sdf") or "mesh" in element.attributes  # also a form around one, which has its size
+    if meshed or draft.word(element, "shellinertia", TRUTH, "false") == "true":
         if _number(draft, element, "mass", 1.0) == 0 or (
             "mass" not in element.attributes and _number(draft, element, "density", 1000.0) == 0
         ):
@@ -130,13 +140,18 @@ def mjcf_geom_bodies_together(bodies: list[Body]) -> Body:
 def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler) -> None:
     """Gives the entries of links the least mass and inertia, and the total mass, that the compiler asks for."""
     for entry in entries:
-        entry["mass"] = max(entry["mass"], compiler.least_mass)
+        if compiler.least_mass:
+            entry["mass"] = max(entry["mass"], compiler.least_mass)
         if compiler.least_mass or compiler.least_inertia:
             entry.setdefault("com", [0.0, 0.0, 0.0])
             moments, axes = np.linalg.eigh(converted_inertia_tensor(entry.get("inertia", {})))
             if moments.min() < compiler.least_inertia:
                 J = axes @ np.diag(np.maximum(moments, compiler.least_inertia)) @ axes.T
                 entry["inertia"] = robot_file_inertia_entries((J + J.T) / 2)
+        if compiler.balanced:
+            moments = np.linalg.eigvalsh(converted_inertia_tensor(entry.get("inertia", {})))
+            if moments[0] + moments[1] < moments[2]:
+                entry["inertia"] = robot_file_inertia_entries(moments.mean() * np.eye(3))
     mass = sum(entry["mass"] for entry in entries)
     if compiler.total_mass > 0 and mass > 0:
         share = compiler.total_mass / mass

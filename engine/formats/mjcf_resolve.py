@@ -22,7 +22,16 @@ def resolved_mjcf_bodies(draft: Draft, at: Element) -> list[Body]:
             hint="python -m pip install mujoco",
         ) from None
     try:
-        model = mujoco.MjModel.from_xml_path(draft.document.name)
+        spec = mujoco.MjSpec.from_file(draft.document.name)
+        # bodies as they stand in the file, with their own masses: they are changed here, for all of them alike
+        compiler = getattr(spec, "compiler", spec)  # which early versions don't have apart
+        for key, value in {"fusestatic": False, "alignfree": False, "settotalmass": -1.0}.items():
+            if hasattr(compiler, key):
+                setattr(compiler, key, value)
+        for joint in spec.joints:
+            if hasattr(joint, "align"):
+                joint.align = 0
+        model = spec.compile()
     except ValueError as problem:
         words = " ".join(str(problem).split())
         raise draft.error(at, f"MuJoCo, which knows the inertia of meshes, refuses the model: {words}") from None

@@ -9,14 +9,16 @@ import numpy as np
 from ..robot.orientation import rotation_of
 from . import mjcf_motors, mjcf_tendons
 from .draft import Draft
-from .mjcf_model import MAIN, Defaults, Frame, Model
+from .mjcf_model import MAIN, Compiler, Defaults, Frame, Model
 from .pieces import robot_file_rotation_rows
 from .report import CHANGED, DROPPED
 from .xml import Element
 
+LINE = (0.0, 1.0, 0.0, 0.0, 0.0)  # a follower that moves as its leader
 
-def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults, *, limits: bool) -> None:
-    """Adds ties and actuators to the draft; `limits` says that a range alone limits a tendon."""
+
+def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults, compiler: Compiler) -> None:
+    """Adds ties and actuators to the draft."""
     tendons: dict[str, Element] = {}
     motors = [one.attributes for section in root.all("actuator") for one in section.children]
     named = {one.get("name", one.get("tendon", "")) for one in motors}
@@ -24,18 +26,21 @@ def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults
         for one in section.children:
             own = defaults.apply(one, MAIN, draft, "tendon")
             tendons[own.attributes.get("name", "")] = own
-            mjcf_tendons.read_mjcf_tendon(draft, own, model, named, limits=limits)
+            mjcf_tendons.read_mjcf_tendon(draft, own, model, named, compiler)
     for section in root.all("equality"):
+        if "equality" in compiler.off:
+            draft.note(CHANGED, "equality", "a flag disables it", section)
+            continue
         for one in section.children:
             _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model, tendons)
-    mjcf_motors.read_mjcf_actuators(draft, root, model, defaults, tendons)
+    mjcf_motors.read_mjcf_actuators(draft, root, model, defaults, tendons, compiler)
 
 
 # ---- equality
 
 
 def _equality(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> None:
-    if one.attributes.get("active", "true") == "false":
+    if draft.word(one, "active", ("true", "false"), "true") == "false":
         draft.note(DROPPED, f"equality {one.tag}", "it isn't active", one)
         return
     if one.tag == "joint":
@@ -50,6 +55,9 @@ def _equality(draft: Draft, one: Element, model: Model, tendons: dict[str, Eleme
 
 def _cut(draft: Draft, one: Element, model: Model) -> None:
     """A point or a frame that two bodies share, as a cut."""
+    if one.tag == "weld" and not draft.number(one, "torquescale", 1.0):
+        draft.note(DROPPED, "weld", "without torques it ties neither a frame nor a point", one)
+        return
     draft.used(one)
     first, second = _ends(draft, one, model)
     name = draft.joints.take(one.attributes.get("name", one.tag), one.line)
@@ -90,7 +98,7 @@ def _ends(draft: Draft, one: Element, model: Model) -> tuple[Frame, Frame]:
 def _coupling(draft: Draft, one: Element, model: Model) -> None:
     """A joint that follows another: q1 = r1 + a0 + a1 (q2 - r2)."""
     follower = draft.known(one, "joint1", model.joints, "joint")
-    a = (*draft.numbers(one, "polycoef", 0, (0.0, 1.0, 0.0, 0.0, 0.0)), 0.0, 0.0, 0.0, 0.0, 0.0)[:5]
+    a = _polynomial(draft, one)
     if "joint2" not in one.attributes:
         draft.note(DROPPED, "equality joint", "a joint that is held where it is needs no coordinate", one)
         return
@@ -111,10 +119,16 @@ def _coupling(draft: Draft, one: Element, model: Model) -> None:
     model.joints[follower].setdefault("actuated", False)
 
 
+def _polynomial(draft: Draft, one: Element) -> tuple[float, ...]:
+    """The five coefficients of a tie, those that aren't given being those of a line."""
+    given = draft.numbers(one, "polycoef", 0, LINE)
+    return (*given, *LINE[len(given) :])[:5]
+
+
 def _pulled(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> None:
     """Two tendons whose lengths follow each other, or one of a fixed length: a joint that follows the others."""
     sums, constant = [], 0.0
-    a = (*draft.numbers(one, "polycoef", 0, (0.0, 1.0, 0.0, 0.0, 0.0)), 0.0, 0.0, 0.0, 0.0, 0.0)[:5]
+    a = _polynomial(draft, one)
     for key, sign in (("tendon1", 1.0), ("tendon2", -a[1])):
         if key == "tendon2" and key not in one.attributes:
             continue

@@ -20,6 +20,7 @@ from ..robot.mesh_files import HERE
 from ..robot.model import Drive, Joint, Link, Robot, Shape
 from ..robot.orientation import rotation_of
 from ..robot.placement import Placement, zxz_turns
+from .mjcf_write_cuts import Parts
 from .mjcf_write_ties import Ties, names_of_mjcf_joints
 from .report import CHANGED, DROPPED, Report
 from .written import quaternion_of_rotation, urdf_number_text, urdf_numbers_text
@@ -38,7 +39,7 @@ def write_mjcf(robot: Robot) -> tuple[str, Report]:
     bodies = list(writer.bodies())
     sections = {
         "asset": writer.assets,
-        "worldbody": [*writer.sites("base"), *bodies],
+        "worldbody": [*writer.sites("base"), *bodies, *writer.parts_on("base")],
         "equality": list(ties.equalities()),
         "tendon": ties.tendons,
         "actuator": list(ties.actuators()),
@@ -80,7 +81,8 @@ class _Writer:
         self._ends: dict[str, list[str]] = {}  # sites at which ties and actuators act, by link
         self._shown: set[str] = set()
         self._meshes: dict[tuple[str, tuple[float, ...]], str] = {}
-        self.ties = Ties(robot, self.report)
+        self.parts = Parts(robot, self._placed)
+        self.ties = Ties(robot, self.report, self.parts, self.called)
         for link, name, placement in self.ties.sites():
             self._ends.setdefault(link, []).append(f"<site name={quoteattr(name)}{_frame(placement)}/>")
 
@@ -116,16 +118,25 @@ class _Writer:
     def _body(self, link: Link) -> Iterator[str]:
         """The lines of a body without its end."""
         pose = self._pose(link)
-        yield f"<body name={quoteattr(self.called[link.name])}{_frame(pose)}>"
+        yield f"<body name={quoteattr(self.called[link.name])}{_frame(pose)}{self._light(link.name)}>"
         for one in self.freedoms[link.name]:
             self.start += _start(one, link.joint, pose, self.robot.q0)
             yield f"  <joint {self._joint(one, link.joint)}/>"
-        yield from (f"  {line}" for line in self._inertial(link))
+        yield from (f"  {line}" for line in self._inertial(self.parts.left[link.name]))
         yield from (f"  {line}" for shape in link.shape for line in self._geom(shape))
         yield from (f"  {line}" for line in self.sites(link.name))
         for name, at in link.points.items():
             self.report.note(CHANGED, "points", "they are sites, named by link and point")
             yield f'  <site name={quoteattr(f"{link.name}.{name}")} pos="{urdf_numbers_text(at)}"/>'
+        yield from (f"  {line}" for line in self.parts_on(link.name))
+
+    def parts_on(self, link: str) -> Iterator[str]:
+        """The bodies on a link that are parts of others, where these are cut."""
+        for part in self.parts.on(link):
+            self.start += part.start
+            yield f"<body name={quoteattr(part.name)}{_frame(part.placed)}{self._light(part.link.name, part.borne)}>"
+            yield from (f"  {line}" for line in (*part.joints, *self._inertial(part.link), *self.sites(part.name)))
+            yield "</body>"
 
     def sites(self, link: str) -> Iterable[str]:
         """The sites on a link at which ties and actuators act."""
@@ -233,6 +244,21 @@ class _Writer:
             for what, axis, place in reversed(_moves(joint)):
                 rest = _moved(what, axis, self.robot.q0[joint.coordinates[place]]).then(rest)
         return link.before.then(rest)
+
+    def _light(self, link: str, borne: bool = True) -> str:
+        """The attribute of a body whose weight is borne, by a share."""
+        share = self.ties.weightless.get(link, 0.0) if borne else 0.0
+        return f' gravcomp="{urdf_number_text(share)}"' if share else ""
+
+    def _placed(self, name: str) -> Placement:
+        """Where a link starts in the world."""
+        chain, at = [], Placement()
+        while name != "base":
+            chain.append(self.robot.link(name))
+            name = chain[-1].parent
+        for link in reversed(chain):
+            at = at.then(self._pose(link))
+        return at
 
     def _joint(self, one: Freedom, joint: Joint) -> str:
         """The attributes of a joint."""

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import quoteattr
 
-from ..robot.model import Actuator, Coupling, Effort, Joint, Loop, Robot
+import numpy as np
+
+from ..robot.model import Actuator, Coupling, Effort, Joint, Loop, Robot, Wrench
 from ..robot.placement import Placement
 from .mjcf_tendons import BY_ITSELF
+from .mjcf_write_cuts import SLIDES, UNIVERSAL, WITH_PARTS, Parts, cut_of_part
 from .report import CHANGED, DROPPED, Report
 from .written import urdf_number_text, urdf_numbers_text
 
 SIDES = ("first", "second")
+ROUNDING = 1e-12
 ARM = 0.1  # m, between the two points of an axis that coincide
 
 
 class Ties:
     """Writes ties, springs over joints and actuators as lines, and notes what is lost; tendons serve all of them."""
 
-    def __init__(self, robot: Robot, report: Report):
-        self.robot, self.report = robot, report
+    def __init__(self, robot: Robot, report: Report, parts: Parts, called: Mapping[str, str]):
+        self.robot, self.report, self.parts, self.called = robot, report, parts, called
         self.names = {k: name for joint in robot.moving for k, name in names_of_mjcf_joints(joint)}  # by the place in q
         self.tendons: list[str] = []
+        self.weightless = {one.link: share for one in robot.wrenches if (share := _share_of_weight(robot, one))}
         self._springs()
 
     def sites(self) -> Iterator[tuple[str, str, Placement]]:
@@ -30,13 +35,18 @@ class Ties:
         for one in self.robot.actuators:
             if one.on_link:
                 yield one.link, one.name, Placement(origin=one.at)
+                if one.axes == "base":
+                    yield "base", f"{one.name}.axes", Placement()
         for loop in self.robot.loops:
             yield from self._points(loop)
 
     def _points(self, loop: Loop) -> Iterator[tuple[str, str, Placement]]:
         """The sites of a cut: their links, names and frames."""
-        kind = loop.type.name
-        for link, side, frame in zip(loop.between, ("first", "second"), (loop.first, loop.second)):
+        kind = cut_of_part(loop)
+        for link, side, frame in zip(loop.between, SIDES, (loop.first, loop.second)):
+            if side == "first" and loop.type.name in SLIDES:  # where the part is, which has its own
+                frame = Placement()
+                link = self.parts.names[loop.name]
             if kind in ("spherical", "fixed", "revolute"):
                 yield link, f"{loop.name}.{side}", frame
             if kind == "revolute":
@@ -45,9 +55,15 @@ class Ties:
     def equalities(self) -> Iterator[str]:
         """The cuts of loops, then couplings."""
         for loop in self.robot.loops:
-            kind = loop.type.name
+            kind = cut_of_part(loop)
+            if loop.type.name in WITH_PARTS:
+                why = "a part of its second link is a body on the first one, which is tied to the rest"
+                self.report.note(CHANGED, f"{loop.type.name} cut", why)
+            if kind == UNIVERSAL:
+                yield self.parts.tie(loop, self.called)
+                continue
             if not list(self._points(loop)):
-                self.report.note(DROPPED, f"loop `{loop.name}`", f"MJCF has no {kind} tie")
+                self.report.note(DROPPED, f"loop `{loop.name}`", f"MJCF has nothing that a {kind} cut could be")
                 continue
             ends = [""] if kind != "revolute" else ["", ".axis"]
             why = "it is kept closed by stiff springs" + "; two points of its axis coincide" * (len(ends) > 1)
@@ -67,7 +83,8 @@ class Ties:
             values = {"stiffness": cord.stiffness, "damping": cord.damping}
             own = "".join(f' {key}="{urdf_number_text(x)}"' for key, x in values.items() if x)
             rest = cord.rest if cord.rest != BY_ITSELF else math.nextafter(BY_ITSELF, 0.0)
-            own += f' springlength="{urdf_number_text(rest)}"' if cord.stiffness else ""
+            ends = [rest, rest + cord.slack] if cord.slack else [rest]
+            own += f' springlength="{urdf_numbers_text(ends)}"' if cord.stiffness else ""
             self.tendons += _fixed(name, {self.names[x.coordinate]: x.ratio for x in cord.joints}, own)
 
     def _coupling(self, one: Coupling) -> str:
@@ -117,11 +134,10 @@ class Ties:
         if not one.on_link:
             self.tendons += _fixed(one.name, {self.names[x.coordinate]: x.ratio for x in one.joints})
             yield f"<motor name={name} tendon={name}{limits}/>"
-        elif one.axes == "base":
-            self.report.note(DROPPED, f"actuator `{one.name}`", "MuJoCo's turn with their link")
         else:
             gear = [0.0, 0.0, 0.0, *one.direction] if one.moment else [*one.direction, 0.0, 0.0, 0.0]
-            yield f'<motor name={name} site={name} gear="{urdf_numbers_text(gear)}"{limits}/>'
+            still = f" refsite={quoteattr(f'{one.name}.axes')}" if one.axes == "base" else ""
+            yield f'<motor name={name} site={name}{still} gear="{urdf_numbers_text(gear)}"{limits}/>'
 
     def _range(self, effort: Effort) -> str:
         """The limits of a motor."""
@@ -139,11 +155,23 @@ class Ties:
 
     def rest(self) -> None:
         """Notes what nothing above has written."""
-        for _ in self.robot.wrenches:
-            self.report.note(DROPPED, "wrenches", "MJCF has none")
+        for one in self.robot.wrenches:
+            if one.link not in self.weightless or not _share_of_weight(self.robot, one):
+                self.report.note(DROPPED, "wrenches", "MJCF has none")
         for joint in self.robot.moving:
             if joint.hooke:
                 self.report.note(DROPPED, "idle spin", "MJCF has none")
+
+
+def _share_of_weight(robot: Robot, wrench: Wrench) -> float:
+    """How much of the weight of its link a wrench bears, if it does nothing else."""
+    link = robot.link(wrench.link)
+    weight = link.mass * np.array(robot.gravity)
+    if wrench.axes != "base" or any(wrench.wrench[:3]) or wrench.at != link.com or not weight.any():
+        return 0.0
+    share = -float(np.dot(wrench.wrench[3:], weight) / np.dot(weight, weight))
+    left = abs(np.array(wrench.wrench[3:]) + share * weight).max()
+    return share if left <= ROUNDING * abs(weight).max() else 0.0
 
 
 def names_of_mjcf_joints(joint: Joint) -> Iterator[tuple[int, str]]:

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, Place
+from ..errors import InputError, Place, did_you_mean
 from ..text import bounds
 from ..text.document import Document
 from ..text.files import bytes_of_text_file
 from ..text.source import text_of_yaml_file
 from .assignments import Assignments, Known, read_matlab_assignments
 from .draft import Draft
-from .report import CHANGED, IGNORED, USED, Report
+from .report import CHANGED, DROPPED, IGNORED, USED, Report
 from .side import Side
 from .xml import Element
 
 VECTORS = ("alp", "a", "b", "bt", "dx", "dy", "dz", "m")
 INERTIA = {"xx": "Icxx", "yy": "Icyy", "zz": "Iczz", "xy": "Icxy", "yz": "Icyz", "xz": "Iczx"}
+CLOSE = 0.7  # how near a name is to one that was meant
 NOT_OF_ROBOTS = ("Tp", "steps", "al", "alt", "dof", "type")
 
 
@@ -146,6 +147,15 @@ class _Reader:
         for name in NOT_OF_ROBOTS:
             if name in made.known:
                 report.note(IGNORED, name, "the run or the drawing needs it, not the robot", made.known[name].spot[0])
+        meant = {*VECTORS, *INERTIA.values(), *NOT_OF_ROBOTS, "n", "r", "aj", "th", "g", "nq"}
+        for name, spot in [
+            *((x, y.spot) for x, y in made.known.items()),
+            *((x, y[1]) for x, y in made.unknown.items()),
+        ]:
+            if name not in meant:
+                hint = did_you_mean(name, meant, CLOSE) if len(name) > 2 else ""
+                why = "the robot needs it at most through others" + (f"; {hint}" if hint else "")
+                report.note(DROPPED if hint else IGNORED, name, why, spot[0])
         if made.known.get("type", Known(np.zeros(1), (1, 1))).value.ravel()[:1] == 1 and not self.side.file.closed_loop:
             why = "ReDySim has its loops as Jacobians in another file; --loops closes them here"
             report.note(CHANGED, "type", why, made.known["type"].spot[0])

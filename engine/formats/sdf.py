@@ -18,7 +18,9 @@ from .pieces import (
 from .report import CHANGED, DROPPED, IGNORED
 from .sdf_drives import put_sdf_drive, sdf_axis_of_joint
 from .sdf_frames import Frames, Pose, sdf_numbers_of_child, sdf_pose_of_element, sdf_text_of_child
+from .sdf_words import TABLE
 from .side import Side
+from .words import note_unread_words
 from .xml import Element
 
 TYPES = {
@@ -30,16 +32,8 @@ TYPES = {
     "universal": "universal",
     "revolute2": "universal",
 }
-IN_MODEL = {
-    **dict.fromkeys(("link", "joint", "pose", "frame", "static"), ""),
-    **dict.fromkeys(("self_collide", "collision"), "contact isn't computed"),
-    **dict.fromkeys(("plugin", "gripper", "enable_wind", "allow_auto_disable"), "it belongs to a simulator"),
-}
-IN_LINK = {
-    **dict.fromkeys(("inertial", "visual", "pose"), ""),
-    "collision": "contact isn't computed",
-    **dict.fromkeys(("sensor", "light", "projector", "audio_sink", "kinematic", "self_collide"), "it moves nothing"),
-}
+TRUE, FALSE = ("1", "true"), ("0", "false")
+STANDARD = [0.0, 0.0, -9.8]  # of a world that doesn't say it, as the format has it
 
 
 def read_sdf(draft: Draft, root: Element, side: Side) -> None:
@@ -52,9 +46,12 @@ def read_sdf(draft: Draft, root: Element, side: Side) -> None:
     gravity = next(
         (g for world in root.all("world") if (g := sdf_numbers_of_child(draft, world, "gravity", 3, ()))), None
     )
-    if gravity:
-        draft.data["gravity"] = list(gravity)
+    for physics in (one for world in root.all("world") for one in world.all("physics")):
+        gravity = gravity or sdf_numbers_of_child(draft, physics, "gravity", 3, ())  # as old files have it
+    if gravity or root.all("world"):
+        draft.data["gravity"] = list(gravity or STANDARD)
     _Reader(draft, models[0], side).read()
+    note_unread_words(draft, root, TABLE, "SDF", strict=False)
 
 
 class _Reader:
@@ -85,6 +82,8 @@ class _Reader:
     def read(self) -> None:
         draft, side = self.draft, self.side
         draft.named(self.model.attributes.get("name", ""))
+        if self.model.attributes.get("placement_frame"):
+            draft.note(CHANGED, "placement_frame", "the model's pose is taken for that of its own frame", self.model)
         side.check(draft)
         cuts, gears = self._tree()
         self.looped = bool(cuts or side.file.closed_loop)
@@ -95,9 +94,10 @@ class _Reader:
             self._cut(name, one)
         for _, one in gears:
             self._gear(one)
+        for name, one in self.joints:
+            self._mimic(name, one)
         carrier = {joint.attributes["name"]: link for link, (_, joint) in self.parent.items()}
         side.loops(draft, carrier, lambda name: draft.joints.take(name, 0, made=True))
-        draft.rest(self.model, IN_MODEL, "a model")
 
     # ---- the tree
 
@@ -153,7 +153,7 @@ class _Reader:
         else:
             entry |= self._root(name, element, own)
         self._mass(entry, element)
-        draft.rest(element, IN_LINK, "a link")
+        self._weightless(entry, element)
         axis = joint.first("axis") if joint is not None else None
         draft.link(
             entry,
@@ -183,6 +183,11 @@ class _Reader:
         draft, inertial = self.draft, element.first("inertial")
         if inertial is not None:
             draft.used(inertial)
+            if inertial.attributes.get("auto") in TRUE:
+                hint = "`gz sdf -p --expand-auto-inertials` writes it out"
+                raise draft.error(inertial, "an inertia that is made of collisions can't be read", hint=hint)
+            if (added := inertial.first("fluid_added_mass")) is not None:
+                draft.note(DROPPED, added.tag, "no medium resists here", added)
             entry["mass"] = sdf_numbers_of_child(draft, inertial, "mass", 1, (1.0,))[0]
             pose = sdf_pose_of_element(draft, inertial)
             entry["com"] = [float(x) for x in pose.at]
@@ -198,8 +203,26 @@ class _Reader:
             entry["inertia"] = converted_inertia_turned(own, pose.R) if not np.array_equal(pose.R, np.eye(3)) else own
         elif entry["joint"]["type"] != "fixed":
             entry["mass"] = 0.0
+            draft.note(CHANGED, "link", "it has no `inertial`, and so no mass here; by the format it has 1 kg", element)
         if bodies := [shape for one in element.all("visual") if (shape := self._shape(one)) is not None]:
             entry["shape"] = bodies
+
+    def _weightless(self, entry: dict[str, Any], element: Element) -> None:
+        """Notes what slows a link, and lets gravity pull it not at all where the file says so."""
+        draft = self.draft
+        for part in element.all("velocity_decay"):
+            if any(sdf_numbers_of_child(draft, part, key, 1, (0.0,))[0] for key in ("linear", "angular")):
+                draft.note(DROPPED, part.tag, "no medium resists here", part)
+        for part in element.all("kinematic"):
+            if part.text.strip() in TRUE:
+                draft.note(DROPPED, part.tag, "links move by forces here", part)
+        for part in element.all("gravity"):
+            weight = [-entry.get("mass", 0.0) * g for g in draft.data.get("gravity", (0.0, 0.0, -9.81))]
+            if part.text.strip() in FALSE and any(weight):
+                draft.note(CHANGED, part.tag, "a constant force at the mass centre makes up for it", part)
+                draft.put(
+                    "wrenches", {"link": entry["name"], "force": weight, "at": entry["com"], "axes": "base"}, part
+                )
 
     def _shape(self, visual: Element) -> dict[str, Any] | None:
         draft, geometry = self.draft, visual.first("geometry")
@@ -326,6 +349,26 @@ class _Reader:
             ):
                 draft.note(DROPPED, "dynamics", f"`{name}` closes a loop, where nothing acts along a joint", dynamics)
         draft.put("loops", entry, joint)
+
+    def _mimic(self, name: str, joint: Element) -> None:
+        """Adds a joint that follows another as a coupling: q = offset + multiplier × (q' − reference)."""
+        draft = self.draft
+        for axis in joint.all("axis", "axis2"):
+            for one in axis.all("mimic"):
+                leader = draft.known(one, "joint", self.entries, "joint")
+                both = [self.entries.get(which, {}).get("type") for which in (name, leader)]
+                first = axis.tag == "axis" and one.attributes.get("axis", "axis") == "axis"
+                if not first or not all(kind in ("revolute", "prismatic") for kind in both):
+                    draft.note(DROPPED, one.tag, "only joints of one freedom follow each other", one)
+                    continue
+                draft.used(one)
+                ratio, offset, reference = (
+                    sdf_numbers_of_child(draft, one, key, 1, (x,))[0]
+                    for key, x in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
+                )
+                entry = {"joint": draft.joints.own[name], "to": draft.joints.own[leader], "ratio": ratio}
+                draft.put("couplings", entry | {"offset": offset - ratio * reference}, one)
+                self.entries[name].setdefault("actuated", False)
 
     def _gear(self, joint: Element) -> None:
         """Adds a gearbox as a coupling: the child turns -ratio times as far as the parent, both from the reference."""

@@ -53,6 +53,8 @@ def put_sdf_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str,
             entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
         if 0 < effort < UNBOUNDED and driven:
             entry["effort"] = {"limits": [-effort, effort]}
+    if start := sdf_numbers_of_child(draft, axis, "initial_position", 1, (0.0,))[0]:
+        entry["initial"] = start
     if (dynamics := axis.first("dynamics")) is not None:
         keys = ("damping", "friction", "spring_stiffness", "spring_reference")
         damping, coulomb, stiffness, rest = (sdf_numbers_of_child(draft, dynamics, key, 1, (0.0,))[0] for key in keys)

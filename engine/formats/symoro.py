@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from ..dataclass import dataclass
+from ..errors import did_you_mean
 from ..text.document import Document
 from ..text.expression import evaluate_expression
 from ..text.tokens import ExpressionError
@@ -22,6 +23,9 @@ PARAMETERS = {"gamma": "gamma", "b": "b", "alpha": "alpha", "d": "d", "theta": "
 TENSOR = ("XX", "XY", "XZ", "YY", "YZ", "ZZ")
 TYPES = {0: "revolute", 1: "prismatic", 2: "fixed"}
 MOST = 1000
+NOTHING = ("0", "0.0", "")
+RUN = ("QP", "QDP", "GAM", "eta", "k", "Type", "W0", "WP0", "V0", "VP0", "Z")
+CLOSE = 0.7  # how near a name is to one that was meant
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class _Reader:
         self.draft, self.side = draft, side
         named = _NAME.search(text)
         draft.named(named[1] if named else "")
+        self.meant: set[str] = set()  # names that are read, or that other entries refer to
         plain = _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
         self.given: dict[str, Values] = {}
         for match in _ASSIGNED.finditer(plain):
@@ -59,6 +64,11 @@ class _Reader:
             column = match.start() - (plain.rfind("\n", 0, match.start()) + 1) + 1
             words = [word.strip() for word in match[2].strip("{}").split(",")]
             self.given[match[1]] = Values(tuple(words), Element(match[1], {}, line, column, draft.document))
+        left = _ASSIGNED.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), plain)
+        for k, one in enumerate(left.splitlines()):
+            if one.strip():
+                at = Element("line", {}, k + 1, 1, draft.document)
+                draft.note(DROPPED, f"`{' '.join(one.split())[:40]}`", "it is no assignment", at)
         self.root = Element("file", {}, 1, 1, draft.document)
 
     # ---- numbers
@@ -75,6 +85,7 @@ class _Reader:
     ) -> list[float]:
         """The numbers of a list; entries in `variable` may be symbols, which are 0, for they are what moves."""
         values = self.given.get(name)
+        self.meant.add(name)
         if values is None:
             if required:
                 raise self.draft.error(self.root, f"`{name}` is missing", allowed=f"{name} = {{…}}")
@@ -88,6 +99,8 @@ class _Reader:
             )
             result.append(0.0 if k in variable and symbol else self._number(values, k, word))
         self.draft.note(USED, name, "", values.at)
+        if any(word not in NOTHING for word in values.entries[count:]):
+            self.draft.note(DROPPED, name, f"there are more than {count} entries", values.at)
         return result
 
     def _number(self, values: Values, k: int, word: str, depth: int = 0) -> float:
@@ -98,6 +111,7 @@ class _Reader:
             if known is None or len(known.entries) != 1 or depth > 10:
                 hint = f"a line `{symbol} = 0.45`, say, gives it one"
                 raise self.draft.error(values.at, f"entry {k + 1}: `{symbol}` has no number", hint=hint)
+            self.meant.add(symbol)
             value = self._number(known, 0, known.entries[0], depth + 1)
             text = re.sub(rf"\b{symbol}\b", f"({value!r})", text)
         try:
@@ -211,11 +225,15 @@ class _Reader:
     def _rest(self) -> None:
         draft = self.draft
         for name in ("W0", "WP0", "V0", "VP0"):
-            if name in self.given and any(word not in ("0", "0.0", "") for word in self.given[name].entries):
+            if name in self.given and any(word not in NOTHING for word in self.given[name].entries):
                 draft.note(DROPPED, name, "the base doesn't move here", self.given[name].at)
         identity = [float(k % 5 == 0) for k in range(16)]
         if "Z" in self.given and self.numbers("Z", 16) != identity:
             draft.note(CHANGED, "Z", "the base frame is SYMORO's frame 0, whatever the world's is", self.given["Z"].at)
-        for name in ("QP", "QDP", "GAM", "eta", "k", "Type"):
-            if name in self.given:
-                draft.note(IGNORED, name, "it belongs to a run, or follows from the rest", self.given[name].at)
+        for name, values in self.given.items():
+            if name in RUN:
+                draft.note(IGNORED, name, "it belongs to a run, or follows from the rest", values.at)
+            elif name not in self.meant:
+                hint = did_you_mean(name, self.meant, CLOSE)
+                why = "nothing refers to it" + (f"; {hint}" if hint else "")
+                draft.note(DROPPED if hint else IGNORED, name, why, values.at)

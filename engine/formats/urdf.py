@@ -20,6 +20,8 @@ from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
 from .urdf_drives import note_unused_urdf_limits, put_urdf_limits, put_urdf_losses
 from .urdf_shapes import urdf_link_shapes, urdf_material_colours
+from .urdf_words import TABLE
+from .words import note_unread_words
 from .xml import Element
 
 TYPES = {
@@ -31,25 +33,6 @@ TYPES = {
     "planar": "planar",
     "spherical": "spherical",
     "ball": "spherical",
-}
-CONTROL = "it belongs to a controller or a simulator"
-IN_ROBOT = {
-    **dict.fromkeys(("link", "joint", "material", "loop", "coupling"), ""),
-    "transmission": CONTROL,
-    "gazebo": CONTROL,
-    "ros2_control": CONTROL,
-    "sensor": CONTROL,
-}
-IN_LINK = {
-    **dict.fromkeys(("inertial", "visual"), ""),
-    "collision": "contact isn't computed",
-    "contact": "contact isn't computed",
-    "self_collision_checking": "contact isn't computed",
-}
-IN_JOINT = {
-    **dict.fromkeys(("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"), ""),
-    "calibration": CONTROL,
-    "safety_controller": CONTROL,
 }
 
 
@@ -69,7 +52,7 @@ def read_urdf(draft: Draft, root: Element, side: Side) -> None:
         reader.joint(name, joint)
     reader.couplings()
     urdf_loops.read_urdf_loops(draft, root, joints, parents, side)
-    draft.rest(root, IN_ROBOT, "a robot")
+    note_unread_words(draft, root, TABLE, "URDF", strict=False)
 
 
 def _expanded(draft: Draft, root: Element) -> None:
@@ -77,6 +60,8 @@ def _expanded(draft: Draft, root: Element) -> None:
     for one in root.walk():
         if one.tag.startswith("xacro:") or any("${" in value for value in one.attributes.values()):
             raise draft.error(one, "this is xacro, which has to be expanded first", hint="xacro IN.xacro > OUT.urdf")
+        if one.tag == "origin" and "quat_xyzw" in one.attributes:
+            raise draft.error(one, "`quat_xyzw` can't be read", allowed="`rpy`")
 
 
 def _by_name(draft: Draft, elements: list[Element]) -> dict[str, Element]:
@@ -164,7 +149,6 @@ class _Reader:
         """
         if self.ground:
             self.draft.used(link)
-            self.draft.rest(link, IN_LINK, "a link")
             return
         own = self.draft.joints.take("root_joint", link.line, made=True)
         joint: dict[str, Any] = {"type": "free" if self.draft.floating else "fixed", "name": own}
@@ -196,7 +180,6 @@ class _Reader:
             entry["actuated"] = True
             if not self.side.motors:
                 draft.note(CHANGED, "joint independent", "independent joints are taken to be the actuated ones", one)
-        draft.rest(one, IN_JOINT, "a joint")
         self.entries[name] = entry
         self._add(self.links[child], child, above, entry, one)
 
@@ -212,7 +195,6 @@ class _Reader:
             entry["mass"] = 0.0
         if bodies := urdf_link_shapes(draft, link, self.materials):
             entry["shape"] = bodies
-        draft.rest(link, IN_LINK, "a link")
         inertia = inertial.first("inertia") if inertial is not None else None
         draft.link(
             entry,

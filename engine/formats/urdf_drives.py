@@ -61,6 +61,9 @@ def _range(draft: Draft, limit: Element) -> list[float] | None:
 
 def put_urdf_losses(draft: Draft, entry: dict[str, Any], one: Element) -> None:
     """Puts damping and friction into a joint's entry."""
+    if (old := one.first("joint_properties")) is not None:
+        fate = IGNORED if converted_place_is_zero([draft.number(old, key, 0.0) for key in DYNAMICS]) else DROPPED
+        draft.note(fate, "joint_properties", "damping and friction are read from `dynamics`", old)
     dynamics = one.first("dynamics")
     if dynamics is None:
         return

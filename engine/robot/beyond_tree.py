@@ -145,11 +145,13 @@ class Closing:
                 what = "turn" if turns else "slide"
                 joint_number_fits_unit(entry.stiffness, f"{what} stiffness", ("stiffness",), complain)
                 joint_number_fits_unit(entry.damping, f"{what} damping", ("damping",), complain)
-                joint_number_fits_unit(entry.rest, "angle" if turns else "length", ("rest",), complain)
+                for key in ("rest", "slack"):
+                    joint_number_fits_unit(getattr(entry, key), "angle" if turns else "length", (key,), complain)
             leaders = tuple(
                 Leader(joint.coordinates[0], joint.speeds[0], x) for joint, x in zip(moved, ratios) if x != 0.0
             )
-            springs.append((name, Cord(leaders, *map(placement_number, (entry.stiffness, entry.rest, entry.damping)))))
+            numbers = map(placement_number, (entry.stiffness, entry.rest, entry.damping, entry.slack))
+            springs.append((name, Cord(leaders, *numbers)))
         return tuple(springs)
 
     def assembly(self, q0: Sequence[float]) -> list[float]:

@@ -58,6 +58,7 @@ class Cord:
     stiffness: float = 0.0
     rest: float = 0.0
     damping: float = 0.0
+    slack: float = 0.0  # how far beyond `rest` there is no force
 
 
 @dataclass(frozen=True)

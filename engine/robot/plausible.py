@@ -106,8 +106,9 @@ def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Key
         if turns.get(coupling.joint) and (words := unbelievable_robot_angle(coupling.offset)):
             yield ("couplings", k, "offset"), words
     for k, spring in enumerate(file.springs):
-        if all(turns.get(name) for name in spring.joints) and (words := unbelievable_robot_angle(spring.rest)):
-            yield ("springs", k, "rest"), words
+        for key in ("rest", "slack") if all(turns.get(name) for name in spring.joints) else ():
+            if words := unbelievable_robot_angle(getattr(spring, key)):
+                yield ("springs", k, key), words
 
 
 def enormous_robot_numbers(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:

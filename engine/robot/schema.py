@@ -252,6 +252,9 @@ class SpringEntry(Strict):
         default=0.0, description="its force over its stretch"
     )
     rest: Position = Field(default=0.0, description="the sum at which its force is 0")
+    slack: Annotated[float, quantity_field("position", at_least=0.0)] = Field(
+        default=0.0, description="how much larger than `rest` the sum may be before the spring is stretched"
+    )
     damping: Annotated[float, quantity_field("damping", at_least=0.0)] = Field(
         default=0.0, description="force over rate"
     )

@@ -39,6 +39,8 @@ def _of_spring(entry: SpringEntry) -> Iterator[tuple[tuple[str, ...], str]]:
     """What of a spring over several joints does nothing, and why."""
     if not entry.stiffness and not entry.damping:
         yield (), "the spring has neither `stiffness` nor `damping`"
-    elif not entry.stiffness and entry.rest:
-        yield ("rest",), "the spring has no `stiffness`"
+    elif not entry.stiffness:
+        for key in ("rest", "slack"):
+            if getattr(entry, key):
+                yield (key,), "the spring has no `stiffness`"
     yield from ((("joints", name), "its coefficient is 0") for name, ratio in entry.joints.items() if not ratio)

@@ -49,7 +49,7 @@ ALLOWED = (
     *(f"couplings.*.{key}" for key in ("ratio", "offset")),
     *(f"wrenches.*.{key}" for key in ("force", "moment", "at")),
     "actuators.*.at",
-    *(f"springs.*.{key}" for key in ("joints", "stiffness", "rest", "damping")),
+    *(f"springs.*.{key}" for key in ("joints", "stiffness", "rest", "slack", "damping")),
 )
 
 

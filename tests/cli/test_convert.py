@@ -31,6 +31,24 @@ def test_it_writes_where_it_is_told_and_by_the_suffix(run):
     assert denoc.load("again.urdf").joints == denoc.load("rover").joints == ("glide", "fly")
 
 
+def test_a_suffix_that_says_too_little_is_asked_about(run):
+    code, out, err = run("convert", "puma", "--out", "arm.xml")
+    assert (code, out, Path("arm.xml").exists()) == (2, "", False)
+    assert "--to urdf or --to mjcf" in err
+    assert "`arm.urdf` or `arm.mjcf`" in err
+    for name, root in (("arm.mjcf", "<mujoco"), ("arm.mjcf.xml", "<mujoco"), ("arm.URDF.xml", "<robot")):
+        assert run("convert", "puma", "--out", name)[0] == 0
+        assert root in Path(name).read_text()
+    assert run("convert", "puma", "--to", "mjcf", "--out", "arm.xml")[0] == 0
+    assert "<mujoco" in Path("arm.xml").read_text()
+    Path("folder.xml").mkdir()
+    assert run("convert", "puma", "--out", "folder.xml")[1] == f"{Path('folder.xml/puma.yaml')}\n"
+    for name in ("arm.sdf", "arm.par", "arm.mat"):  # which aren't written, and were YAML of another name
+        code, _, err = run("convert", "puma", "--out", name)
+        assert (code, Path(name).exists()) == (2, False)
+        assert f"end in `{Path(name).suffix}`" in err
+
+
 def test_strict_is_a_check_of_what_was_changed(run):
     assert run("convert", FILES / "rover.urdf", "--strict", "--out", "a.yaml")[0] == 0
     code, _, err = run("convert", FILES / "arm.urdf", "--strict", "--out", "b.yaml")

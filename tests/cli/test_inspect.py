@@ -174,7 +174,7 @@ def test_couplings_and_actuators_are_told(denoc):
     assert words in denoc("inspect", "bars", robot=robot)[1]
     found = facts(denoc, robot)
     assert found["springs"][0] | {"rest": 0} == {
-        "name": "cord", "joints": {"A0": 2.0, "A": -1.0}, "stiffness": 5.0, "rest": 0, "damping": 0.0
+        "name": "cord", "joints": {"A0": 2.0, "A": -1.0}, "stiffness": 5.0, "rest": 0, "slack": 0.0, "damping": 0.0
     }  # fmt: skip
     assert found["couplings"] == [{"joint": "B0", "to": "A0", "ratio": -2.0, "offset": pytest.approx(1.5708, abs=1e-4)}]
     assert found["mobility"]["kutzbach"] == 2

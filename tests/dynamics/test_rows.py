@@ -49,7 +49,7 @@ TEXTS = {
     "idyn": [(mixed, "sweep_tree"), (programs, "sweep_tree")],
     "fdyn": [(mixed, "sweep_tree"), (programs, "sweep_tree")],
     "bias": [(programs, "sweep_tree")],
-    "fdyn-derivatives": [(programs, "acceleration_slopes")],
+    "fdyn-derivatives": [(programs, "numbers_with_solved_columns")],
     "fdyn-adjoint": [(programs, "acceleration_gradient_along_state")],
     "inertial-adjoint": [(programs, "acceleration_gradient_along_inertias")],
     "reactions": [(programs, "sweep_tree")],

@@ -109,6 +109,52 @@ def test_energies_and_what_a_number_does():
         np.testing.assert_allclose(slopes[key], (found[0] - found[1]) / (2 * h), rtol=1e-6, atol=1e-7)
 
 
+SLACK = {"name": "loose", "joints": {"joint1": 1.0, "joint3": -0.5}, "stiffness": 25.0, "rest": -0.3, "slack": 0.4}
+
+
+@pytest.mark.parametrize("form", ["plain", "straight", "rolled"])
+def test_a_slack_spring_pulls_only_beyond_its_slack(form):
+    """Its forces by the definition on both sides and in between, its energy, and derivatives that fit both."""
+    plain = denoc.load("planar3r")
+    robot = denoc.loads(yamls.dump({**with_springs(*ROBOTS[0]), "springs": [SLACK]}))
+    q, qd, qdd = states(robot, 12)
+    r = np.array([1.0, 0.0, -0.5])
+    stretch = np.where(q @ r < -0.3, q @ r + 0.3, np.where(q @ r > 0.1, q @ r - 0.1, 0.0))
+    assert {-1.0, 0.0, 1.0} == set(np.sign(stretch))
+    with using_backend("plain" if form == "plain" else "compiled", **({} if form == "plain" else {"form": form})):
+        tau = denoc.inverse(robot, q, qd, qdd)
+        own = np.multiply.outer(25.0 * stretch, r)
+        np.testing.assert_allclose(tau, denoc.inverse(plain, q, qd, qdd) + own, atol=1e-12)
+        np.testing.assert_allclose(denoc.forward(robot, q, qd, tau), qdd, atol=1e-9)
+        slopes = denoc.derivatives(robot, q, qd, tau)
+    more = denoc.energy(robot, q, qd)["elastic"] - denoc.energy(plain, q, qd)["elastic"]
+    np.testing.assert_allclose(more, 12.5 * stretch**2, atol=1e-14)
+    h = 1e-6
+    for k in range(3):
+        ahead, behind = (denoc.forward(robot, q + s * h * np.eye(3)[k], qd, tau) for s in (1, -1))
+        np.testing.assert_allclose(slopes["dq"][..., k], (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_run_with_a_slack_spring_is_that_under_a_formula(backend):
+    data = {**with_springs(*ROBOTS[0]), "springs": [SLACK]}
+    pulled = {**data, "actuators": [{"name": "loose", "joints": SLACK["joints"]}]}
+    del pulled["springs"]
+    way = "(joint1.q - 0.5 * joint3.q)"
+    law = f"-25 * (max({way} - 0.1, 0) + min({way} + 0.3, 0))"
+    start = {"initial": {"joint1": -0.2, "joint3": -0.3}, "time": {"end": 0.2, "step": 0.02}}
+    with using_backend(backend):
+        run = denoc.run({**SHORT, **start}, denoc.loads(yamls.dump(data)))
+        forces = {"loose": {"law": "expression", "force": law}}
+        same = denoc.run({**SHORT, **start, "forces": forces}, denoc.loads(yamls.dump(pulled)))
+    stretched = run.table["energy.elastic"] > 0
+    assert stretched.any()
+    assert not stretched.all()
+    for joint in ("joint1", "joint2", "joint3"):
+        np.testing.assert_allclose(run.table[f"{joint}.q"], same.table[f"{joint}.q"], rtol=0, atol=1e-7)
+    assert run.audit["energy_share"] < 1e-8
+
+
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("name, first, second", ROBOTS)
 @pytest.mark.sampled(2)
@@ -184,12 +230,10 @@ def test_exported_code_has_them_and_takes_their_numbers():
     np.testing.assert_allclose(code(q, qd, qdd, [0.7, 12.0]), other, rtol=1e-12)
 
 
-def test_the_regressor_leaves_them_out_and_identification_refuses():
+def test_the_regressor_leaves_them_out():
     robot, plain = denoc.loads(yamls.dump(with_springs(*ROBOTS[0]))), denoc.load("planar3r")
     q, qd, qdd = (x[0] for x in states(robot))
     assert off(denoc.regressor(robot, q, qd, qdd), denoc.regressor(plain, q, qd, qdd)) < 1e-14
-    with pytest.raises(InputError, match="springs over several joints"):
-        denoc.identify(robot, {x: np.zeros((5, 3)) for x in ("q", "qd", "qdd", "tau")})
 
 
 def test_legs_are_not_divided_where_they_may_reach_from_one_to_another():
@@ -228,7 +272,9 @@ def test_mistakes_stand_at_their_places(entry, message):
         ({"stiffness": 0}, "springs[0]", "does nothing: the spring has neither `stiffness` nor `damping`"),
         ({"rest": 1, "damping": 2}, "springs[0].rest", "does nothing: the spring has no `stiffness`"),
         ({"stiffness": 3, "joints": {"A0": 1, "B0": 0}}, "springs[0].joints.B0", "does nothing: its coefficient is 0"),
+        ({"slack": 1, "damping": 2}, "springs[0].slack", "does nothing: the spring has no `stiffness`"),
         ({"stiffness": 3, "rest": 90}, "springs[0].rest", "90 without a unit is in radians"),
+        ({"stiffness": 3, "slack": 90}, "springs[0].slack", "90 without a unit is in radians"),
         ({"stiffness": 3, "rest": "90 deg"}, "", ""),
         ({"damping": 3}, "", ""),
     ],

@@ -95,7 +95,7 @@ def test_shapes(creature):
     capsule, *_ = creature.link("torso").shape
     assert (capsule.kind, capsule.colour) == ("capsule", (1, 0, 0, 1))
     assert capsule.size == pytest.approx((0.08, np.hypot(0.45, 0.1)))
-    np.testing.assert_allclose(capsule.at.matrix()[:3, 2], np.array([0.45, 0.1, 0]) / np.hypot(0.45, 0.1), atol=1e-15)
+    np.testing.assert_allclose(capsule.at.matrix()[:3, 2], -np.array([0.45, 0.1, 0]) / np.hypot(0.45, 0.1), atol=1e-15)
     meshes = [shape for shape in creature.link("leg").shape if shape.kind == "mesh"]
     assert [(one.file, one.size) for one in meshes] == [("skin.obj", (2, 2, 2))]
 
@@ -288,6 +288,7 @@ CORDS = """<compiler angle="radian"/><worldbody>
   <fixed name="two" stiffness="5" springlength="0.7"><joint joint="j1" coef="1.5"/><joint joint="j2" coef="3"/></fixed>
   <fixed name="three" damping="0.8"><joint joint="j2" coef="-1"/></fixed>
   <fixed name="four" stiffness="7" springlength="-0.2"><joint joint="j0" coef="1"/></fixed>
+  <fixed name="five" stiffness="20" springlength="-1 0.1"><joint joint="j1" coef="-1"/><joint joint="j0" coef="1"/></fixed>
 </tendon>
 <actuator><motor name="one" joint="j0"/></actuator>"""
 
@@ -299,7 +300,7 @@ def test_springs_of_tendons_are_mujocos(tmp_path):
 
     robot = loaded(CORDS)
     assert not robot.warnings
-    assert [name for name, _ in robot.springs] == ["one_spring", "two", "three", "four"]
+    assert [name for name, _ in robot.springs] == ["one_spring", "two", "three", "four", "five"]
     (tmp_path / "m.xml").write_text(f"<mujoco>{CORDS}</mujoco>")
     pair = Pair(tmp_path / "m.xml", robot)
     pair.model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
@@ -325,7 +326,8 @@ def test_what_a_sum_of_joints_cannot_hold_is_dropped():
         ("range='-1 1'", "no limits"),
         ("limited='true' range='-1 1' frictionloss='2'", "no dry friction and no limits"),
         ("limited='false' range='-1 1' stiffness='0'", ""),
-        ("stiffness='3' springlength='0.1 0.2'", "no springs with a slack"),
+        ("springyield='0.1'", "no yield of springs"),
+        ("armature='0.1'", "no armature"),
         ("stiffness='3 1'", "no damping and stiffness that change"),
     ):
         tendon = f"<tendon><fixed name='t' {attributes}>{inside}</fixed></tendon>"

@@ -200,7 +200,8 @@ def test_rows_of_few_runs_are_compiled_once_there_have_been_many(monkeypatch, tm
     by_text, make = [], ensemble._by_itself
     monkeypatch.setattr(ensemble, "_by_itself", lambda *given: by_text.append(1) or make(*given))
     fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1, "step": 0.1}}
-    masses = [{"robot.links.link3.mass": 0.51 + k / 8, "rates.joint3": 0.1} for k in range(5)]
-    found = [denoc.ensemble(fall, masses)[4].table["joint3.q"][-1] for _ in range(6)]
+    own = "robot.links.link2.joint.friction.viscous"  # of which no other test has a program beside masses
+    changes = [{"robot.links.link3.mass": 0.51 + k / 8, own: 0.1 + k / 9, "rates.joint3": 0.1} for k in range(5)]
+    found = [denoc.ensemble(fall, changes)[4].table["joint3.q"][-1] for _ in range(6)]
     assert len(by_text) == 15
     assert found == pytest.approx([found[0]] * 6, rel=1e-12)

@@ -70,7 +70,8 @@ class Pair:
             mujoco.mj_fullM(model, M, data.qM)
         except (TypeError, AttributeError):  # from version 4 on
             mujoco.mj_fullM(model, data, M)
-        bias = V.T @ (data.qfrc_bias - passive * data.qfrc_passive + M @ rate) - armature
+        acting = data.qfrc_passive if passive else data.qfrc_gravcomp
+        bias = V.T @ (data.qfrc_bias - acting + M @ rate) - armature
         left_out = np.zeros(robot.nv)  # dry friction is one of MuJoCo's constraints
         for joint in robot.moving:
             for k, drive in zip(joint.speeds, joint.drives):

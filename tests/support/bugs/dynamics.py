@@ -363,8 +363,8 @@ DYNAMICS = (
     Bug(
         "linearised trees: columns of the inverse inertia in their own places",
         "engine/dynamics/derivatives.py",
-        "return self._with([*map(self.factors.solve, self.columns), *(inverse[k] for k in self.units)])",
-        "return self._with([*map(self.factors.solve, self.columns), *inverse[: len(self.units)]])",
+        "return of.filled([*map(of.factors.solve, of.columns), *(inverse[k] for k in of.units)])",
+        "return of.filled([*map(of.factors.solve, of.columns), *inverse[: len(of.units)]])",
         ("dynamics/test_derivatives.py::test_linearised_equations_are_made_of_the_derivatives",),
     ),
     Bug(
@@ -467,6 +467,13 @@ DYNAMICS = (
         "r0 * e1 - r1 * e0 - r2 * e3 + r3 * e2",
         "r0 * e1 + r1 * e0 - r2 * e3 + r3 * e2",
         BALLS,
+    ),
+    Bug(
+        "slack springs pull from the other end",
+        "engine/dynamics/springs.py",
+        "larger(way - cord.slack, 0.0) + smaller(way, 0.0)",
+        "larger(way, 0.0) + smaller(way + cord.slack, 0.0)",
+        ("dynamics/test_springs_over_joints.py::test_a_slack_spring_pulls_only_beyond_its_slack",),
     ),
     Bug(
         "springs over several joints pull all of them alike",

@@ -2,10 +2,96 @@
 
 from .bug import Bug
 
-URDF, MJCF, SDF = (f"engine/formats/{name}.py" for name in ("urdf", "mjcf", "sdf"))
+URDF, SDF, JOINTS, MODEL, MOTORS = (
+    f"engine/formats/{name}.py" for name in ("urdf", "sdf", "mjcf_joints", "mjcf_model", "mjcf_motors")
+)
 BACK = "formats/test_back.py"
 
 FORMATS = (
+    Bug(
+        "words of MJCF that mean nothing are taken for others",
+        "engine/formats/draft.py",
+        "        if value not in allowed:\n            message",
+        "        if not allowed:\n            message",
+        ("formats/test_mjcf_beside_mujoco.py::test_words_that_mean_nothing_are_refused_as_by_mujoco",),
+    ),
+    Bug(
+        "one motor with limits limits its joint though another has none",
+        MOTORS,
+        "if given and None not in given:",
+        "if given:",
+        ("formats/test_mjcf_beside_mujoco.py::test_limits_of_motors",),
+    ),
+    Bug(
+        "links of MJCF that give a part away keep it",
+        "engine/formats/mjcf_write_cuts.py",
+        "mass, self.left[second] = _without",
+        "mass, _ = _without",
+        ("formats/test_back_mjcf.py::test_cuts_without_a_tie_are_bodies_that_move_as_they_do",),
+    ),
+    Bug(
+        "universal cuts in MJCF turn about axes of their second frame alone",
+        "engine/formats/mjcf_write_cuts.py",
+        "placed.inverse().then(loop.first).rotation()[:, X]",
+        "loop.second.rotation()[:, X]",
+        ("formats/test_back_mjcf.py::test_cuts_without_a_tie_are_bodies_that_move_as_they_do",),
+    ),
+    Bug(
+        "attributes that nobody knows are passed over",
+        "engine/formats/words.py",
+        "            if why is None:\n                hint = did_you_mean(name",
+        "            if why is None and False:\n                hint = did_you_mean(name",
+        ("formats/test_words.py::test_what_nobody_knows_is_a_warning",),
+    ),
+    Bug(
+        "followers of SDF forget from where they follow",
+        SDF,
+        "offset - ratio * reference",
+        "offset - reference",
+        ("formats/test_words.py::test_joints_of_sdf_follow_others",),
+    ),
+    Bug(
+        "names that end as those of two formats are URDF",
+        "cli/convert.py",
+        "if len(fitting) > 1:\n        allowed",
+        "if len(fitting) > 9:\n        allowed",
+        ("cli/test_convert.py::test_a_suffix_that_says_too_little_is_asked_about",),
+    ),
+    Bug(
+        "orientations of MJCF's classes beside an element's own",
+        MODEL,
+        "if key not in TURNS or not TURNS & above.keys()",
+        "if key not in TURNS or above",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "joints in MJCF's frames stand where they would without",
+        JOINTS,
+        "anchor = part.at + part.R @ np.array",
+        "anchor = 0 * part.at + np.array",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "motors of MJCF reflect their rotors without their gears",
+        MOTORS,
+        "+ armature[0] * gear * gear",
+        "+ armature[0] * gear",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "the first numbers of MJCF's lists hide the others of a class",
+        MODEL,
+        '" ".join([*hidden, *made[key].split()[len(hidden) :]]) if hidden else value',
+        "value",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "bodies without gravity in MJCF have it at their origins",
+        "engine/formats/mjcf.py",
+        '"at": entry["com"], "axes"',
+        '"at": [0.0, 0.0, 0.0], "axes"',
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
     Bug(
         "springs of MJCF's tendons are relaxed where joints are 0",
         "engine/formats/mjcf_tendons.py",
@@ -85,14 +171,14 @@ FORMATS = (
     ),
     Bug(
         "anchors of MJCF joints are forgotten",
-        MJCF,
+        JOINTS,
         "parent, at, R = link, -anchor, np.eye(3)",
         "parent, at, R = link, 0 * anchor, np.eye(3)",
         ("formats/test_mjcf.py::test_a_hinge_turns_about_its_anchor_from_its_reference",),
     ),
     Bug(
         "references of hinges turn the other way",
-        MJCF,
+        JOINTS,
         "turn = R @ rotation_about_mjcf_axis(unit_axis, -reference)",
         "turn = R @ rotation_about_mjcf_axis(unit_axis, reference)",
         ("formats/test_mjcf.py::test_a_hinge_turns_about_its_anchor_from_its_reference",),

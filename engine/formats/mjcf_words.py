@@ -1,0 +1,153 @@
+"""The words of MJCF: which attributes and elements are read, and why others mean nothing for the motion."""
+
+from __future__ import annotations
+
+from .mjcf_model import CONTROLLED
+from .words import Words, words_with_reasons
+
+CONTACT = "contact isn't computed"
+STILL = "it moves nothing"
+LOOKS = "it is for the eye, or for the user's own notes"
+EXACT = "stops, ties and dry friction are exact here, not stiff"
+CONTROL = "what an actuator does is a scenario's"
+RUN = "it is MuJoCo's own way of computing"
+TENSILE = "it is about lengths of muscles"
+
+PLACE = "pos quat euler axisangle xyaxes zaxis"
+CONTROLS = (
+    "kp kv ki dyntype dynprm gaintype gainprm biastype biasprm actdim actlimited actrange actearly inheritrange "
+    "timeconst dampratio delay interp nsample input velrange posrange ffrange slewmax imax area diameter bias force "
+    "scale lmin lmax vmax fpmax fvmax tausmooth range lengthrange gain cogging controller inductance lugre motorconst "
+    "nominal resistance saturation thermal instance plugin cranklength"
+)
+ACTUATOR = Words(
+    words_with_reasons(
+        "name class joint jointinparent tendon site refsite body cranksite slidersite gear armature damping "
+        "forcerange forcelimited ctrlrange ctrllimited",
+        (CONTROLS, CONTROL),
+        ("user group", LOOKS),
+    ),
+    {"config": CONTROL},
+)
+TENDON = words_with_reasons(
+    "name class stiffness damping springlength springyield frictionloss armature range limited "
+    "actuatorfrcrange actuatorfrclimited",
+    ("group user rgba material width", LOOKS),
+    ("margin solreflimit solimplimit solreffriction solimpfriction", EXACT),
+)
+TIE = "name class active"
+TIES = ("connect", "weld", "joint", "tendon", "flex", "flexstrain", "distance")
+TIED = ("solref solimp", EXACT)
+IN_BODY = {
+    **dict.fromkeys(("body", "joint", "freejoint", "inertial", "geom", "site", "frame"), ""),
+    **dict.fromkeys(("camera", "light"), STILL),
+}
+READ = ("compiler", "default", "worldbody", "equality", "actuator", "tendon", "option", "deformable")
+DEFAULTS = ("joint", "geom", "site", "equality", "tendon", "adhesion", *CONTROLLED)
+TABLE = {
+    "mujoco": Words(
+        {"model": ""},
+        {
+            **dict.fromkeys(
+                ("compiler", "default", "worldbody", "equality", "actuator", "tendon", "option", "deformable"), ""
+            ),
+            **dict.fromkeys(("asset", "visual", "statistic", "size", "sensor", "custom", "extension"), STILL),
+            "contact": CONTACT,
+            "keyframe": "positions to start from belong into scenarios",
+        },
+    ),
+    "compiler": Words(
+        words_with_reasons(
+            "angle coordinate eulerseq autolimits inertiafromgeom inertiagrouprange boundmass boundinertia "
+            "balanceinertia settotalmass alignfree meshdir assetdir",
+            ("texturedir strippath discardvisual", LOOKS),
+            ("convexhull exactmeshinertia fitaabb", "the inertia of meshes is MuJoCo's own reading"),
+            ("fusestatic", "links stay as they are; what is fixed is merged by itself"),
+            ("usethread conflict passthrough savecanonical savecompiled saveinertial", RUN),
+        ),
+        {"lengthrange": TENSILE},
+    ),
+    "option": Words(
+        words_with_reasons(
+            "gravity density viscosity",
+            ("wind", "no medium resists here"),
+            (
+                "timestep integrator solver iterations tolerance ls_iterations ls_tolerance noslip_iterations "
+                "noslip_tolerance ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance sdf_iterations "
+                "sdf_initpoints sleep_tolerance cone jacobian impratio apirate",
+                RUN,
+            ),
+            ("o_margin o_solref o_solimp o_friction collision", CONTACT),
+            ("magnetic", STILL),
+            ("actuatorgroupdisable", CONTROL),
+        ),
+        {"flag": ""},
+    ),
+    "flag": Words(
+        words_with_reasons(
+            "gravity spring damper passive frictionloss limit equality constraint clampctrl",
+            ("contact filterparent nativeccd multiccd midphase override speculative", CONTACT),
+            (
+                "warmstart refsafe eulerdamp autoreset energy fwdinv invdiscrete island sleep diagexact ipc",
+                RUN,
+            ),
+            ("sensor sensornoise", STILL),
+            ("actuation", CONTROL),
+        )
+    ),
+    "default": Words(
+        {"class": ""},
+        {
+            **dict.fromkeys(("default", *DEFAULTS), ""),
+            **dict.fromkeys(("mesh", "material", "texture", "camera", "light"), STILL),
+            "pair": CONTACT,
+        },
+    ),
+    "worldbody": Words({}, IN_BODY),
+    "body": Words(
+        words_with_reasons(
+            f"name childclass mocap gravcomp {PLACE}",
+            ("user", LOOKS),
+            ("simple sleep", RUN),
+            ("fuse", "links stay as they are"),
+        ),
+        IN_BODY,
+    ),
+    "frame": Words(words_with_reasons(f"name childclass {PLACE}"), IN_BODY),
+    "inertial": Words(words_with_reasons(f"{PLACE} mass diaginertia fullinertia")),
+    "joint": Words(
+        words_with_reasons(
+            "name class type pos axis ref range limited springref stiffness damping frictionloss armature springdamper "
+            "springyield actuatorfrcrange actuatorfrclimited",
+            ("group user", LOOKS),
+            ("margin solreflimit solimplimit solreffriction solimpfriction", EXACT),
+            ("actuatorgravcomp", "it is about who bears the weight"),
+        )
+    ),
+    "freejoint": Words(words_with_reasons("name align", ("group user", LOOKS))),
+    "geom": Words(
+        words_with_reasons(
+            f"name class type size {PLACE} fromto mass density shellinertia mesh group contype rgba material",
+            ("user hfield castshadow", LOOKS),
+            ("conaffinity condim friction priority solmix solref solimp margin gap adhesion surfacevel", CONTACT),
+            ("fluidshape fluidcoef", "no medium resists here"),
+            ("fitscale", "the inertia of meshes is MuJoCo's own reading"),
+        ),
+        {"plugin": CONTACT},
+    ),
+    "site": Words(words_with_reasons(f"name class {PLACE} fromto", ("type size group rgba material mesh user", LOOKS))),
+    "equality": Words(
+        words_with_reasons("active", TIED),
+        dict.fromkeys(TIES, ""),
+    ),
+    "connect": Words(words_with_reasons(f"{TIE} body1 body2 anchor site1 site2", TIED)),
+    "weld": Words(words_with_reasons(f"{TIE} body1 body2 anchor relpose site1 site2 torquescale", TIED)),
+    "equality>joint": Words(words_with_reasons(f"{TIE} joint1 joint2 polycoef", TIED)),
+    "equality>tendon": Words(words_with_reasons(f"{TIE} tendon1 tendon2 polycoef", TIED)),
+    "tendon": Words({}, {"fixed": "", "spatial": ""}),
+    "default>tendon": Words(TENDON),
+    "fixed": Words(TENDON, {"joint": ""}),
+    "fixed>joint": Words(words_with_reasons("joint coef")),
+    "actuator": Words({}, dict.fromkeys((*CONTROLLED, "adhesion"), "")),
+    **dict.fromkeys((*CONTROLLED, "adhesion"), ACTUATOR),
+}
