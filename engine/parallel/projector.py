@@ -1,6 +1,8 @@
 """The projector Φ that removes a leg's directions from the platform's twist, one by one: Φ ← Φ − p̃ p̃ᵀ / δ.
 
-Arrays may have samples first.
+Arrays may have samples first.  The nodes of a distributed run sit on this, because each of their messages holds many
+samples; `decoupled_text.py` has the same step on scalars, in a metric that makes turns and shifts comparable, because
+its text is recorded.
 """
 
 from __future__ import annotations
