@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .gather import gathered_nodes
 from .nodes import Graph, Node
-from .rewriting import gathered_factors
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Program:
         return [node for group in self.outputs.values() for node in group]
 
     def gathered(self) -> Program:
-        """The program with the constants of products of products in one."""
-        made = iter(gathered_factors([*self.results(), *self.watched]))
+        """The program with its results from fewer operations, of what they have in common."""
+        made = iter(gathered_nodes([*self.results(), *self.watched]))
         outputs = {name: [next(made) for _ in group] for name, group in self.outputs.items()}
         return replace(self, outputs=outputs, watched=list(made))
 

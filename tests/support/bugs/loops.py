@@ -479,9 +479,9 @@ LOOPS = (
     ),
     Bug(
         "constants of products that are needed elsewhere are gathered, too",
-        "engine/machine/program/rewriting.py",
+        "engine/machine/program/gather.py",
         "if uses[inner.id] == uses[own.id] == 1:",
         "if uses[inner.id] == 1:",
-        ("machine/test_recording.py::test_constant_factors_of_one_product_are_gathered",),
+        ("machine/test_gather.py::test_constant_factors_of_one_product_are_gathered",),
     ),
 )
