@@ -138,7 +138,7 @@ class Kind:
         tied = loops.tied(q)
         J, drift = loops.rates(q, qd, tied)
         A = [[J[r].get(k, 0.0) for k in range(len(qd))] for r in form.known]
-        K = Elimination([*A, *(list(row) for row in form.N)], form.portion.order)
+        K = Elimination([*A, *(list(row) for row in form.N)], form.portion.order, form.portion.sums)
         embed_loop_group(group, K, [-drift[r] for r in form.known])
         margin = pivot_margin_of_constraints([pivot * pivot for pivot in K.pivots], own.limits)
         return closing_margins_of_loops(margin, loops.gaps(q, tied), J, qd, form.row_scale, form.column_scale)

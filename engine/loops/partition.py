@@ -9,19 +9,23 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .constraints import Closure
-from .elimination import Elimination, Pivots, pivot_order_of_constraints
+from .elimination import Elimination, Pivots, Sums, pivot_order_of_constraints
 from .rank import constraint_null_space, independent_constraint_rows
 
 
 @dataclass(frozen=True)
 class Partition:
-    """The matrix K = [A; N]: independent rows and given speeds in A, rows N that complete them, an order of pivots."""
+    """The matrix K = [A; N]: independent rows and given speeds in A, rows N that complete them, an order of pivots.
+
+    What is eliminated has `sums` of speeds for its unknowns.
+    """
 
     rows: tuple[int, ...]
     given: tuple[int, ...]
     N: tuple[tuple[float, ...], ...]
     order: Pivots
     pivots: tuple[float, ...]  # at the position where the order was chosen
+    sums: Sums = ()
 
     @property
     def independent(self) -> list[int]:
@@ -36,6 +40,11 @@ class Partition:
         nv = J.shape[-1]
         constant = np.concatenate([np.eye(nv)[list(self.given)], self.basis(nv)])
         return np.concatenate([J[..., self.rows, :], np.broadcast_to(constant, (*J.shape[:-2], *constant.shape))], -2)
+
+    def eliminated(self, J: np.ndarray) -> np.ndarray:
+        """The matrix K for the sums of speeds, its rows and columns in the order of the pivots."""
+        rows, columns = zip(*self.order) if self.order else ((), ())
+        return combined_columns(self.matrix(J), self.sums)[..., list(rows), :][..., list(columns)]
 
     def share(self, J: np.ndarray, *, signed: bool = True) -> float:
         """The share of the pivot that has lost most since the order was chosen; 0 in a singular position.
@@ -53,8 +62,7 @@ class Partition:
 
     def pivots_at(self, J: np.ndarray) -> np.ndarray:
         """The pivots of K in their order, from the Jacobian of all rows; not finite where elimination divides by 0."""
-        rows, columns = zip(*self.order) if self.order else ((), ())
-        K = self.matrix(J)[np.ix_(rows, columns)] if rows else np.zeros((0, 0))
+        K = self.eliminated(J) if self.order else np.zeros((0, 0))
         with np.errstate(all="ignore"):
             for k in range(len(K)):
                 below = np.flatnonzero(K[k + 1 :, k]) + k + 1
@@ -84,9 +92,18 @@ def best_partition(
         whole = np.linalg.qr(A.T, mode="complete")[0][:, len(A) :] if basis == "qr" else constraint_null_space(A)
         N = whole.T / loops.column_scale
     K = np.concatenate([J[rows], np.eye(nv)[list(given)], N])
-    order = _order(loops, K, rows, [*rows, *([-1] * (len(K) - len(rows)))], groups)
-    values = as_floats(Elimination(K.tolist(), order).pivots) if len(K) == nv else []
-    return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values))
+    sums = loops.sums if basis == "independent" else ()
+    order = _order(loops, combined_columns(K, sums), rows, [*rows, *([-1] * (len(K) - len(rows)))], groups)
+    values = as_floats(Elimination(K.tolist(), order, sums).pivots) if len(K) == nv else []
+    return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values), sums)
+
+
+def combined_columns(K: np.ndarray, sums: Sums) -> np.ndarray:
+    """The matrix, or many, for sums of the unknowns (`elimination.py:combined`)."""
+    result = K.copy()
+    for k, j, sign in sums:
+        result[..., j] -= sign * K[..., k]
+    return result
 
 
 def constraint_groups_of_subsystems(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:

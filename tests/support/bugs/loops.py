@@ -471,11 +471,25 @@ LOOPS = (
         ("loops/test_exchange.py::test_mechanisms_with_ball_joints_and_hinges_for_cuts",),
     ),
     Bug(
-        "rows of the inertia lack what they share with one of the links beyond",
+        "unknowns are taken out of their sums without regard to the axes' directions",
+        "engine/loops/elimination.py",
+        "result[k] = result[k] - x[j] if sign > 0 else result[k] + x[j]",
+        "result[k] = result[k] - x[j]",
+        ("loops/test_sums.py::test_sums_solve_the_same_equations",),
+    ),
+    Bug(
+        "the inertia along sums of speeds takes them in its rows only",
         EMBEDDING,
-        "for k in others:\n            result[j] = result[j] + result[k]",
-        "for k in others[:1]:\n            result[j] = result[j] + result[k]",
+        "    I = [combined(row, sums) for row in I]\n",
+        "",
         ("loops/test_one_text.py::test_forward_dynamics_by_the_null_space",),
+    ),
+    Bug(
+        "of what a group hands on, sums of speeds are forgotten",
+        EMBEDDING,
+        "transpose([combined(row, sums) for row in transpose([inertia.outside[k] for k in block.speeds])])",
+        "[inertia.outside[k] for k in block.speeds]",
+        ("loops/test_subsystems.py::test_random_subsystems_are_the_whole",),
     ),
     Bug(
         "constants of products that are needed elsewhere are gathered, too",
@@ -483,5 +497,19 @@ LOOPS = (
         "if uses[inner.id] == uses[own.id] == 1:",
         "if uses[inner.id] == 1:",
         ("machine/test_gather.py::test_constant_factors_of_one_product_are_gathered",),
+    ),
+    Bug(
+        "masses move across the points that drives move",
+        "engine/simulate/system.py",
+        "closed = loops is not None and not loops.drives and method.closes",
+        "closed = loops is not None and method.closes",
+        ("simulate/test_exchanged.py::test_where_multipliers_count_masses_stay_where_they_are",),
+    ),
+    Bug(
+        "a loop over equal subsystems keeps all masses where they are",
+        "engine/loops/accelerations.py",
+        "loops = self.loops.with_numbers(self.regrouped(), self.loops.ties, self.loops.couplings)",
+        "loops = self.loops",
+        ("simulate/test_exchanged.py::test_a_loop_over_equal_subsystems_has_moved_masses_too",),
     ),
 )
