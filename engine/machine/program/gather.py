@@ -4,6 +4,9 @@ Where no other node needs what is taken apart, the constants of one product are 
 sum are its own and those of the sums in it, equal ones are counted once, products with a common factor are added
 before they are multiplied, and two addends that occur together in several sums are added once.  All of this is exact
 but for rounding, and what is made depends on the program alone.
+
+This is for programs that are counted and exported.  Processors that multiply and add in one step gain nothing from it:
+a b + a c is two such steps, a (b + c) is two as well, and what several sums share has to be kept.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ Pair = tuple[int, int, float]  # two addends, the first one's number below the o
 
 def gathered_nodes(results: Sequence[Node]) -> list[Node]:
     """The results from fewer operations."""
-    results = _with_one_constant_per_product(results)
+    results = with_one_constant_per_product(results)
     for _ in range(ROUNDS):
         better = list(results)
         for look in (Sums.with_common_pairs, Sums.with_common_factors):
@@ -64,7 +67,7 @@ def _in_full(addends: Addends, whole: Mapping[int, Addends]) -> Addends:
 # ---- products
 
 
-def _with_one_constant_per_product(results: Sequence[Node]) -> list[Node]:
+def with_one_constant_per_product(results: Sequence[Node]) -> list[Node]:
     """The results with c (x (k y)) as (c k) (x y) where no other node needs k y or x (k y)."""
     made, alive = dict[int, Node](), live_nodes(results)
     uses = node_uses(results, alive)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .gather import gathered_nodes
+from .gather import gathered_nodes, with_one_constant_per_product
 from .nodes import Graph, Node
 
 
@@ -50,8 +50,15 @@ class Program:
         return [node for group in self.outputs.values() for node in group]
 
     def gathered(self) -> Program:
-        """The program with its results from fewer operations, of what they have in common."""
-        made = iter(gathered_nodes([*self.results(), *self.watched]))
+        """The program with its results from as few operations as what they have in common allows."""
+        return self._rewritten(gathered_nodes)
+
+    def with_constants_gathered(self) -> Program:
+        """The program with the constants of products of products in one."""
+        return self._rewritten(with_one_constant_per_product)
+
+    def _rewritten(self, rewrite: Callable[[Sequence[Node]], list[Node]]) -> Program:
+        made = iter(rewrite([*self.results(), *self.watched]))
         outputs = {name: [next(made) for _ in group] for name, group in self.outputs.items()}
         return replace(self, outputs=outputs, watched=list(made))
 
