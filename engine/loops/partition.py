@@ -72,9 +72,18 @@ class Partition:
 
 
 def best_partition(
-    loops: Closure, q: np.ndarray, given: Sequence[int], preferred: Sequence[int], basis: str = "independent"
+    loops: Closure,
+    q: np.ndarray,
+    given: Sequence[int],
+    preferred: Sequence[int],
+    basis: str = "independent",
+    *,
+    summed: bool = True,
 ) -> Partition:
-    """The partition that is best at this position; preferred speeds are independent before others."""
+    """The partition that is best at this position; preferred speeds are independent before others.
+
+    If not `summed`, all unknowns are single speeds, whose pivots stay fit further away from the position.
+    """
     nv = loops.robot.nv
     J, _ = loops.jacobian(q)
     scaled = loops.scaled(J)
@@ -92,7 +101,7 @@ def best_partition(
         whole = np.linalg.qr(A.T, mode="complete")[0][:, len(A) :] if basis == "qr" else constraint_null_space(A)
         N = whole.T / loops.column_scale
     K = np.concatenate([J[rows], np.eye(nv)[list(given)], N])
-    sums = loops.sums if basis == "independent" else ()
+    sums = loops.sums if summed and basis == "independent" else ()
     order = _order(loops, combined_columns(K, sums), rows, [*rows, *([-1] * (len(K) - len(rows)))], groups)
     values = as_floats(Elimination(K.tolist(), order, sums).pivots) if len(K) == nv else []
     return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values), sums)
