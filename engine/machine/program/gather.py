@@ -210,16 +210,16 @@ class Sums:
                 if node.op == MULTIPLY and self._uses[x] == 1 and abs(share) == 1.0:
                     for factor in {y.id for y in (node.a, node.b) if y is not None}:
                         having.setdefault(factor, []).append(x)
-            factor = min(having, key=lambda y: (-len(having[y]), y), default=None)
-            if factor is None or len(having[factor]) < 2:
+            common = min(having, key=lambda y: (-len(having[y]), y), default=None)
+            if common is None or len(having[common]) < 2:
                 break
             others: list[tuple[Node, float]] = []
-            for x in having[factor]:
+            for x in having[common]:
                 a, b = self._nodes[x].a, self._nodes[x].b
-                other = b if a is not None and a.id == factor else a
+                other = b if a is not None and a.id == common else a
                 assert other is not None
                 others.append((self._made[other.id], left.pop(x)))
-            found.append((self._made[factor] * self._total(others), 1.0))
+            found.append((self._made[common] * self._total(others), 1.0))
         return self._total([*((self._made[x], share) for x, share in left.items()), *found])
 
     # ---- the program anew

@@ -190,7 +190,7 @@ class Graph:
             return self.negate(self.multiply(a, b.a))  # type: ignore[arg-type]
         for x, y in ((a, b), (b, a)):
             if x.op == DIVIDE and x.b is y and x.a is self.node(1.0):
-                return x.a  # type: ignore[return-value]
+                return x.a
         return self._make(MULTIPLY, *((a, b) if a.op == CONSTANT else self._ordered(a, b)))
 
     def divide(self, a: Node, b: Node) -> Node:
