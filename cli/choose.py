@@ -31,7 +31,7 @@ def plan_for_command(
 
     `options` names the option that an entry of the data comes from, for messages about mistakes in it.
     """
-    from denoc.formats.load import load
+    from denoc.formats.load import load_shared_robot
     from denoc.scenario.plan import plan_of_scenario
     from denoc.scenario.replay import name_of_scenario, prepared_scenario_replay
     from denoc.scenario.run import changed_robot_of_scenario
@@ -55,7 +55,7 @@ def plan_for_command(
         _of_this_task(document, TASKS[ending])
         return ready(_changed(document, change, options), name_of_scenario(path))
     path = library_folder("scenarios") / f"{model.name}-{ending}.yaml"
-    if not own and path.is_file() and _alike(load(library_folder("robots") / f"{model.name}.yaml"), model):
+    if not own and path.is_file() and _alike(load_shared_robot(library_folder("robots") / f"{model.name}.yaml"), model):
         return ready(_changed(read_yaml_document(path), change, options), path.stem)
     return ready(replace(document_from_mapping(made(model)), options=options), f"{model.name}-{ending}")
 

@@ -16,7 +16,7 @@ from denoc.cli import as_json, interrupts, said, streams
 from denoc.errors import DenocError
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
-GARBAGE = 50_000  # objects that are made between two searches for garbage
+GARBAGE = 200_000  # objects that are made between two searches for garbage
 INTERRUPT = 130  # with which typer ends when it is interrupted
 # errors of the system when a disk, a quota or a limit is exhausted, or hardware fails
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS)
@@ -27,6 +27,8 @@ def main() -> None:
     """Runs the command line; the only place where errors become messages."""
     # read when numpy is imported: for matrices as small as these, threads only spin
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # read when pydantic is used first: plugins would be looked for in all packages that are installed
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     gc.set_threshold(GARBAGE)  # what is imported, and a drawn figure, are no garbage that is worth a search
     with interrupts.heed_interrupt_signals(), streams.guard_standard_streams():
         warnings.showwarning = _show_warning

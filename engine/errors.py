@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from .dataclass import dataclass
 
 MOST_SHOWN = 4  # further mistakes that a message shows after the first
 

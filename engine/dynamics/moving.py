@@ -7,8 +7,8 @@ at the mass centres, as in Saha (1999).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .kinematics import body_placements
@@ -62,8 +62,7 @@ class Layout:
 
 def layout_of_moving_bodies(robot: Robot) -> Layout:
     """The robot's layout, which is made once."""
-    known: Layout | None = robot.derived.get(Layout)
-    return known if known is not None else robot.derived.setdefault(Layout, Layout(robot))
+    return robot.made_once(Layout, lambda: Layout(robot))
 
 
 class Moving:

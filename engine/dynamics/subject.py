@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
+from ..dataclass import dataclass
 from ..machine.program.recording import Columns, Program, Recording
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot, Three, Tree
@@ -90,12 +91,12 @@ class ProgramRow:
         return self.recorded(Recording(name), subject)
 
     def recorded(self, recording: Recording, subject: Subject) -> Program:
-        """The same in a recording that was begun."""
+        """The program of the text in a recording that was begun."""
         given, watched = self._begun(recording, subject)
         return recording.program(watched, **{self.output: self.text(subject, given)})
 
     def compilable(self, recording: Recording, subject: Subject) -> Program:
-        """The same for compiled code, to which a large robot's program leaves the columns to be solved for."""
+        """The program for compiled code, to which that of a large robot leaves the columns to be solved for."""
         if self.unsolved is None or subject.robot.nv < MANY:
             return self.recorded(recording, subject)
         given, watched = self._begun(recording, subject)

@@ -15,11 +15,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..text.document import Document, Spot
 

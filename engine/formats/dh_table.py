@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from ..dataclass import dataclass
 from ..errors import InputError, Place, did_you_mean
 from ..text.document import Document
 from ..text.expression import si_value_of_quantity

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..text.document import Document, Keys
 from .report import CHANGED, IGNORED, USED, Report

@@ -9,7 +9,6 @@ from ..robot.build import build_robot
 from ..robot.model import Robot
 from ..text.library import find_library_file
 from ..text.source import parse_yaml_document, read_yaml_document, text_of_yaml_file
-from .side import read_side_file_of_loops
 from .table import BINARY, Converted, Source
 from .table import read_any_robot_format as read_any
 
@@ -28,7 +27,11 @@ def load(path_or_name: str | Path, *, floating: bool = False, loops: str | Path 
 def converted_from_any_format(path: Path, *, floating: bool = False, loops: str | Path | None = None) -> Converted:
     """A robot's file of any format in denoc's own keys, with a report of what became of its parts."""
     text = "" if path.suffix.lower() in BINARY else text_of_yaml_file(path)
-    side = read_side_file_of_loops(read_yaml_document(Path(loops))) if loops is not None else None
+    side = None
+    if loops is not None:
+        from .side import read_side_file_of_loops
+
+        side = read_side_file_of_loops(read_yaml_document(Path(loops)))
     return read_any(Source(str(path), text, floating, side))
 
 

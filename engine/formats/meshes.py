@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError, Place
 from ..text.files import bytes_of_text_file
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..robot.orientation import rotation_of
 from ..robot.placement import turn_matrix
 from ..text.source import text_of_yaml_file

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..robot.orientation import rotation_of
 from ..robot.placement import placement_from_rpy
 from .draft import TINY, Draft

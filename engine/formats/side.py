@@ -1,13 +1,12 @@
 """The file beside a robot's that closes its loops: the one of Extended URDF, with names of links, frames and motors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..robot.cuts import CUTS
 from ..robot.joint_schema import Coordinates

@@ -1,25 +1,29 @@
 """The formats of robot files: rows of one table.
 
-A row says how a file is recognised, how it is read and, if denoc writes the format, how. A new format is a new row.
+A row says how a file is recognised, how it is read and, if denoc writes the format, how. A new format is a new row. The
+readers of formats other than denoc's own are imported with the first such file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError, Place
 from ..robot.model import Robot
 from ..text.document import Document
 from ..text.source import parse_yaml_document
 from ..text.writing import yaml_text
-from .draft import Draft
 from .report import Report
-from .side import Side
-from .xml import Element, parsed_xml, xml_root_tag
+
+if TYPE_CHECKING:
+    from .draft import Draft
+    from .side import Side
+    from .xml import Element
 
 
 @dataclass(frozen=True)
@@ -61,13 +65,22 @@ class Format:
 
 
 def _by_root(*tags: str) -> Callable[[str, str], bool]:
-    return lambda name, text: xml_root_tag(text) in tags
+    def recognises(name: str, text: str) -> bool:
+        from .xml import xml_root_tag
+
+        return xml_root_tag(text) in tags
+
+    return recognises
 
 
 def _xml(fill: Callable[[Draft, Element, Side], None]) -> Callable[[Source], Converted]:
     """A reader of XML, from a function that fills a draft from the root element."""
 
     def read(source: Source) -> Converted:
+        from .draft import Draft
+        from .side import Side
+        from .xml import parsed_xml
+
         document, root = parsed_xml(source.text, source.name)
         report = Report(source.name)
         draft = Draft(document, report, floating=source.floating)
@@ -97,6 +110,7 @@ def _sdf(draft: Draft, root: Element, side: Side) -> None:
 
 def _redysim(source: Source) -> Converted:
     from .redysim import converted_from_redysim
+    from .side import Side
 
     return Converted(
         *converted_from_redysim(source.name, source.text, floating=source.floating, side=source.side or Side())
@@ -110,6 +124,7 @@ def _is_redysim(name: str, text: str) -> bool:
 
 
 def _symoro(source: Source) -> Converted:
+    from .side import Side
     from .symoro import converted_from_symoro
 
     return Converted(
@@ -183,6 +198,8 @@ def robot_format_of_file(name: str, text: str) -> Format:
     suffix = Path(name).suffix.lower()
     if suffix in FORMATS["yaml"].suffixes:
         return FORMATS["yaml"]
+    from .xml import xml_root_tag
+
     fitting = [row for row in FORMATS.values() if suffix in row.suffixes]
     others = [row for row in FORMATS.values() if row not in fitting]
     for row in (*fitting, *others):

@@ -6,11 +6,9 @@
 simulation, which knows the robot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, StrictBool, model_validator
@@ -21,8 +19,8 @@ from ..text.formula import parsed_formula
 from ..text.formula_fields import formula_field, formula_list_field
 from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, lookups_in_formula
 from ..text.table_fields import OneOf
+from .csv_tables import Spline
 from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
-from .table import Spline
 
 # (t, position, rate, reference) → force of one coordinate; the reference is (position, rate) or None
 Force = Callable[[float, float, float, tuple[float, float] | None], float]
@@ -115,7 +113,7 @@ class HarmonicForce(ForceLaw):
     offset: Annotated[Numbers, quantity_list_field("effort")] = Field(default=0.0, description="of the middle")
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> HarmonicForce:
+    def _one_of_two(self) -> Self:
         law_has_one_parameter_of(self, "frequency", "period")
         return self
 
@@ -295,7 +293,7 @@ class StateFeedback(StateLaw):
     force: Annotated[float, quantity_field("effort")] = Field(default=0.0, description="at the reference state")
 
     @model_validator(mode="after")
-    def _known_references(self) -> StateFeedback:
+    def _known_references(self) -> Self:
         for name in self.reference:
             if name not in self.K:
                 context = {"name": name, "allowed": ", ".join(self.K)}

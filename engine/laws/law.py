@@ -1,7 +1,5 @@
 """What motion laws and force laws have in common: parameters with kinds, files over time, instants, short steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
@@ -11,7 +9,7 @@ from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from ..text.fields import Strict, quantity_field, quantity_kinds_of_fields
-from .table import Spline, read_law_table_columns
+from .csv_tables import Spline, read_law_table_columns
 
 Duration = Annotated[float, quantity_field("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing

@@ -4,13 +4,11 @@ A curve maps t (a number or an array) to position, rate and acceleration. `from`
 `over` seconds a law holds its end value.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
@@ -172,7 +170,7 @@ class Harmonic(MotionLaw):
     offset: Values = Field(default=0.0, description="of the middle")
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> Harmonic:
+    def _one_of_two(self) -> Self:
         law_has_one_parameter_of(self, "frequency", "period")
         return self
 

@@ -9,10 +9,11 @@ branch is determinate, all that are left are solved together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.spatial import dot
 from ..machine.program.scalars import Scalar, as_floats

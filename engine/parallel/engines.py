@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, Protocol
 
+from ..dataclass import dataclass
 from ..machine.jit.choice import chosen_backend, using_backend
 
 Message = dict[str, Any]

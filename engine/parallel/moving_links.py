@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.moving import layout_of_moving_bodies
 from ..dynamics.offered import offered_dynamics_quantity
 from ..dynamics.samples import Samples

@@ -12,10 +12,11 @@ Which rows of C, which freedoms and which pivots are taken is chosen with number
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import Factors, inertia_vanishes_in_all_states
 from ..dynamics.one_body import Motion, inertia_wrench
 from ..dynamics.spatial import Matrix, Vector, dot, subtract, transported_wrench
@@ -259,12 +260,8 @@ def _pivots(robot: Robot, A: np.ndarray, scaled: np.ndarray) -> tuple[Pivots, tu
 
 def platform_texts(loops: Closure, parts: Parallel, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of inverse dynamics by these parts."""
-    key = PlatformInverse, parts.platform, wrenched
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        lost = NumericalError(singular_loop_message(loops.robot))
-        made = TextFamily(
-            loops, lambda q: PlatformInverse(loops, parts, platform_order_at(loops, parts, q), wrenched), lost
-        )
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    text = lambda q: PlatformInverse(loops, parts, platform_order_at(loops, parts, q), wrenched)  # noqa: E731
+    return loops.robot.made_once(
+        (PlatformInverse, parts.platform, wrenched),
+        lambda: TextFamily(loops, text, NumericalError(singular_loop_message(loops.robot))),
+    )

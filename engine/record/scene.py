@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal
 
 import numpy as np
+
+from ..dataclass import dataclass
 
 BASE = "base"
 FINEST = 32_767  # of a mesh, within its box

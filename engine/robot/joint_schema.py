@@ -1,7 +1,5 @@
 """The models that read joints, in every convention."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag

@@ -1,7 +1,5 @@
 """Orientations in robot files: by roll, pitch and yaw, by Euler parameters, or by the rows of a rotation matrix."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

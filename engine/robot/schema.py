@@ -1,10 +1,8 @@
 """The models that read robot files, and from which their JSON Schema is made."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Discriminator, Field, StrictBool, Tag, TypeAdapter
+from pydantic import Discriminator, Field, StrictBool, Tag
 from pydantic_core import PydanticCustomError
 
 from ..text.fields import (
@@ -21,6 +19,7 @@ from ..text.fields import (
     field_of_several,
     quantity_field,
     quantity_list_field,
+    read_name,
 )
 from ..text.table_fields import Choice
 from .cuts import CUT_FORMS, CUTS
@@ -56,13 +55,12 @@ GRAPH: Final = "graph"  # the mark of a joint in a mechanism's list of all joint
 def _place(value: Any) -> Any:
     """A point given by three lengths or by its name."""
     if isinstance(value, str):
-        return _NAME.validate_python(value)
+        return read_name(value)
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise PydanticCustomError("place", "a point is needed here", {"allowed": "[x, y, z], or the name of a point"})
     return quantity_list_field("length").read(value)
 
 
-_NAME: TypeAdapter[str] = TypeAdapter(Name)
 Place = Annotated[
     tuple[float, float, float] | str,
     Reader(
@@ -109,8 +107,8 @@ class GraphJoint(JointEntry):
     """A joint of the spanning tree of a mechanism that is given as a graph."""
 
     convention: Literal["graph"] = Field(default="graph", alias=MARK, exclude=True)
-    first: CutFrame = Field(default=CutFrame(), description="in the first link")
-    second: CutFrame = Field(default=CutFrame(), description="in the second link")
+    first: CutFrame = Field(default=CutFrame.model_construct(), description="in the first link")
+    second: CutFrame = Field(default=CutFrame.model_construct(), description="in the second link")
     turned: bool = Field(default=False, description="the second link is the parent")
 
 

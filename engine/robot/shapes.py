@@ -1,8 +1,6 @@
 """What links look like: simple bodies and mesh files, for pictures only."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -53,7 +51,7 @@ class ShapeEntry(Oriented):
     )
 
     @model_validator(mode="after")
-    def _one_kind(self) -> ShapeEntry:
+    def _one_kind(self) -> Self:
         if len(self.kinds()) != 1:
             which = " and ".join(f"`{kind}`" for kind in self.kinds()) or "none of them"
             raise PydanticCustomError("shape", "a shape is one body", {"found": which, "allowed": ", ".join(KINDS)})

@@ -17,7 +17,7 @@ from ..record.drawings import plain_plot_drawings
 from ..robot.mesh_files import folder_of_robot_file, robot_data_with_mesh_places
 from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
-from . import efforts, formula_columns, tabulate, wrenches
+from . import efforts, formula_columns, tabulate, wrench_columns
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces_to_scenario_course, scenario_wrenches_over_time
 from .plan import Plan
@@ -159,7 +159,7 @@ def _undetermined(plan: Plan, run: Course, table: tabulate.Table) -> list[str]:
     reactions = wants("reactions") or wants("resultants")
     turned = plan.record.axes == "link"
     lost = internal_forces.undetermined_forces_of_run(plan.system, run.q, reactions=reactions, turned=turned)
-    return [name for name in (*lost, *wrenches.resultant_size_columns(lost)) if name in table.data]
+    return [name for name in (*lost, *wrench_columns.resultant_size_columns(lost)) if name in table.data]
 
 
 def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalance | None, list[str]]:
@@ -260,8 +260,13 @@ def _data(robot: Robot) -> Any:
     return _plain(robot_data_with_mesh_places(document.data, folder_of_robot_file(document))) if document else None
 
 
+_PLAIN = frozenset({bool, int, str, type(None)})
+
+
 def _plain(value: Any) -> Any:
     """Data that JSON can hold, in which numbers that aren't finite become text."""
+    if type(value) in _PLAIN or (type(value) is float and math.isfinite(value)):  # which nearly all are
+        return value
     if isinstance(value, Mapping):
         return {str(key): _plain(x) for key, x in value.items()}
     if isinstance(value, list | tuple):
@@ -275,7 +280,15 @@ def _plain(value: Any) -> Any:
 @lru_cache(maxsize=1)
 def _versions() -> dict[str, str]:
     import platform
-    from importlib.metadata import version
 
-    packages = {name: version(name) for name in ("numpy", "scipy", "pydantic", "PyYAML")}
-    return {"denoc": VERSION, "python": platform.python_version(), **packages, "machine": platform.machine()}
+    import pydantic
+    import scipy
+    import yaml
+
+    versions = {
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "pydantic": pydantic.VERSION,
+        "PyYAML": yaml.__version__,
+    }
+    return {"denoc": VERSION, "python": platform.python_version(), **versions, "machine": platform.machine()}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics import calls as tree
 from ..dynamics.energy import passive_power
 from ..dynamics.vanishing import vanishing_inertia_message
@@ -57,10 +59,11 @@ def course_of_trace(run: Runner, trace: Trace) -> Course:
     states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
     rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW}
     alike: dict[object, tuple[Discrete, list[int]]] = {}
-    for k, one in enumerate(trace.discrete):
+    for one, neighbours in groupby(range(len(trace.t)), key=trace.discrete.__getitem__):
         # in a tree, all that the equations of one program read of modes is among the signals
-        alike.setdefault(one.name if one.partition is None else one, (one, []))[1].append(k)
-    for discrete, these in alike.values():
+        alike.setdefault(one.name if one.partition is None else one, (one, []))[1].extend(neighbours)
+    for discrete, places in alike.values():
+        these = slice(None) if len(alike) == 1 else np.array(places)
         for name, values in run.many(signals[these], states[these], discrete).items():
             rows[name][these] = values
     if trace.ended == "done":

@@ -1,9 +1,7 @@
 """The models that read what a scenario wants of a run: the columns under `record`, and the figures under `plots`."""
 
-from __future__ import annotations
-
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, create_model, model_validator
 from pydantic_core import PydanticCustomError
@@ -50,7 +48,7 @@ class DrawingEntry(Strict):
     )
 
     @model_validator(mode="after")
-    def _of_something(self) -> DrawingEntry:
+    def _of_something(self) -> Self:
         if (self.plot is None) == (not self.y):
             found = "both" if self.y else "neither"
             allowed = "`plot`, one of the usual plots, or `y`, columns"

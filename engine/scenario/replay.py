@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ..dataclass import dataclass
 from ..errors import InputError, Place, safe_to_print
 from ..laws.law import Law
 from ..machine.jit import choice

@@ -1,9 +1,7 @@
 """The models that read scenario files, and from which their JSON Schema is made."""
 
-from __future__ import annotations
-
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model, model_validator
 from pydantic_core import PydanticCustomError
@@ -38,7 +36,7 @@ class Time(Strict):
     )
 
     @model_validator(mode="after")
-    def _runs_forwards(self) -> Time:
+    def _runs_forwards(self) -> Self:
         if not self.end > self.start:
             context = {
                 "allowed": f"an end of more than {self.start:g} s",

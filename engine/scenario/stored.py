@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError, Place
 from ..record import checksums, figures, plots
 from ..record.columns import Column

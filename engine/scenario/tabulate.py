@@ -7,17 +7,17 @@ which a scenario wants them, and a function that computes their values from the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..record.columns import Column
 from ..robot.joints import ANGLE, LENGTH
 from ..robot.model import Joint, Robot
-from . import points, wrenches
+from . import points, wrench_columns
 from .rows import Rows
 
 _UNITS = {ANGLE: "rad", LENGTH: "m"}
@@ -78,8 +78,20 @@ def columns_of_families(rows: Rows, wanted: Callable[[str], bool]) -> Iterator[t
         alike = list(group)
         for owner in owners(rows):
             for family in alike:
-                values = lru_cache(maxsize=1)(partial(family.values, rows, owner))
+                values = _once(partial(family.values, rows, owner))
                 yield from ((column, partial(_one, values, k)) for k, column in enumerate(family.columns(rows, owner)))
+
+
+def _once(compute: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
+    """The function, which computes its array at the first call."""
+    found: list[np.ndarray] = []
+
+    def values() -> np.ndarray:
+        if not found:
+            found.append(compute())
+        return found[0]
+
+    return values
 
 
 def _one(values: Callable[[], np.ndarray], k: int) -> np.ndarray:
@@ -204,20 +216,24 @@ FAMILIES = {
     ),
     "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces, many=True),
     "cuts": Family(
-        "wrenches in the cuts", wrenches.cuts_with_columns, wrenches.cut_columns, wrenches.cut_column_values, many=True
+        "wrenches in the cuts",
+        wrench_columns.cuts_with_columns,
+        wrench_columns.cut_columns,
+        wrench_columns.cut_column_values,
+        many=True,
     ),
     "reactions": Family(
         "reactions in the joints",
-        wrenches.joints_with_columns,
-        wrenches.reaction_columns,
-        wrenches.reaction_column_values,
+        wrench_columns.joints_with_columns,
+        wrench_columns.reaction_columns,
+        wrench_columns.reaction_column_values,
         default=False,
     ),
     "resultants": Family(
         "force and moment of the reaction in each joint and cut, and what the ground does to the whole machine",
-        wrenches.owners_of_resultant_columns,
-        wrenches.resultant_columns,
-        wrenches.resultant_column_values,
+        wrench_columns.owners_of_resultant_columns,
+        wrench_columns.resultant_columns,
+        wrench_columns.resultant_column_values,
         default=False,
     ),
     "points": Family(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from .stepper import Stepper
 
 Event = Callable[[float, np.ndarray], float]
@@ -31,7 +31,8 @@ class Rule:
         return self.factor, self.zero, self.slack, self.share, self.floor
 
 
-Source = tuple[str, int]  # what a rule reads: a place of the `state`, or the `support` or the `demand` of a speed
+# what a rule reads: a place of the `state`, or the `support`, the shared `margin` or the `demand` of a speed
+Source = tuple[str, int]
 
 
 @dataclass(frozen=True)

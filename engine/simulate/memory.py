@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from .inputs import Driven
 
 Course = Callable[[float], np.ndarray]  # the state within a step

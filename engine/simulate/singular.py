@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.dense import inertia_matrix
 from ..dynamics.sweeps import sweep_tree
 from ..loops.constraints import Closure
@@ -51,7 +51,7 @@ class Singular:
         )
 
     def of_given_motion(self) -> str:
-        """The same in words for a motion that is given, in which no other coordinates can be chosen."""
+        """The sentence on this position in a motion that is given, where no other coordinates can be chosen."""
         where = f" in the loop `{self.loop}`" if self.loop else ""
         return f"singular position{where}: the given motion can't go on from there"
 

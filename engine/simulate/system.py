@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from ..dataclass import dataclass
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies
 from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import Path, number_leaves_of_bodies
 from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..loops.constraints import Closure
 from ..loops.exchange import exchanged
 from ..loops.methods import METHODS, Method, MethodParameters
 from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Coupling, Joint, Robot
+from ..robot.model import Body, Coupling, Drive, Joint, Robot
 from .inputs import Inputs
 
 
@@ -279,7 +280,15 @@ class System:
 
 def bodies_without_dry_friction(bodies: Sequence[Body]) -> tuple[Body, ...]:
     """The bodies without dry friction in their joints."""
-    return tuple(replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in bodies)
+    return tuple(
+        replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) if any(map(_rubs, b.drives)) else b
+        for b in bodies
+    )
+
+
+def _rubs(drive: Drive) -> bool:
+    """Whether the drive has dry friction, or a symbol or an array in its place."""
+    return not isinstance(drive.coulomb, float) or drive.coulomb != 0.0
 
 
 def dry_friction_of_system(system: System, bodies: Sequence[Body]) -> tuple[float, ...]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import copy
 import fnmatch
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from ..dataclass import dataclass
 from ..dynamics.programs import PROGRAMS, link_named_in_tree
 from ..dynamics.regroup import inertias_moved_towards_base
 from ..dynamics.subject import Given, Subject
@@ -164,10 +165,8 @@ def codegen_structure_with_scalars(x: Any, planted: Callable[[Node], Any]) -> An
 def codegen_draft_with_arguments(robot: Robot) -> Draft:
     if robot.document is None:
         raise InputError(f"{robot.name} has no file whose numbers could be arguments", key="--parameters")
-    known: Draft | None = robot.derived.get(Draft)
-    if known is None:
-        known = robot.derived[Draft] = draft_of_robot(robot.document)
-    return known
+    document = robot.document
+    return robot.made_once(Draft, lambda: draft_of_robot(document))
 
 
 def _numbers(x: Any, key: tuple[str, ...] = (), path: Keys = ()) -> Iterator[Argument]:

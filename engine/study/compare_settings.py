@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
+from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
 

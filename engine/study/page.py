@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.energy import energies
 from ..dynamics.kinematics import link_placements
-from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..errors import InputError
-from ..machine.jit.curves import SignalPieces
+from ..machine.jit.polynomials import SignalPieces
 from ..machine.program.javascript import javascript_function
 from ..machine.program.recording import Program, Recording
 from ..record.pages import html

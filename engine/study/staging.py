@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..dynamics.kinematics import body_frames
 from ..dynamics.quantities import frames
 from ..record.scene import BASE, Poses, Scene, SceneJoint, ScenePart, ScenePoint, Solid

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
@@ -15,6 +14,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from ..dataclass import dataclass
 from ..errors import did_you_mean
 from .expression import si_value_of_quantity
 from .tokens import ExpressionError
@@ -32,7 +32,7 @@ FILE_NAME: dict[str, Any] = {**NAME, "pattern": "^[^-\\s,.\"'`/\\\\:*?<>|][^\\s,
 class Strict(BaseModel):
     """A mapping whose keys are all known; the first error names the nearest valid one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
     @classmethod
     def keys(cls) -> tuple[str, ...]:
@@ -210,7 +210,8 @@ def field_of_several(count: int, what: str = "numbers") -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _name(value: Any) -> str:
+def read_name(value: Any) -> str:
+    """The value as a name."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value or _FORBIDDEN_IN_NAMES.search(value) or not value.isprintable():
@@ -223,7 +224,7 @@ def _name(value: Any) -> str:
 
 
 def _file_name(value: Any) -> str:
-    name: str = _name(value)
+    name = read_name(value)
     if re.search(r"[/\\:*?<>|]", name) or name.startswith("-") or len(name) > 100:
         raise PydanticCustomError(
             "name", "can't be the name of a folder", {"allowed": "letters, digits, - and _, at most 100 of them"}
@@ -232,7 +233,7 @@ def _file_name(value: Any) -> str:
 
 
 Numbers = float | tuple[float, ...]  # read by `quantity_list_field`
-Name = Annotated[str, Reader(_name, NAME)]
+Name = Annotated[str, Reader(read_name, NAME)]
 FileName = Annotated[str, Reader(_file_name, FILE_NAME)]
 Angle = Annotated[float, quantity_field("angle")]
 Length = Annotated[float, quantity_field("length")]
@@ -256,6 +257,7 @@ __all__ = [
     "quantity_field",
     "quantity_kinds_of_fields",
     "quantity_list_field",
+    "read_name",
     "reader_of_quantity_field",
     "type_and_metadata_of_field",
 ]

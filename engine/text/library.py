@@ -43,8 +43,9 @@ def find_library_file(name: str | Path, kind: str, beside: Path | None = None) -
             if os.path.isfile(candidate):  # unlike Path.is_file never an exception
                 return candidate
     bare = text.removesuffix(".yaml").removesuffix(".yml")
-    if bare in library_names(kind):
-        return library_folder(kind) / f"{bare}.yaml"
+    folder = library_folder(kind)
+    if f"{bare}.yaml" in os.listdir(folder) and not f"{bare}.yaml".endswith(OF_STUDIES):
+        return folder / f"{bare}.yaml"
     if any(os.path.isdir(root / text) for root in [*roots, Path()]):
         allowed = f"the YAML file of a {ONE[kind]}"
         raise InputError("this is a directory, not a file", place=Place(text), allowed=allowed)

@@ -7,8 +7,8 @@ words follow the YAML 1.2 core schema.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,17 @@ from .plain_data import plain_yaml_data
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
 
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_MARK = "\ufeff"  # which the standard allows within a text, but nobody sees
 
 
 def read_yaml_document(path: Path) -> Document:
     """The document in a file."""
     return parse_yaml_document(text_of_yaml_file(path), str(path))
+
+
+def read_shared_yaml_document(path: Path) -> Document:
+    """The document in a file, which is the same object as long as the file's text is the same; nobody changes it."""
+    return _shared(text_of_yaml_file(path), str(path))
 
 
 def text_of_yaml_file(path: Path) -> str:
@@ -65,12 +70,12 @@ def parse_yaml_document(text: str, name: str) -> Document:
     if len(text) > bounds.SIZE:
         raise _too_large(Place(name))
     document = Document(name, text.removeprefix("\ufeff"))
-    if bad := _UNPRINTABLE.search(document.text):
-        before = BREAK.split(document.text[: bad.start()])
+    if bad := _first_unprintable(document.text):
+        before = BREAK.split(document.text[: document.text.index(bad)])
         raise InputError(
             "there is a character that YAML doesn't allow",
             place=document.spot(len(before), len(before[-1]) + 1),
-            found=f"U+{ord(bad[0]):04X}",
+            found=f"U+{ord(bad):04X}",
             allowed="text in UTF-8 without control characters",
         )
     builder = DocumentBuilder(document)
@@ -83,6 +88,18 @@ def parse_yaml_document(text: str, name: str) -> Document:
             hint="`denoc list` names examples, `denoc list NAME` tells where one is",
         )
     return document
+
+
+@lru_cache(maxsize=16)
+def _shared(text: str, name: str) -> Document:
+    return parse_yaml_document(text, name)
+
+
+def _first_unprintable(text: str) -> str:
+    """The first character that YAML doesn't allow, by PyYAML's own pattern, which takes long to compile; else empty."""
+    bad = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    mark = text.find(_MARK)
+    return _MARK if mark >= 0 and (bad is None or mark < bad.start()) else bad[0] if bad else ""
 
 
 def document_from_mapping(data: Any, name: str = "") -> Document:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache, reduce
 from operator import or_
 from typing import Annotated, Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..errors import did_you_mean
@@ -55,11 +56,20 @@ class OneOf:
     def models(self) -> tuple[type[Strict], ...]:
         return tuple(self._table.values())
 
+    def _read(self, value: Any) -> Strict:
+        """The model that the mapping names, of which alone pydantic makes a validator; mistakes are the union's."""
+        named = value.get(self._key) if isinstance(value, dict) else None
+        if isinstance(named, str) and named in self._table:
+            with suppress(ValidationError):
+                return self._table[named].model_validate(value)
+        read: Strict = self._union().validate_python(value)
+        return read
+
     def _union(self) -> TypeAdapter[Any]:
         return _tagged(self.models, self._key)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(lambda value: self._union().validate_python(value))
+        return core_schema.no_info_plain_validator_function(self._read)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
         made: dict[str, Any] = handler(self._union().core_schema)

@@ -70,11 +70,15 @@ def scipy(peer: Pinocchio, kind: str, rtol: float = 1e-8) -> Callable[[], np.nda
 
 
 def first(name: str, processes: int = 3) -> float:
-    """CPU seconds of a library scenario's first run in a process, with all that it imports, the least of some."""
+    """CPU seconds of a library scenario's first run in a process, with all that it imports, the least of some.
+
+    Byte code is kept, as it is for users, even if this process doesn't keep its own.
+    """
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     least = float("inf")
     for _ in range(processes):
         with tempfile.TemporaryDirectory() as folder:
-            env = {**os.environ, "DENOC_CACHE": folder, "DENOC_BACKEND": "auto"}
+            env = {**kept, "DENOC_CACHE": folder, "DENOC_BACKEND": "auto"}
             command = [sys.executable, "-c", TIMED.format(name)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=env)
         least = min(least, float(done.stdout))

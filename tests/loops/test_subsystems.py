@@ -53,7 +53,7 @@ def test_random_subsystems_are_the_whole(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_loops_over_random_subsystems_are_the_text(seed):
     robot, q, qd, tau = random_case(seed)
     with using_backend("plain"):

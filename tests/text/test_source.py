@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from denoc.errors import InputError, Place
 from denoc.text import bounds, source
 from denoc.text.document import BREAK, Document, dotted_path
-from denoc.text.source import document_from_mapping, parse_yaml_document, read_yaml_document
+from denoc.text.source import document_from_mapping, parse_yaml_document, read_shared_yaml_document, read_yaml_document
 from denoc.text.yaml_scalars import resolve_yaml_scalar
 from limits import cpu_time
 
@@ -462,6 +462,7 @@ def test_size_is_limited(tmp_path):
         read_yaml_document(large)
 
 
+@pytest.mark.sampled(2)
 def test_messages_stay_short_for_monstrous_text():
     for text in (
         "? " + "x" * 10**6 + "\n: !foo",
@@ -555,3 +556,12 @@ def test_mappings_that_cannot_be_data():
     endless["a"] = endless
     with pytest.raises(InputError, match="deeper than 64"):
         document_from_mapping(endless)
+
+
+def test_a_shared_document_is_read_anew_when_its_text_changes(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("x: 1\n")
+    first = read_shared_yaml_document(file)
+    assert read_shared_yaml_document(file) is first
+    file.write_text("x: 2\n")
+    assert read_shared_yaml_document(file).data == {"x": 2}

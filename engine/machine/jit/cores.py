@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 FEWEST = 10_000  # rows from which on another thread pays
 
@@ -56,6 +59,8 @@ def run_on_threads_in_parts(rows: int, width: int, run: Callable[[int, int], Non
 
 def _threads(wanted: int) -> ThreadPoolExecutor:
     """The process's pool of threads for kernels, with at least the wanted number."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with _lock:
         if not _pool or _pool[-1]._max_workers < wanted:
             _pool.append(ThreadPoolExecutor(wanted, "denoc"))

@@ -12,7 +12,7 @@ import numpy as np
 from ..program.recording import Program
 from . import cores, llvm, native, objects
 from .builtin import Builtin
-from .parts import Part
+from .result_parts import Part
 
 
 class Kernel:

@@ -8,13 +8,12 @@ to be within reach of the reduction in `trigonometry.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ..program.nodes import COSINE, SINE, live_nodes
 from ..program.recording import Program
-from . import pieces
+from . import program_pieces
 from .block import NUMBERS, Block, hexadecimal_of_double
-from .pieces import Pieces
+from .program_pieces import Pieces
 
 
 @dataclass
@@ -42,7 +41,7 @@ def _computed(
     for number, value in values.items():
         finite = block.watched(block.blank(value) if number in program.blank else value, finite)
     own = {node.id: k for k, node in enumerate(program.numbers)}
-    if (parts := pieces.cut_long_program(program, block.lanes)) is not None:
+    if (parts := program_pieces.cut_long_program(program, block.lanes)) is not None:
         long = Pieces(block, parts, bases, own, abreast)
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
     registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ..program.recording import Program
 from . import cores, march_block, march_implicit, native, objects
 from .collocation import Collocation
-from .curves import EMPTY, SignalPieces
 from .kernel import Single
 from .march_block import (
     ACCEPTED,
@@ -41,6 +41,7 @@ from .march_block import (
 from .march_code import compiled_loop_ir
 from .march_dense import Scheme
 from .march_watch import RULE, SAMPLES
+from .polynomials import EMPTY, SignalPieces
 
 __all__ = [
     "ACCEPTED",

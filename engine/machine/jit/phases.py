@@ -8,9 +8,9 @@ put there, are found by repeated recording and cost nothing; nor do rows that no
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...dataclass import dataclass
 from ..program.nodes import CONSTANT, INPUT, NEGATE, Graph, Node, live_nodes
 from .rolled_steps import BodyStep, Place
 
@@ -127,17 +127,7 @@ class PhasedStep:
 
 def _within(results: Sequence[Node], phase: int, phase_of: dict[int, int]) -> list[Node]:
     """The nodes that a phase computes or takes over for these results, operands first."""
-    seen: dict[int, Node] = {}
-    waiting = list(results)
-    while waiting:
-        node = waiting.pop()
-        if node.id in seen:
-            continue
-        seen[node.id] = node
-        if 0 <= phase_of[node.id] < phase and node.op != NEGATE:
-            continue
-        waiting += [x for x in (node.a, node.b) if x is not None]
-    return [seen[number] for number in sorted(seen)]
+    return live_nodes(results, lambda node: 0 <= phase_of[node.id] < phase and node.op != NEGATE)
 
 
 def _is_zero(node: Node) -> bool:

@@ -7,8 +7,8 @@ climbs in each of its intervals up to the argument, which needs no digits that i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...text.formula_tree import Formula, Lookup, Named, Number
 from .scalars import Scalar, cosine_sine, floor, sign, smaller, square_root
 

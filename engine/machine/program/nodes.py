@@ -7,7 +7,7 @@ that no result needs are left out, so a robot's zeros cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 CONSTANT, INPUT = "const", "input"
@@ -262,8 +262,8 @@ def _with_constant(x: Node) -> tuple[float, Node, float] | None:
     return (a.value, b, 1.0 if x.op == ADD else -1.0) if a.op == CONSTANT else None
 
 
-def live_nodes(results: Iterable[Node]) -> list[Node]:
-    """All nodes that the results need, operands before results."""
+def live_nodes(results: Iterable[Node], known: Callable[[Node], bool] | None = None) -> list[Node]:
+    """All nodes that the results need, operands before results; what `known` nodes need is left out."""
     seen: dict[int, Node] = {}
     waiting = list(results)
     while waiting:
@@ -271,6 +271,8 @@ def live_nodes(results: Iterable[Node]) -> list[Node]:
         if node.id in seen:
             continue
         seen[node.id] = node
+        if known is not None and known(node):
+            continue
         if node.a is not None:
             waiting.append(node.a)
         if node.b is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ...dataclass import dataclass
 from ...laws.forces import LAWS, ComputedTorque, Feedforward, Force, ForceLaw
 from ...robot.model import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...dynamics.quantities import inertia
 from ...laws.forces import ComputedTorque, Feedforward
 from ...laws.motions import Hold

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...parallel.cluster import PATIENCE, Cluster
 from ...parallel.conduct import BATCH
 from ...parallel.engines import Engine, Process, Threads
 from ...parallel.steps import Exchange
 from ...scenario.run import Result
 from .forecast import Cost, Forecast
-
-ENGINES = ("process", "threads", "dask")
 
 
 @dataclass(frozen=True)

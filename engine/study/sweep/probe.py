@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...errors import DenocError, InputError, did_you_mean
 from ...text.document import Keys
 from ...text.expression import Quantity, UndefinedError, dimension_in_words, evaluate_expression

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...record.columns import Column
 from ...record.deviation import (
     Difference,

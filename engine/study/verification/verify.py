@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dataclass import dataclass
 from ...errors import DenocError, InputError
 from ...machine.jit.choice import using_backend
 from ...peers.known import peer_engine

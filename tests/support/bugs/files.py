@@ -58,14 +58,14 @@ FILES = (
     Bug("gravity upwards passes", PLAUSIBLE, "if z > 0 and not (x or y):", "if z < 0 and not (x or y):", WARNED),
     Bug(
         "reversed limits are taken",
-        "engine/robot/closing.py",
+        "engine/robot/beyond_tree.py",
         "    if not low < high:",
         "    if low == high:",
         ("robot/test_build.py::test_effort_limits_have_a_low_and_a_high_end",),
     ),
     Bug(
         "couplings in a circle are taken",
-        "engine/robot/closing.py",
+        "engine/robot/beyond_tree.py",
         "if place == start:\n            return True",
         "if place == start:\n            return False",
         ("robot/test_build.py::test_couplings_do_not_go_round_in_a_circle",),
@@ -184,5 +184,19 @@ FILES = (
         "still: np.ndarray = qd - Z @",
         "still: np.ndarray = qd - 0.0 * Z @",
         ("loops/test_start.py::test_rods_do_not_spin_about_themselves_at_the_start",),
+    ),
+    Bug(
+        "a mutable default of a dataclass is shared by its objects",
+        "engine/dataclass.py",
+        "{name} is _absent else {name}",
+        "{name} is not _absent else {name}",
+        ("test_dataclass.py::test_defaults_are_made_anew",),
+    ),
+    Bug(
+        "fields of frozen objects can be changed",
+        "engine/dataclass.py",
+        'raise FrozenInstanceError(f"cannot assign to field {name!r}")',
+        "pass",
+        ("test_dataclass.py::test_all_that_objects_do",),
     ),
 )

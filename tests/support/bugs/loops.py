@@ -225,14 +225,14 @@ LOOPS = (
     ),
     Bug(
         "open loops are taken by the text of many samples",
-        "engine/loops/closing.py",
+        "engine/loops/openness.py",
         "return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]",
         "return [self.margin, 1.0 + gap - self.gaps, rate * self.speeds - self.rates]",
         ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
     ),
     Bug(
         "speeds that open the loops are taken",
-        "engine/loops/closing.py",
+        "engine/loops/openness.py",
         "return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]",
         "return [self.margin, gap - self.gaps, 1.0 + self.rates]",
         ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
@@ -511,5 +511,21 @@ LOOPS = (
         "loops = self.loops.with_numbers(self.regrouped(), self.loops.ties, self.loops.couplings)",
         "loops = self.loops",
         ("simulate/test_exchanged.py::test_a_loop_over_equal_subsystems_has_moved_masses_too",),
+    ),
+    Bug(
+        "mechanisms with other numbers keep the cuts of the first",
+        "engine/loops/constraints.py",
+        "other.bodies, other.ties, other.couplings = bodies, ties, couplings",
+        "other.bodies, other.ties, other.couplings = bodies, self.ties, couplings",
+        ("study/test_mechanisms_abreast.py::test_the_loops_of_lengths_that_differ_stay_closed",),
+    ),
+    Bug(
+        "mechanisms' pivots are watched by nothing",
+        "engine/simulate/equations.py",
+        "guard=equations.guard(K, now.limits)",
+        "guard=equations.guard(K, now.limits) + 1.0",
+        (
+            "study/test_mechanisms_abreast.py::test_in_lanes_too_a_singular_position_is_stopped_at_or_passed_in_other_coordinates",
+        ),
     ),
 )

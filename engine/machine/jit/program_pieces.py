@@ -8,12 +8,11 @@ by side, the columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ..program.nodes import CONSTANT, INPUT, Node, live_nodes
 from ..program.recording import Program
 from .block import OVERFLOW, Block, hexadecimal_of_double
-from .columns import loop_of_one, loop_of_rows
+from .matrix_columns import loop_of_one, loop_of_rows
 
 LONG = 8000  # operations from which on a program is cut into pieces
 PIECE = 500  # operations of a piece

@@ -7,10 +7,11 @@ jumps or has a kink, its user names the instant, so that a piece ends there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+
+from ...dataclass import dataclass
 
 NODES = 16  # samples of a piece, and coefficients of its polynomials
 ABREAST = 4  # polynomials that are evaluated at once
@@ -24,7 +25,10 @@ _TURNS = np.outer(np.arange(NODES), 2 * np.arange(NODES) + 1) % (4 * NODES)  # w
 _COSINES = np.cos(np.pi * _TURNS / (2 * NODES))
 _PLACES = _COSINES[1]
 _TO_CHEBYSHEV = _COSINES * np.where(np.arange(NODES) == 0, 1.0, 2.0)[:, None] / NODES
-_TO_POWERS = np.array([np.pad(np.polynomial.chebyshev.cheb2poly(row), (0, NODES))[:NODES] for row in np.eye(NODES)]).T
+_CHEBYSHEV = np.eye(NODES)  # the coefficients of each polynomial by powers: T_k = 2 x T_(k-1) − T_(k-2)
+for _k in range(2, NODES):
+    _CHEBYSHEV[_k] = 2 * np.roll(_CHEBYSHEV[_k - 1], 1) - _CHEBYSHEV[_k - 2]
+_TO_POWERS = _CHEBYSHEV.T
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+
+from ...dataclass import dataclass
 
 
 @dataclass(frozen=True)
