@@ -115,7 +115,8 @@ class Forward(Accelerated):
             return None, False
         roots = sum(block.parent is None for block in self.loops.blocks)
         slack = CONSISTENT**2 / roots, CONSISTENT**2 / self.loops.robot.nv
-        found = looped_subsystem_elements(self.loops, self.part, Bounds(NEAR, self.least, slack))
+        loops = self.loops.with_numbers(self.regrouped(), self.loops.ties, self.loops.couplings)
+        found = looped_subsystem_elements(loops, self.part, Bounds(NEAR, self.least, slack))
         return found, found is not None and subsystems_are_repeated(found)
 
     def _build_rolled(self, cached: bool) -> Rolled | None:

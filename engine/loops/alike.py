@@ -184,8 +184,7 @@ class Alike:
         """The pivots in the order of this partition at positions with these scaled Jacobians."""
         these = np.arange(self.count) if these is None else these
         plain = J / self.row_scale[these][:, :, None] / self.column_scale[these][:, None]
-        rows, columns = zip(*part.order)
-        K = part.matrix(plain)[:, list(rows)][:, :, list(columns)]
+        K = part.eliminated(plain)
         with np.errstate(all="ignore"):
             for k in range(K.shape[1] - 1):
                 factors = K[:, k + 1 :, k] / K[:, k, k, None]

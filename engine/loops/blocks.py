@@ -11,7 +11,10 @@ from collections.abc import Sequence
 
 from ..dataclass import dataclass
 from ..robot.model import Body, Coupling, way_from_base
+from ..robot.placement import turn_matrix_of
 from .ties import Tie
+
+PARALLEL = 1e-12  # below which 1 less the cosine of an angle is 0
 
 
 @dataclass(frozen=True)
@@ -92,3 +95,28 @@ def _carriers(bodies: Sequence[Body], first: Sequence[int]) -> set[int]:
         if above is not None and (first[above] != first[i] or i in result):
             result.add(above)
     return result
+
+
+def sums_of_parallel_turns(bodies: Sequence[Body], block: Block) -> list[tuple[int, int, int]]:
+    """Pairs of speeds of a group (the outer, the inner, the sign) that add up to one turn about parallel axes.
+
+    A turn of the inner joint moves everything beyond the outer one as the outer's own does, but for where the axes are:
+    their columns of the Jacobian differ by the way from one axis to the other alone, and in what the sum of both speeds
+    multiplies there is nothing of the links inwards.
+    """
+    result: list[tuple[int, int, int]] = []
+    for i in block.bodies:
+        outer, parent = bodies[i], bodies[i].parent
+        inner = bodies[parent] if parent in block.bodies and parent is not None else None
+        if inner is None or not (_only_turns(outer) and _only_turns(inner)):
+            continue
+        axis = turn_matrix_of(outer.rotation)[:, outer.directions[0]]
+        along = float(axis[inner.directions[0]])
+        if abs(along) > 1.0 - PARALLEL:
+            result.append((outer.speeds[0], inner.speeds[0], 1 if along > 0 else -1))
+    return result
+
+
+def _only_turns(body: Body) -> bool:
+    """Whether the body has one speed, which turns it."""
+    return len(body.directions) == 1 and body.directions[0] < 3 and not body.pitch

@@ -209,7 +209,7 @@ class Split:
     def _K(self) -> Elimination:
         """The factors of K: the independent rows and those of the independent speeds."""
         rows = [self._row(r) for r in self._part.rows]
-        K = Elimination([*rows, *(list(N) for N in self._part.N)], self._part.order)
+        K = Elimination([*rows, *(list(N) for N in self._part.N)], self._part.order, self._part.sums)
         self.pivots, self.sizes = [*self.pivots, *K.pivots], [*self.sizes, *self._part.pivots]
         return K
 

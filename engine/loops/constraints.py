@@ -17,7 +17,8 @@ from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Body, Coupling, Joint, Loop, Robot
 from ..robot.placement import Placement
-from .blocks import Block, loop_blocks
+from .blocks import Block, loop_blocks, sums_of_parallel_turns
+from .elimination import Sums
 from .gaps import CompiledGaps
 from .rank import independent_constraint_rows
 from .row_kinds import Row
@@ -88,6 +89,11 @@ class Closure:
     def blocks(self) -> tuple[Block, ...]:
         """The groups of bodies that no loop leaves."""
         return loop_blocks(self.bodies, self.ties, self.couplings)
+
+    @cached_property
+    def sums(self) -> Sums:
+        """Pairs of speeds of one group that are best taken together."""
+        return tuple(pair for block in self.blocks for pair in sums_of_parallel_turns(self.bodies, block))
 
     def rows_of(self, block: Block) -> list[int]:
         """The places of a group's rows among all."""

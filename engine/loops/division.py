@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..dataclass import dataclass
 from .blocks import Block
 from .constraints import Closure
-from .elimination import Pivots
+from .elimination import Pivots, Sums
 from .partition import Partition
 
 
@@ -17,7 +17,7 @@ class Portion:
 
     `rows` are places in K; `known` of them, the first ones, are rows of constraints and given motions, the others pick
     the independent speeds.  `order` has places among these rows and among the block's speeds, `pivots` are their places
-    in the partition's order.
+    in the partition's order; `sums` has places among the block's speeds.
     """
 
     block: Block
@@ -25,6 +25,7 @@ class Portion:
     known: int
     order: Pivots
     pivots: tuple[int, ...]
+    sums: Sums = ()
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -72,7 +73,9 @@ def portions_of_divided_partition(
             return None
         pairs = tuple((own.index(r), block.speeds.index(k)) for _, r, k in pivots)
         first = sum(r < known for r in own)
-        result.append(Portion(block, tuple(own), first, pairs, tuple(place for place, _, _ in pivots)))
+        places = {k: j for j, k in enumerate(block.speeds)}
+        sums = tuple((places[k], places[j], sign) for k, j, sign in part.sums if k in places)
+        result.append(Portion(block, tuple(own), first, pairs, tuple(place for place, _, _ in pivots), sums))
     return result
 
 
@@ -84,4 +87,5 @@ def portion_of_undivided_partition(loops: Closure, part: Partition) -> Portion:
     ties, couplings = (tuple(x for block in blocks for x in getattr(block, name)) for name in ("ties", "couplings"))
     count = len(part.rows) + len(part.given) + len(part.N)
     block = Block(bodies, None, speeds, ties, couplings)
-    return Portion(block, tuple(range(count)), count - len(part.N), part.order, tuple(range(len(part.order))))
+    places = tuple(range(len(part.order)))
+    return Portion(block, tuple(range(count)), count - len(part.N), part.order, places, part.sums)

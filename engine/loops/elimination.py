@@ -14,6 +14,8 @@ import numpy as np
 from ..machine.program.scalars import Scalar, smaller
 
 Pivots = tuple[tuple[int, int], ...]  # (row, column), the first eliminated first
+# (k, j, s): the unknowns are x_k + s x_j and not x_k, because columns k and j have much in common; s is 1 or −1
+Sums = tuple[tuple[int, int, int], ...]
 NOTHING = 1e-12  # of the largest entry
 EQUAL = 1e-6
 
@@ -76,11 +78,32 @@ def pivot_size_margin_of_constraints(pivots: Sequence[Scalar], limits: Sequence[
     return pivot_margin_of_constraints([pivot * pivot for pivot in pivots], [1.0 / (limit * limit) for limit in limits])
 
 
-class Elimination:
-    """The factors of K, with its pivots in their order; rows without a pivot are left out."""
+def combined(row: Sequence[Scalar], sums: Sums) -> list[Scalar]:
+    """A row whose unknowns are sums: what stood for x_k, which is its sum less x_j, is taken off column j."""
+    result = list(row)
+    for k, j, sign in sums:
+        if not _nothing(row[k]):
+            result[j] = result[j] - row[k] if sign > 0 else result[j] + row[k]
+    return result
 
-    def __init__(self, K: Sequence[Sequence[Scalar]], order: Pivots):
-        self._order, self._rows = order, [list(row) for row in K]
+
+def taken_apart(x: Sequence[Scalar], sums: Sums) -> list[Scalar]:
+    """The unknowns themselves, from their sums."""
+    result = list(x)
+    for k, j, sign in sums:
+        if not _nothing(x[j]):
+            result[k] = result[k] - x[j] if sign > 0 else result[k] + x[j]
+    return result
+
+
+class Elimination:
+    """The factors of K, with its pivots in their order; rows without a pivot are left out.
+
+    With `sums`, it is the matrix for these in the place of the unknowns that has the pivots.
+    """
+
+    def __init__(self, K: Sequence[Sequence[Scalar]], order: Pivots, sums: Sums = ()):
+        self._order, self._sums, self._rows = order, sums, [combined(row, sums) for row in K]
         self._factors: list[list[tuple[int, Scalar]]] = []
         self._one_over: list[Scalar] = []
         self.pivots: list[Scalar] = []
@@ -102,6 +125,10 @@ class Elimination:
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution x of K x = b."""
+        return taken_apart(self.solve_for_sums(b), self._sums)
+
+    def solve_for_sums(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """The solution of K x = b with sums of unknowns in their places."""
         b = list(b)
         x: list[Scalar] = [0.0] * len(self._order)
         for (r, _), factors in zip(self._order, self._factors):
@@ -120,6 +147,7 @@ class Elimination:
     def transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution y of Kᵀ y = b, with an entry for each row of K."""
         y: list[Scalar] = [0.0] * len(self._rows)
+        b = combined(b, self._sums)
         for place, (r, c) in enumerate(self._order):
             value = b[c]
             for s, _ in self._order[:place]:
@@ -142,7 +170,9 @@ class Blockwise:
 
     def __init__(self, K: Sequence[Sequence[Scalar]], groups: Sequence[BlockPlaces]):
         self._groups, self._n = groups, len(K)
-        self.parts = [Elimination([[K[r][c] for c in one.columns] for r in one.rows], one.order) for one in groups]
+        self.parts = [
+            Elimination([[K[r][c] for c in one.columns] for r in one.rows], one.order, one.sums) for one in groups
+        ]
 
     @property
     def pivots(self) -> list[Scalar]:
@@ -181,6 +211,8 @@ class BlockPlaces(Protocol):
     def columns(self) -> Sequence[int]: ...
     @property
     def order(self) -> Pivots: ...
+    @property
+    def sums(self) -> Sums: ...
     @property
     def pivots(self) -> Sequence[int]: ...
 

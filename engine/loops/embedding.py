@@ -1,8 +1,10 @@
 """Forward dynamics of mechanisms, subsystem by subsystem: the three sweeps of a tree, run over groups of bodies.
 
 A group (`blocks.py`) is what loops hold together.  Its loops are closed where they are: its accelerations are
-q̈ = G z̈ + g with G and g from the group's own rows, [A; N] q̈ = [a; z̈].  Eliminated are the freedoms z̈, by block
-pivots Φ = Gᵀ I G, where I is the inertia that the group's joints feel with all articulated inertias that hang on it:
+q̈ = G z̈ + g with G and g from the group's own rows, [A; N] q̈ = [a; z̈].  Where turns about parallel axes follow each
+other, q̈, and forces and inertias along it, are those of their sums (`blocks.py:sums_of_parallel_turns`).  Eliminated
+are the freedoms z̈, by block pivots Φ = Gᵀ I G, where I is the inertia that the group's joints feel with all articulated
+inertias that hang on it:
 
 1. out:  twists and given accelerations, the group's rows, G and g, and the wrenches that the motion needs;
 2. in:   Φ = Gᵀ I G = U D Uᵀ, Ψ̂ = Σ B p G, M̂ ← M̃ − Ψ̂ Φ⁻¹ Ψ̂ᵀ, which is handed on to the body that carries the group;
@@ -18,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from ..dataclass import dataclass
-from ..dynamics.dense import Composite, JointInertia, inertia_vanishes_in_all_states
+from ..dynamics.dense import Composite, JointInertia
 from ..dynamics.one_body import Motion, inertia_wrench, joint_twist, mass_matrix
-from ..dynamics.spatial import Matrix, Vector, add, add_matrices, dot, scale, subtract, transported_wrench
+from ..dynamics.spatial import Matrix, Vector, add, add_matrices, dot, scale, subtract, transported_wrench, transpose
 from ..dynamics.sweeps import (
     Load,
     Pivot,
@@ -31,12 +33,10 @@ from ..dynamics.sweeps import (
     sweep_outward_again,
 )
 from ..dynamics.transfer import inertia_at_parent, motion_at_child, wrench_at_parent
-from ..machine.program.nodes import folded
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
-from .blocks import Block
 from .division import Portion
-from .elimination import Elimination
+from .elimination import Elimination, combined, taken_apart
 
 
 @dataclass
@@ -47,8 +47,8 @@ class Group:
     motions: dict[int, Motion] = field(default_factory=dict)
     W: dict[int, Vector] = field(default_factory=dict)
     A: dict[int, Matrix] = field(default_factory=dict)  # handed on by the groups that hang on each body
-    T: list[Vector] = field(default_factory=list)  # the columns of G
-    start: Vector = field(default_factory=list)  # g
+    T: list[Vector] = field(default_factory=list)  # the columns of G, for sums of speeds
+    start: Vector = field(default_factory=list)  # g, for sums of speeds
     pivots: dict[int, Pivot] = field(default_factory=dict)  # of a single body, by speed
     freedoms: list[Freedom] = field(default_factory=list)
     still: Vector = field(default_factory=list)  # accelerations if the carrying body kept still
@@ -93,8 +93,8 @@ def embed_loops_first_sweep(group: Group, bodies: Sequence[Body], state: State, 
 def embed_loop_group(group: Group, K: Elimination, known: Sequence[Scalar]) -> None:
     """The columns of G and g, from the factors of the group's rows and from what these rows are to be."""
     n, count = len(known), group.portion.freedoms
-    group.T = [K.solve([0.0] * n + [float(c == j) for j in range(count)]) for c in range(count)]
-    group.start = K.solve([*known, *([0.0] * count)])
+    group.T = [K.solve_for_sums([0.0] * n + [float(c == j) for j in range(count)]) for c in range(count)]
+    group.start = K.solve_for_sums([*known, *([0.0] * count)])
 
 
 # ---- second sweep
@@ -117,83 +117,25 @@ def embed_loops_second_sweep(
 
 def _embedded(group: Group, bodies: Sequence[Body], state: State, moved: bool) -> tuple[Matrix, Vector] | None:
     """The elimination of a group's freedoms, with G and g for its loops."""
-    block = group.portion.block
+    block, sums = group.portion.block, group.portion.sums
     composites = {i: Composite(bodies[i], group.motions[i], group.A.get(i)) for i in block.bodies}
     inertia = JointInertia(bodies, block.bodies, composites)
     needed, W = _needed(group, bodies, state)
-    I = [[inertia.between.get((j, k), 0.0) for k in block.speeds] for j in block.speeds]
-    force = [0.0 if state.motion_given[k] else state.given[k] - needed[k] for k in block.speeds]
-    shares = _shares(I, _beyond(bodies, block))
-    MG = [_product(shares, column) for column in group.T]
+    I = transpose([combined([inertia.between.get((j, k), 0.0) for k in block.speeds], sums) for j in block.speeds])
+    I = [combined(row, sums) for row in I]
+    force = combined([0.0 if state.motion_given[k] else state.given[k] - needed[k] for k in block.speeds], sums)
+    MG = [[dot(row, column) for row in I] for column in group.T]
     Phi = [[dot(group.T[max(c, d)], MG[min(c, d)]) for d in range(len(MG))] for c in range(len(MG))]
     phi = [dot(column, force) - dot(moving, group.start) for column, moving in zip(group.T, MG)]
     if not moved:
         group.freedoms, _, _ = eliminate_loop_freedoms(Phi, [[] for _ in phi], phi, [], [])
         group.still = _accelerations(group, None)
         return None
-    outside = [inertia.outside[k] for k in block.speeds]
+    outside = transpose([combined(row, sums) for row in transpose([inertia.outside[k] for k in block.speeds])])
     W = add(W, _combined(outside, group.start))
     Psi = [_combined(outside, column) for column in group.T]
     group.freedoms, A, W = eliminate_loop_freedoms(Phi, Psi, phi, inertia.carried.matrix(), W)
     return A, W
-
-
-Share = tuple[list[int], Vector]  # the rows that one contains, and what is left of it then
-
-
-def _beyond(bodies: Sequence[Body], block: Block) -> list[list[int]]:
-    """For each speed of a group the places of the next ones on the way to the tips, which are behind it."""
-    place, last = {k: j for j, k in enumerate(block.speeds)}, dict[int, int]()
-    result: list[list[int]] = [[] for _ in block.speeds]
-    for i in block.bodies:
-        parent = bodies[i].parent
-        before = last.get(parent) if parent is not None else None
-        for j in (place[k] for k in bodies[i].speeds):
-            if before is not None:
-                result[before].append(j)
-            before = j
-        if before is not None:
-            last[i] = before
-    return result
-
-
-def _shares(I: Matrix, beyond: Sequence[Sequence[int]]) -> list[Share]:
-    """The rows of I less those of the speeds beyond where that saves numbers, as of turns about one direction."""
-    result: list[Share] = []
-    for row, others in zip(I, beyond):
-        rest = [folded(x) for x in row]
-        for j in others:
-            rest = [folded(x) for x in subtract(rest, I[j])]
-        saved = sum(map(inertia_vanishes_in_all_states, rest)) - sum(
-            inertia_vanishes_in_all_states(folded(x)) for x in row
-        )
-        result.append((list(others), rest) if saved >= len(others) > 0 else ([], row))
-    return result
-
-
-def _product(shares: Sequence[Share], x: Vector) -> Vector:
-    """The product I x, from the tips to the base."""
-    result: Vector = [0.0] * len(x)
-    for j, (others, rest) in reversed(list(enumerate(shares))):
-        result[j] = _gathered(rest, x)
-        for k in others:
-            result[j] = result[j] + result[k]
-    return result
-
-
-def _gathered(row: Vector, x: Vector) -> Scalar:
-    """The product of a row with a column; what has the same number for a factor is added first."""
-    total: Scalar = 0.0
-    sums: dict[float, Scalar] = {}
-    for factor, value in zip(map(folded, row), x):
-        if isinstance(factor, float):
-            sums[factor] = sums[factor] + value if factor in sums else value
-    for factor, value in zip(map(folded, row), x):
-        if not isinstance(factor, float):
-            total = total + factor * value
-        elif factor in sums:
-            total = total + factor * sums.pop(factor)
-    return total
 
 
 def _needed(group: Group, bodies: Sequence[Body], state: State) -> tuple[dict[int, Scalar], Vector]:
@@ -260,7 +202,7 @@ def _accelerations(group: Group, up: Vector | None) -> Vector:
     result = list(group.start)
     for column, x in zip(group.T, z):
         result = add(result, scale(x, column))
-    return result
+    return taken_apart(result, group.portion.sums)
 
 
 # ---- third sweep

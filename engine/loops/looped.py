@@ -43,6 +43,7 @@ UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 OUT, IN, AGAIN = range(3)
 FREE = ("", "")
 ALONG = ("least", "slack")  # numbers that depend on the whole mechanism: always inputs
+MASSES = ("E", "h", "m")  # those of bodies that carry others depend on these, too
 FEW = 5  # subsystems with loops from which on a loop over them is compiled
 
 
@@ -94,8 +95,13 @@ class Kind:
     def __init__(self, loops: Closure, elements: Sequence[Element]):
         self.form, self.model, self._loops = elements[0].form, elements[0].numbers, loops
         values = [dict(number_leaves_of_bodies(one.numbers)) for one in elements]
-        self.paths = [path for path in values[0] if path[0] in ALONG or len({one[path] for one in values}) > 1]
+        always = [path for path, x in values[0].items() if path[0] in ALONG or (x and self._carries(path))]
+        self.paths = [path for path in values[0] if path in always or len({one[path] for one in values}) > 1]
         self.constants = [(path, x) for path, x in values[0].items() if path not in self.paths]
+
+    def _carries(self, path: tuple[Any, ...]) -> bool:
+        """Whether a number is an inertia of a body that other groups hang on, whose masses may have moved there."""
+        return path[0] == "bodies" and path[1] in self.form.bearing and path[2] in MASSES
 
     def numbers(self, element: Element) -> list[float]:
         """The element's numbers in which its kind differs."""
@@ -139,7 +145,7 @@ class Kind:
         tied = loops.tied(q)
         J, drift = loops.rates(q, qd, tied)
         A = [[J[r].get(k, 0.0) for k in range(len(qd))] for r in form.known]
-        K = Elimination([*A, *(list(row) for row in form.N)], form.portion.order)
+        K = Elimination([*A, *(list(row) for row in form.N)], form.portion.order, form.portion.sums)
         embed_loop_group(group, K, [-drift[r] for r in form.known])
         margin = pivot_margin_of_constraints([pivot * pivot for pivot in K.pivots], own.limits)
         return closing_margins_of_loops(margin, loops.gaps(q, tied), J, qd, form.row_scale, form.column_scale)

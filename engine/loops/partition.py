@@ -9,19 +9,23 @@ import numpy as np
 from ..dataclass import dataclass
 from ..machine.program.scalars import as_floats
 from .constraints import Closure
-from .elimination import Elimination, Pivots, pivot_orders_of_many_constraints
+from .elimination import Elimination, Pivots, Sums, pivot_orders_of_many_constraints
 from .rank import constraint_null_space, independent_constraint_rows_of_many
 
 
 @dataclass(frozen=True)
 class Partition:
-    """The matrix K = [A; N]: independent rows and given speeds in A, rows N that complete them, an order of pivots."""
+    """The matrix K = [A; N]: independent rows and given speeds in A, rows N that complete them, an order of pivots.
+
+    What is eliminated has `sums` of speeds for its unknowns.
+    """
 
     rows: tuple[int, ...]
     given: tuple[int, ...]
     N: tuple[tuple[float, ...], ...]
     order: Pivots
     pivots: tuple[float, ...]  # at the position where the order was chosen
+    sums: Sums = ()
 
     @property
     def independent(self) -> list[int]:
@@ -36,6 +40,11 @@ class Partition:
         nv = J.shape[-1]
         constant = np.concatenate([np.eye(nv)[list(self.given)], self.basis(nv)])
         return np.concatenate([J[..., self.rows, :], np.broadcast_to(constant, (*J.shape[:-2], *constant.shape))], -2)
+
+    def eliminated(self, J: np.ndarray) -> np.ndarray:
+        """The matrix K for the sums of speeds, its rows and columns in the order of the pivots."""
+        rows, columns = zip(*self.order) if self.order else ((), ())
+        return combined_columns(self.matrix(J), self.sums)[..., list(rows), :][..., list(columns)]
 
     def share(self, J: np.ndarray, *, signed: bool = True) -> float:
         """The share of the pivot that has lost most since the order was chosen; 0 in a singular position.
@@ -53,8 +62,7 @@ class Partition:
 
     def pivots_at(self, J: np.ndarray) -> np.ndarray:
         """The pivots of K in their order, from the Jacobian of all rows; not finite where elimination divides by 0."""
-        rows, columns = zip(*self.order) if self.order else ((), ())
-        K = self.matrix(J)[np.ix_(rows, columns)] if rows else np.zeros((0, 0))
+        K = self.eliminated(J) if self.order else np.zeros((0, 0))
         with np.errstate(all="ignore"):
             for k in range(len(K)):
                 below = np.flatnonzero(K[k + 1 :, k]) + k + 1
@@ -64,9 +72,18 @@ class Partition:
 
 
 def best_partition(
-    loops: Closure, q: np.ndarray, given: Sequence[int], preferred: Sequence[int], basis: str = "independent"
+    loops: Closure,
+    q: np.ndarray,
+    given: Sequence[int],
+    preferred: Sequence[int],
+    basis: str = "independent",
+    *,
+    summed: bool = True,
 ) -> Partition:
-    """The partition that is best at this position; preferred speeds are independent before others."""
+    """The partition that is best at this position; preferred speeds are independent before others.
+
+    If not `summed`, all unknowns are single speeds, whose pivots stay fit further away from the position.
+    """
     nv = loops.robot.nv
     J, _ = loops.jacobian(q)
     scaled = loops.scaled(J)
@@ -78,11 +95,20 @@ def best_partition(
         whole = np.linalg.qr(A.T, mode="complete")[0][:, len(A) :] if basis == "qr" else constraint_null_space(A)
         N = whole.T / loops.column_scale
     K = np.concatenate([J[rows], np.eye(nv)[list(given)], N])
+    sums = loops.sums if summed and basis == "independent" else ()
     size = K * loops.column_scale
     size[: len(rows)] = scaled[rows]
-    order = _pivots(_orders_of_many(size[None], rows, groups)[0])
-    values = as_floats(Elimination(K.tolist(), order).pivots) if len(K) == nv else []
-    return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values))
+    order = _pivots(_orders_of_many(combined_columns(size, sums)[None], rows, groups)[0])
+    values = as_floats(Elimination(K.tolist(), order, sums).pivots) if len(K) == nv else []
+    return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values), sums)
+
+
+def combined_columns(K: np.ndarray, sums: Sums) -> np.ndarray:
+    """The matrix, or many, for sums of the unknowns (`elimination.py:combined`)."""
+    result = K.copy()
+    for k, j, sign in sums:
+        result[..., j] -= sign * K[..., k]
+    return result
 
 
 def best_partitions_of_many(

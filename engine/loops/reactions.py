@@ -176,7 +176,7 @@ def multipliers_of_constraints(
         return [J[r].get(k, 0.0) for k in range(nv)]
 
     given: list[list[Scalar]] = [[float(k == g) for k in range(nv)] for g in part.given]
-    K = Elimination([*map(row, part.rows), *given, *(list(N) for N in part.N)], part.order)
+    K = Elimination([*map(row, part.rows), *given, *(list(N) for N in part.N)], part.order, part.sums)
     own = [x * (1.0 / size[r]) for x, r in zip(K.transposed(tau), part.rows)]
     dependent = [r for r in range(loops.m) if r not in part.rows and J[r]]
     C = [[x * (size[d] / size[r]) for x, r in zip(K.transposed(row(d)), part.rows)] for d in dependent]

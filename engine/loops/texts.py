@@ -163,7 +163,7 @@ class PartitionText(ABC):
     def _recorded(self, recording: Recording, bodies: tuple[Body, ...]) -> Program:
         given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
         result, checks = self.text(given, bodies)
-        return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]]).gathered()
+        return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]]).with_constants_gathered()
 
     def shared(self) -> Shared:
         """The program that all mechanisms of this structure share, wherever their coordinates were chosen."""

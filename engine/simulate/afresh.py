@@ -35,7 +35,8 @@ def discrete_state_with_null_space(system: System, discrete: Discrete, at: Seque
         raise OverflowError
     N = null_basis_at_state(A, len(part.N)).T
     order = pivot_order_of_constraints(np.concatenate([A, N]))
-    return replace(discrete, partition=replace(part, N=tuple(tuple(row) for row in N.tolist()), order=order))
+    own = replace(part, N=tuple(tuple(row) for row in N.tolist()), order=order, sums=())
+    return replace(discrete, partition=own)
 
 
 def state_with_folded_speeds(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
@@ -51,7 +52,7 @@ def state_with_unfolded_speeds(system: System, discrete: Discrete, now: Situatio
     gaps = constraints_of_system(system).gaps(now.q)
     pull = system.method.pull(system.values)
     wanted = [now.rates.get(r, 0.0) - pull * (gaps[r] - now.values.get(r, 0.0)) for r in part.rows]
-    K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order)
+    K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order, part.sums)
     speeds = as_floats(K.solve([*wanted, *(now.qd[k] for k in part.given), *v]))
     state = list(y)
     state[len(system.state_coordinates) : system.measured] = [speeds[k] for k in system.state_speeds]

@@ -66,7 +66,7 @@ def partition_at_run_positions(
         rows, first = np.concatenate([J, np.eye(system.robot.nv)[list(given)]]), len(J) + len(ruled)
         firm = independent_constraint_rows(rows, [range(len(J)), range(len(J), first), range(first, len(rows))])
         given = (*ruled, *(k for r, k in enumerate(given, start=len(J)) if r >= first and r in firm))
-    return best_partition(loops, q, given, preferred, system.method.basis)
+    return best_partition(loops, q, given, preferred, system.method.basis, summed=False)
 
 
 def independent_joints_of_run(system: System, discrete: Discrete) -> list[str]:

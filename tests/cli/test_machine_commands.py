@@ -66,9 +66,9 @@ def test_complexity_prints_the_papers_and_ours(denoc):
         "676M 527A",
         "Mohan and Saha",
         "78n - 97",
-        "175M 143A",
-        "311M 254A 4D",
-        "326M 276A 4D",
+        "175M 141A",
+        "311M 250A 4D",
+        "326M 268A 4D",
     ):
         assert shown in out
     assert "n = 7 on by multiplications, from n = 8 on with additions" in out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import shutil
 import subprocess
 
@@ -46,25 +45,6 @@ def plain(x, p):
     return np.array([pendulum_and_more(list(a), list(b)) for a, b in zip(x, p)], dtype=float)
 
 
-def test_constant_factors_of_one_product_are_gathered():
-    """2 (x (3 y)) is 6 (x y), unless 3 y or x (3 y) is needed anyway; floors and all else stay as they are."""
-    recording = Recording("product")
-    x, y, z = recording.input("x", 3)
-    made = recording.program([2.0 * (z * (5.0 * y))], out=[2.0 * (x * (3.0 * y)) + (z * (4.0 * x)).floor(), z / y])
-    found = made.gathered()
-    assert str(count_operations([*made.results(), *made.watched])) == "8M 1A 1D"
-    assert str(count_operations([*found.results(), *found.watched])) == "6M 1A 1D"
-    results = []
-    for program in (made, found):
-        scope = {"floor": math.floor}
-        exec(python_function(program, "product", ""), scope)
-        results.append(np.ravel(scope["product"]([0.3, -0.7, 1.9])))
-    assert results[1] == pytest.approx(results[0], rel=1e-15)
-    shared = 3.0 * y
-    kept = recording.program(out=[2.0 * (x * shared), shared])
-    assert kept.gathered().results() == kept.results()
-
-
 def test_constants_fold_and_equal_operations_are_one():
     recording = Recording("fold")
     (x,) = recording.input("x", 1)
@@ -82,6 +62,35 @@ def test_constants_fold_and_equal_operations_are_one():
     assert graph.node(2.0) + graph.node(3.0) is graph.node(5.0)
     assert count_operations([x * x + x]) == Count(multiplications=1, additions=1)
     assert count_operations([-x]) == Count()
+
+
+def test_sums_within_sums_fold():
+    """Constants come together, and what is added and subtracted again, on whichever side, is gone."""
+    recording = Recording("sums")
+    x, y = recording.input("x", 2)
+    assert (x + 3.0) + 2.0 is x + 5.0
+    assert 2.0 + (3.0 - x) is 5.0 - x
+    assert (x - 3.0) + 3.0 is x
+    assert (x + 3.0) - 5.0 is x - 2.0
+    assert 5.0 - (x + 3.0) is 2.0 - x
+    assert 5.0 - (3.0 - x) is x + 2.0
+    assert 5.0 - (x - 3.0) is 8.0 - x
+    for whole in (x + y, y + x):
+        assert whole - x is y
+        assert x - whole is -y
+    assert (x - y) + y is x
+    assert y + (x - y) is x
+    assert x - (x - y) is y
+    assert (x - y) - x is -y
+
+
+def test_a_number_times_its_reciprocal_is_1():
+    recording = Recording("reciprocal")
+    x, y = recording.input("x", 2)
+    assert (x * (1.0 / x)).value == 1.0
+    assert ((1.0 / -x) * x).value == -1.0
+    assert count_operations([x * (1.0 / y)]) == Count(multiplications=1, divisions=1)
+    assert count_operations([y * (2.0 / y)]) == Count(multiplications=1, divisions=1)
 
 
 def test_a_decision_on_a_computed_value_is_refused():

@@ -161,7 +161,7 @@ def test_javascript(name, tmp_path):
 def test_the_header_says_what_a_user_must_know():
     _, text = generate_code(denoc.load("puma"), "fdyn", regroup=True)
     head = text.split("*/")[0]
-    for said in ("PUMA-type arm", "311M 254A 4D", "q, qd, tau, qdd", "radians", "-9.81", "regrouped"):
+    for said in ("PUMA-type arm", "311M 250A 4D", "q, qd, tau, qdd", "radians", "-9.81", "regrouped"):
         assert said in head
 
 

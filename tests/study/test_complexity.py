@@ -141,8 +141,8 @@ def test_subsystems_cost_less_than_one_system():
     )
     assert branches.multiplications < whole.multiplications
     found = count_operations(complexity.program_for_complexity(robot, "forward").results())
-    assert found.multiplications <= 182 == round(1.4 * branches.multiplications)
-    assert found.additions <= 151
+    assert found.multiplications <= 1.4 * branches.multiplications
+    assert found.additions <= 1.4 * branches.additions
     assert "inverse, dense" in complexity.complexity_of_robot(robot)
     assert "inverse, dense" not in complexity.complexity_of_robot(denoc.load("puma"))
 

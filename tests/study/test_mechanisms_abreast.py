@@ -324,11 +324,11 @@ def test_many_mechanisms_are_closed_and_divided_as_each_by_itself():
     expected = np.array([position_with_loops_closed(loops, one, robot.driven) for one in q])
     assert closed == pytest.approx(expected, abs=1e-13)
     _, J = alike.near(closed, np.arange(len(q)))
-    part = best_partition(loops, expected[0], (), robot.driven)
-    own = [best_partition(loops, one, (), robot.driven) for one in expected]
+    part = best_partition(loops, expected[0], (), robot.driven, summed=False)
+    own = [best_partition(loops, one, (), robot.driven, summed=False) for one in expected]
     same = [(one.rows, one.N) == (part.rows, part.N) for one in own]
     assert alike.suits(part, robot.driven, J).tolist() == same
-    of_others = best_partition(loops, expected[0], (), (3, 4, 5))
+    of_others = best_partition(loops, expected[0], (), (3, 4, 5), summed=False)
     assert not alike.suits(of_others, robot.driven, J).any()
     pivots = [part.pivots_at(loops.jacobian(one)[0]) for one in expected]
     assert alike.pivots(part, J) == pytest.approx(np.array(pivots), rel=1e-10)
@@ -349,7 +349,7 @@ def test_many_positions_are_divided_as_each(name):
         for part, these in best_partitions_of_many(loops, J, given, robot.driven):
             found |= dict.fromkeys(these.tolist(), part)
         for k, one in enumerate(q):
-            own = best_partition(loops, one, given, robot.driven)
+            own = best_partition(loops, one, given, robot.driven, summed=False)
             assert (found[k].rows, found[k].given, found[k].N, found[k].order) == (
                 own.rows,
                 own.given,

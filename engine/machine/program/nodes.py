@@ -1,7 +1,8 @@
 """Scalars that record: a text that runs on `Node`s leaves a graph of the operations that its results need.
 
-Nodes are made once: equal operations on equal nodes are the same node.  Constants are folded, factors of 0, 1 and −1
-disappear, signs move outwards.  Operations that no result needs are left out, so a robot's zeros cost nothing.
+Nodes are made once: equal operations on equal nodes are the same node.  Constants are folded, also those of sums within
+sums; factors of 0, 1 and −1 disappear, and so does what is added and subtracted again; signs move outwards.  Operations
+that no result needs are left out, so a robot's zeros cost nothing.
 """
 
 from __future__ import annotations
@@ -107,6 +108,10 @@ class Graph:
             return self._make(SUBTRACT, a.b, a.a)
         return self._make(NEGATE, a)
 
+    def opposite(self, a: Node) -> Node:
+        """The same as `negate`, from a itself: for a difference that is needed anyway."""
+        return self._make(NEGATE, a) if a.op == SUBTRACT else self.negate(a)
+
     def add(self, a: Node, b: Node) -> Node:
         if a.op == CONSTANT:
             if a.value == 0:
@@ -119,6 +124,17 @@ class Graph:
             return self.subtract(a, b.a)  # type: ignore[arg-type]
         if a.op == NEGATE:
             return self.subtract(b, a.a)  # type: ignore[arg-type]
+        if a.op == SUBTRACT and a.b is b:
+            return a.a  # type: ignore[return-value]
+        if b.op == SUBTRACT and b.b is a:
+            return b.a  # type: ignore[return-value]
+        c, x = (a, b) if a.op == CONSTANT else (b, a)
+        if c.op == CONSTANT:
+            if (parts := _with_constant(x)) is not None:
+                constant, y, sign = parts
+                return (self.add if sign > 0 else self.subtract)(self.node(constant + c.value), y)
+            if c.value < 0:
+                return self._make(SUBTRACT, x, self.node(-c.value))
         return self._make(ADD, *self._ordered(a, b))
 
     def subtract(self, a: Node, b: Node) -> Node:
@@ -135,6 +151,19 @@ class Graph:
             return self.add(a, b.a)  # type: ignore[arg-type]
         if a.op == NEGATE:
             return self.negate(self.add(a.a, b))  # type: ignore[arg-type]
+        if a.op == ADD and b in (a.a, a.b):
+            return a.b if b is a.a else a.a  # type: ignore[return-value]
+        if b.op == ADD and a in (b.a, b.b):
+            return self.negate(b.b if a is b.a else b.a)  # type: ignore[arg-type]
+        if a.op == SUBTRACT and a.a is b:
+            return self.negate(a.b)  # type: ignore[arg-type]
+        if b.op == SUBTRACT and b.a is a:
+            return b.b  # type: ignore[return-value]
+        if b.op == CONSTANT and (b.value < 0 or _with_constant(a) is not None):
+            return self.add(a, self.node(-b.value))
+        if a.op == CONSTANT and (parts := _with_constant(b)) is not None:
+            constant, y, sign = parts
+            return (self.subtract if sign > 0 else self.add)(self.node(a.value - constant), y)
         return self._make(SUBTRACT, a, b)
 
     def multiply(self, a: Node, b: Node) -> Node:
@@ -159,6 +188,9 @@ class Graph:
             return self.negate(self.multiply(a.a, b))  # type: ignore[arg-type]
         if b.op == NEGATE:
             return self.negate(self.multiply(a, b.a))  # type: ignore[arg-type]
+        for x, y in ((a, b), (b, a)):
+            if x.op == DIVIDE and x.b is y and x.a is self.node(1.0):
+                return x.a
         return self._make(MULTIPLY, *((a, b) if a.op == CONSTANT else self._ordered(a, b)))
 
     def divide(self, a: Node, b: Node) -> Node:
@@ -168,6 +200,8 @@ class Graph:
             return a
         if a.op == NEGATE:
             return self.negate(self.divide(a.a, b))  # type: ignore[arg-type]
+        if b.op == NEGATE:
+            return self.negate(self.divide(a, b.a))  # type: ignore[arg-type]
         return self._make(DIVIDE, a, b)
 
     def set_cosine_sine(self, a: Node, cosine: Node, sine: Node) -> None:
@@ -216,6 +250,16 @@ class Graph:
 def folded(x: Any) -> Any:
     """A constant of a recording as a plain number, anything else as it is."""
     return x.value if isinstance(x, Node) and x.op == CONSTANT else x
+
+
+def _with_constant(x: Node) -> tuple[float, Node, float] | None:
+    """The numbers c and s and the node y of a sum x = c + s y that has a constant addend."""
+    a, b = x.a, x.b
+    if x.op not in (ADD, SUBTRACT) or a is None or b is None:
+        return None
+    if b.op == CONSTANT:
+        return (b.value if x.op == ADD else -b.value), a, 1.0
+    return (a.value, b, 1.0 if x.op == ADD else -1.0) if a.op == CONSTANT else None
 
 
 def live_nodes(results: Iterable[Node], known: Callable[[Node], bool] | None = None) -> list[Node]:

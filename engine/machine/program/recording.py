@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from ...dataclass import dataclass
+from .gather import gathered_nodes, with_one_constant_per_product
 from .nodes import Graph, Node
-from .rewriting import gathered_factors
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,15 @@ class Program:
         return [node for group in self.outputs.values() for node in group]
 
     def gathered(self) -> Program:
+        """The program with its results from as few operations as what they have in common allows."""
+        return self._rewritten(gathered_nodes)
+
+    def with_constants_gathered(self) -> Program:
         """The program with the constants of products of products in one."""
-        made = iter(gathered_factors([*self.results(), *self.watched]))
+        return self._rewritten(with_one_constant_per_product)
+
+    def _rewritten(self, rewrite: Callable[[Sequence[Node]], list[Node]]) -> Program:
+        made = iter(rewrite([*self.results(), *self.watched]))
         outputs = {name: [next(made) for _ in group] for name, group in self.outputs.items()}
         return replace(self, outputs=outputs, watched=list(made))
 

@@ -765,4 +765,25 @@ COMPILED = (
         "return Own(own, repr(sorted(map(repr, own))[:3]))",
         ("machine/test_shared.py::test_a_number_that_was_zero_is_another_structure",),
     ),
+    Bug(
+        "pairs of addends that several sums have lose the sign between them",
+        "engine/machine/program/gather.py",
+        "self._pairs[new] = {a: 1.0, b: sign}",
+        "self._pairs[new] = {a: 1.0, b: 1.0}",
+        ("machine/test_gather.py::test_random_programs_give_the_same",),
+    ),
+    Bug(
+        "sums are never written in full",
+        "engine/machine/program/gather.py",
+        "if len(in_full) < len(own):",
+        "if len(in_full) < 0:",
+        ("loops/test_sums.py::test_the_carpet_scraper_is_at_most_two_fifths_above_its_inverse",),
+    ),
+    Bug(
+        "a constant less something, plus a constant, forgets that it is less",
+        "engine/machine/program/nodes.py",
+        "return (a.value, b, 1.0 if x.op == ADD else -1.0) if a.op == CONSTANT else None",
+        "return (a.value, b, 1.0) if a.op == CONSTANT else None",
+        ("machine/test_recording.py::test_sums_within_sums_fold",),
+    ),
 )
