@@ -13,7 +13,7 @@ from ..record.drawings import Drawing
 from ..robot.model import Robot
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.memory import laws_with_dead_time_memory
+from ..simulate.memory import joined_instants, memory_for_laws
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..simulate.trace import Solver
@@ -85,11 +85,10 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         start = loops.read_closed_start(reading, constraints, drives, start, motions, given, references)
     efforts = forces.read_force_laws(reading, given, references)
     given_forces = [*efforts.driven, *actuators.actuators_driven_by_laws(reading, own)]
-    driven, memory = laws_with_dead_time_memory(given_forces, lambda one: one.speed >= robot.nv)
     inputs = Inputs(
         prescribed=tuple(start.prescribed),
-        driven=driven,
-        memory=memory,
+        driven=tuple(given_forces),
+        memory=memory_for_laws(given_forces, lambda one: one.speed >= robot.nv),
         commanded=tuple(efforts.commanded),
         feedforward=tuple(efforts.feedforward),
         wrenches=tuple(wrenches.read_scenario_wrenches(reading)),
@@ -101,7 +100,8 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         initial.refuse_contradictory_initial_entries(reading, inputs.prescribed)
     initial.refuse_start_beyond_stops(reading, system, start.q0)
     steps = solver.read_solver_section(reading, grid, laws)
-    late = dead_time.dead_time_kinks_of_scenario(reading, laws, steps.step)
+    kinks = [*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)]
+    kinks += joined_instants(dead_time.dead_time_kinks_of_scenario(reading, laws, steps.step, kinks), [*grid, *kinks])
     if system.free and INTEGRATORS[file.solver.method].adaptive:
         solver.scenario_law_swings_are_countable(reading, laws)
     points = record.read_record_points(reading)
@@ -118,7 +118,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         q0=tuple(start.q0),
         qd0=tuple(start.qd0),
         solver=steps,
-        kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs), *late),
+        kinks=tuple(kinks),
         record=file.record,
         points=points,
         formulas=record.read_record_formulas(reading, known),

@@ -73,14 +73,16 @@ def marched_leg(
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
     within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
-    wanted, slope = stepper.wanted(), stepper.f
+    wanted, slope, scheme = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
+    past = run.past(scheme, stepper.t) if scheme is not None else None
     march.begin(
-        np.array(run.signals(within)),
+        np.array(run.signals(within, recalls=False)),
         stepper.y,
         ready.pieces,
         ready.rules,
         run.quantities,
         slope,
+        past,
         T=stepper.t,
         H=wanted,
         T_END=end,
@@ -92,6 +94,8 @@ def marched_leg(
     while True:
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
+        if past is not None:
+            run.recall(past)
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
         closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
         trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)

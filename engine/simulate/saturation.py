@@ -16,6 +16,7 @@ from ..machine.program.scalars import as_floats
 from .discrete import Discrete
 from .events import Rule, Watch, watch_by_rule
 from .runner import Runner
+from .signals import late_state_at
 from .system import System
 
 REACHES = "reaches its effort limit"
@@ -45,7 +46,10 @@ def demanded_actuator_forces(run: Runner, t: float, y: np.ndarray) -> dict[int, 
         q, qd = as_floats(now.q), as_floats(now.qd)
     else:
         q, qd = run.complete(t, y)
-    forces = {one.speed: one.demand(t, q, qd) for one in system.inputs.driven if one.speed in system.bounded}
+    forces = {}
+    for one, seen in zip(system.inputs.driven, system.seen):
+        if one.speed in system.bounded:
+            forces[one.speed] = one.demand(t, *((q, qd) if seen is None else late_state_at(system, one, seen, t)))
     planned = [k for one in system.inputs.feedforward for k in one.joint.speeds if k in system.bounded]
     if planned:
         wanted = run.planned(t)

@@ -103,9 +103,9 @@ FORMULAS = (
     ),
     Bug(
         "dead time is forgotten",
-        "engine/simulate/memory.py",
-        "memory.at(t - one.dead_time)",
-        "memory.at(t)",
+        "engine/simulate/signals.py",
+        "_before(system, t - driven.dead_time, recalls)",
+        "_before(system, t, recalls)",
         LATE,
     ),
     Bug(
@@ -114,6 +114,27 @@ FORMULAS = (
         "begin - max(self.dead_times)",
         "begin - 0.5 * max(self.dead_times)",
         LATE,
+    ),
+    Bug(
+        "compiled loops look back on the step before",
+        "engine/machine/jit/march_past.py",
+        'value = block.call("fma", value, x, of.get(base, str(p)))',
+        'value = of.get(base, "0")',
+        LATE,
+    ),
+    Bug(
+        "a full memory of a compiled loop forgets what laws still see",
+        "engine/machine/jit/march_past.py",
+        "whole.behind(self._begins[end - 1] - self._dead_times[-1])",
+        "whole.behind(self._begins[end - 1])",
+        ("simulate/test_dead_time.py::test_the_compiled_loop_looks_back_as_plain_steps_do",),
+    ),
+    Bug(
+        "instants that differ by rounding are two",
+        "engine/simulate/memory.py",
+        "ROUNDING * np.spacing(abs(x))",
+        "0.0 * np.spacing(abs(x))",
+        ("simulate/test_dead_time.py::test_nearly_equal_instants_are_one",),
     ),
     Bug(
         "points of formulas sit on their body's origin",
