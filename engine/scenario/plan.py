@@ -128,6 +128,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         warnings=(
             *start.warnings,
             *tables.doubts_about_scenario_tables(reading, laws),
+            *dead_time.doubts_about_scenario_dead_times(reading, laws),
             *plausible.doubts_about_scenario_angles(reading, [*motions.items(), *given.items()]),
             *unused.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws]),
         ),

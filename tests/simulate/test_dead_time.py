@@ -166,6 +166,14 @@ def test_mistakes_stand_at_their_places(changes, message):
     assert message in str(error.value)
 
 
+def test_a_dead_time_as_long_as_the_run_is_doubted():
+    """The force is the one at the start all the time."""
+    run = block(law={**LATE, "dead_time": 2}, rtol=1e-9)
+    assert "the law sees the first state all the time" in run.record["warnings"][0]
+    np.testing.assert_allclose(run.table["s.q"], 1 + 0.2 * run.t - 0.5 * 4.1 * run.t**2, atol=1e-9)
+    assert not block().record["warnings"]
+
+
 def test_what_has_no_past_is_refused():
     law = {"law": "expression", "force": "-qd", "dead_time": 0.02}
     inverse = {"task": "inverse", "time": {"end": 1, "step": 0.1}, "motion": {"A0": {"law": "rate", "rate": 2}}}

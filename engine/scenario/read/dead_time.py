@@ -39,3 +39,14 @@ def dead_time_kinks_of_scenario(
     back = [begin + n * delay for delay, _ in late for n in range(1, BREAKS + 1)]
     back += [kink + delay for delay, _ in late for kink in kinks]
     return [t for t in back if t < end]
+
+
+def doubts_about_scenario_dead_times(reading: Reading, laws: Sequence[Law]) -> list[str]:
+    """Warnings about laws that see nothing but the start of the run."""
+    begin, end = reading.span
+    late = [(law.delay(), ".".join(map(str, path))) for law, path in laws if isinstance(law, ForceLaw)]
+    return [
+        f"{place}.dead_time: {delay:g} s is as long as the run, or longer; the law sees the first state all the time"
+        for delay, place in late
+        if delay >= end - begin
+    ]

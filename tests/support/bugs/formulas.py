@@ -23,6 +23,27 @@ FORMULAS = (
         SAME,
     ),
     Bug("the larger of two numbers is the smaller", VALUES, "return -smaller(-a, -b)", "return smaller(a, b)", SAME),
+    Bug(
+        "the sign of what is no number is 0 in compiled code",
+        "engine/machine/jit/block.py",
+        "self.select(down, self.constant(-1.0), x))",
+        "self.select(down, self.constant(-1.0), zero))",
+        ("text/test_formula.py::test_what_is_no_number_stays_none",),
+    ),
+    Bug(
+        "division by a zero among a formula's numbers is an exception",
+        VALUES,
+        "if isinstance(b, float | int) and b == 0:",
+        "if False:",
+        ("text/test_formula.py::test_what_is_no_number_stays_none",),
+    ),
+    Bug(
+        "a law that gives no number isn't named",
+        "engine/simulate/saturation.py",
+        "if not math.isfinite(x) for name in",
+        "if x == math.inf for name in",
+        ("simulate/test_state_forces.py::test_a_run_that_fails_says_whose_law_gives_no_number",),
+    ),
     Bug("a smooth step is a line", VALUES, "s * s * (3.0 - 2.0 * s)", "s * (1.0 + 0.0 * s)", SAME),
     Bug(
         "odd halves of exponents are lost",
