@@ -13,14 +13,17 @@ $(VENV)/demo: pyproject.toml $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	touch $@
 
+# bytecode once, as pip makes it of what it copies, and not by each of the first processes at the same time
 $(VENV)/test: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(BIN)/python -m compileall -q engine cli tests/support
 	touch $@ $(VENV)/demo
 
 $(VENV)/dev: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m compileall -q engine cli tests/support
 	touch $@ $(VENV)/test $(VENV)/demo
 
 $(VENV)/bench: pyproject.toml

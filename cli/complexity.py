@@ -13,7 +13,7 @@ from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Complexity, Operations
-    from denoc.machine.program.trace import Count
+    from denoc.machine.program.counting import Count
     from denoc.robot.model import Robot
 
     Own = dict[int, dict[str, Count]]  # joints of the chain → algorithm → its operations
@@ -73,7 +73,7 @@ def complexity_command(
 def _counted(model: Robot) -> Counted:
     """The operations of each algorithm for a robot, with regrouped and with plain inertias."""
     from denoc.dynamics.samples import singular_dynamics_error
-    from denoc.machine.program.trace import count_operations
+    from denoc.machine.program.counting import count_operations
     from denoc.study import complexity as study
 
     try:

@@ -169,7 +169,9 @@ def _show(made: Optimised, files: list[Path]) -> None:
         typer.echo(f"  NOT AS EXPECTED: {sentence}")
     why = f" ({made.why})" if made.why else ""
     around = f"{len(made.table) - made.searched} around the best"
-    typer.echo(f"  by {made.method}{why}: {made.searched} runs{ended}, and {around}; {made.computed} computed")
+    typer.echo(
+        f"  by {made.method}{why}: {_counted(made.searched, 'run')}{ended}, and {around}; {made.computed} computed"
+    )
     typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +17,20 @@ from .loops import mechanism
 from .parallel.platform import inverse_by_platform_shares
 from .robot.model import Robot
 
-Wrenches = Mapping[str, Any]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Wrenches = Mapping[str, "ArrayLike"]
 
 
 def inverse(
-    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, sharing: str = "least", out: Any = None
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    sharing: str = "least",
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The forces `tau` of the actuators for a motion; with loops, those of the actuated joints and of `actuators`.
 
@@ -48,7 +57,14 @@ def inverse(
     return result
 
 
-def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
+def forward(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Wrenches | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
     """The accelerations `qdd` under the forces `tau` of all joints of the tree; with `out`, in this array."""
     if out is not None:
         return _written(robot, "forward", (q, qd, tau, wrenches), out)
@@ -92,7 +108,7 @@ def straight(robot: Robot, what: str, links: tuple[str, ...] = ()) -> Callable[.
 def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[..., Any]) -> Callable[..., Any]:
     """The robot's direct call of this name for a motion or for forces, and for wrenches on these links."""
 
-    def with_links(q: Any, qd: Any, x: Any, *sixes: Any) -> Any:
+    def with_links(q: ArrayLike, qd: ArrayLike, x: Any, *sixes: Any) -> Any:
         return general(robot, q, qd, x, dict(zip(links, sixes)))
 
     widths = robot.nq, robot.nv, robot.nv
@@ -102,7 +118,7 @@ def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[.
 
 
 def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[..., np.ndarray]:
-    """The same for the links of these wrenches."""
+    """The robot's direct call of this name that takes wrenches on these links."""
     if type(wrenches) is not dict and not isinstance(wrenches, Mapping):
         raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
     call: Callable[..., np.ndarray] | None = getattr(robot, "derived", {}).get((what, *wrenches))
@@ -110,7 +126,7 @@ def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[...,
 
 
 def hybrid(
-    robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The complete `(qdd, tau)` of an open chain; for each speed, one of the two is NaN on entry and is computed."""
     result: tuple[np.ndarray, np.ndarray]
@@ -130,7 +146,7 @@ def _hybrid(robot: Robot, links: tuple[str, ...]) -> Callable[..., Any]:
             f"{robot.name} has loops; `hybrid` is for open chains", hint="`inverse` and `forward` take loops"
         )
 
-    def general(q: Any, qd: Any, qdd: Any, tau: Any, *sixes: Any) -> Any:
+    def general(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, *sixes: Any) -> Any:
         return tree.hybrid(robot, q, qd, qdd, tau, dict(zip(links, sixes)))
 
     if not isinstance(robot, Robot):
@@ -139,7 +155,7 @@ def _hybrid(robot: Robot, links: tuple[str, ...]) -> Callable[..., Any]:
     return direct_call(robot, tree.HYBRID, links, widths, general, tree.hybrid.__doc__ or "")
 
 
-def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
+def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The matrix I and the vector h in the actuated coordinates of a mechanism (Khalil's A_c and H_c, eq. 58).
 
     If there are not as many actuators as freedoms, the coordinates are those that are independent in the robot's first
@@ -156,14 +172,16 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     return result
 
 
-def _reduced_tree(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
+def _reduced_tree(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The inertia matrix and the bias, for as many samples."""
     h = quantities.bias(robot, q, qd)
     M = quantities.inertia(robot, q)
     return (M, h) if M.ndim == h.ndim + 1 else (np.broadcast_to(M, (len(h), *M.shape[-2:])), h)
 
 
-def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
+def reactions(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches | None = None
+) -> dict[str, np.ndarray]:
     """The wrench [n; f] of the parent on the link by joint, at the link's origin in base-frame axes.
 
     Fixed joints are included. The wrench of a cut is that of its first link on the second, at the second's point.

@@ -36,7 +36,7 @@ CACHES = {
     "MPLCONFIGDIR": "matplotlib",
     "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis",
 }
-settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=8)
+settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=6)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
 
 

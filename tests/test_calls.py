@@ -56,7 +56,7 @@ def ways(robot, what, motion, count):
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.full] * (name in LONG)) for name in library_names("robots")]
 )
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 def test_every_call_runs_compiled_code(name):
     robot = denoc.load(name)
     motion = interface.motions(robot)

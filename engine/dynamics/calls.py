@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import plain_or_compiled_in_blocks
-from ..machine.jit.parts import kernel_parts_in_order
+from ..machine.jit.result_parts import kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.program.scalars import scalars_into_columns
 from ..robot.model import Robot
@@ -29,24 +29,41 @@ from .samples import (
 )
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations
 
-Wrenches = Mapping[str, Any]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Wrenches = Mapping[str, "ArrayLike"]
 HYBRID = "hybrid"  # the name of the direct call
 
 
-def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
+def inverse(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
     """The forces `tau` that the actuators exert for this motion (RIDIM)."""
     s = Samples(robot, q=q, qd=qd, qdd=qdd)
     return _sought(s, s.arrays["qdd"], (True,) * robot.nv, wrenches, "inverse", out)
 
 
-def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
+def forward(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Wrenches | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
     """The accelerations `qdd` under these forces (RFDSIM)."""
     s = Samples(robot, q=q, qd=qd, tau=tau)
     return _sought(s, s.arrays["tau"], (False,) * robot.nv, wrenches, "forward", out)
 
 
 def hybrid(
-    robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The complete `(qdd, tau)`; for each speed, one of the two is NaN on entry and is computed."""
     if (answer := _at_once(robot, q, qd, qdd, tau, wrenches)) is not None:
@@ -68,8 +85,10 @@ def hybrid(
     return np.where(known, x, sought), np.where(known, sought, x)
 
 
-def _at_once(robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None) -> Any:
-    """The same by code that is there already for the places where NaN is in the first sample."""
+def _at_once(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None
+) -> Any:
+    """The answer of code that is there already for the places of NaN in the first sample, or None."""
     try:
         first = tau[0] if isinstance(tau, np.ndarray) and tau.ndim == 2 else tau
         call = robot.derived[key_of_direct_call(_of_pattern(np.isnan(first)), tuple(wrenches or ()))]
@@ -95,7 +114,7 @@ def _sought(
     motion_given: Pattern,
     wrenches: Wrenches | None,
     what: Hashable = None,
-    out: Any = None,
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The sought force or acceleration of each speed, by code that serves the robot's direct calls of this name."""
     links, w = s.acting(wrenches)
@@ -104,7 +123,7 @@ def _sought(
 
 
 def _solved(
-    problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashable = None, out: Any = None
+    problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashable = None, out: np.ndarray | None = None
 ) -> np.ndarray:
     """The results of a problem, with a row for each sample in its groups of inputs."""
     robot, pattern = s.robot, problem.motion_given

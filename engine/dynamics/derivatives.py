@@ -55,7 +55,7 @@ def unsolved(
     wrenches: Wrenches,
     loads: Sequence[Load],
 ) -> Unsolved:
-    """The same up to the point where the inertia matrix is divided by."""
+    """The equations behind `acceleration_slopes`, up to the point where the inertia matrix is divided by."""
     n = robot.nv
     qdd, _ = sweep_tree(bodies, robot.gravity, q, qd, tau, (False,) * n, wrenches, loads)
     speeds = [Dual(x, {n + k: 1.0}) for k, x in enumerate(qd)]

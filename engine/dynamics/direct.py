@@ -14,7 +14,7 @@ import numpy as np
 from ..machine.jit.account import note_backend_run
 from ..machine.jit.builtin import Builtin
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.parts import Part
+from ..machine.jit.result_parts import Part
 from ..robot.model import Robot
 
 Call = Callable[..., Any]

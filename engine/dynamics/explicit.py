@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .moving import Layout, Moving, layout_of_moving_bodies
@@ -244,5 +244,4 @@ class Arrangement:
 
 def arrangement_of_dynamics_matrices(robot: Robot) -> Arrangement:
     """The robot's arrangement, which is made once."""
-    known: Arrangement | None = robot.derived.get(Arrangement)
-    return known if known is not None else robot.derived.setdefault(Arrangement, Arrangement(robot))
+    return robot.made_once(Arrangement, lambda: Arrangement(robot))

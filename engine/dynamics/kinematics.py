@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from ..machine.program.scalars import Scalar, as_floats
-from ..robot.model import Body, Robot
+from ..robot.model import Body, Robot, way_from_base
 from ..robot.placement import Placement
-from .one_body import Motion, joint_twist
+from .one_body import Motion
 from .spatial import (
     Matrix,
     Vector,
@@ -20,7 +20,6 @@ from .spatial import (
     quaternion_rate,
     scale,
     subtract,
-    to_link_axes,
     to_parent_axes,
     transpose,
 )
@@ -91,10 +90,13 @@ def tree_body_point_of_link(seat: Placement, at: Sequence[Scalar]) -> Vector:
 
 
 def velocity_of_body_point(
-    bodies: Sequence[Body], q: Sequence[Scalar], qd: Sequence[Scalar], i: int, at: Sequence[Scalar]
+    bodies: Sequence[Body],
+    placed: Sequence[tuple[Matrix, Vector]],
+    qd: Sequence[Scalar],
+    i: int,
+    at: Sequence[Scalar],
 ) -> tuple[Vector, Vector]:
-    """Place and velocity in the base of the point `at` of body i."""
-    placed = body_placements(bodies, q)
+    """Place and velocity in the base of the point `at` of body i, from the placements of the bodies."""
     point, velocity = _point(placed[i], at), list[Scalar]([0.0, 0.0, 0.0])
     for k, twist in _twists(bodies, placed, i, point):
         velocity = add(velocity, scale(qd[k], twist[3:]))
@@ -110,40 +112,41 @@ def _twists(
     bodies: Sequence[Body], placed: Sequence[tuple[Matrix, Vector]], i: int, point: Vector
 ) -> Iterator[tuple[int, Vector]]:
     """For each speed that moves a point of body i, the speed's place and [ω; v] of the point by a unit of it."""
-    link: int | None = i
-    while link is not None:
+    for link in reversed(way_from_base(bodies, i)):
         body, (R, p) = bodies[link], placed[link]
         for d, k in zip(body.directions, body.speeds):
             e = [row[d % 3] for row in R]
             v = add(cross(e, subtract(point, p)), scale(body.pitch, e)) if d < 3 else e  # Saha 1999, eqs. 13 and 15
             yield k, [*e, *v] if d < 3 else [0.0, 0.0, 0.0, *v]
-        link = body.parent
 
 
-def link_point_rates(
-    robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], link: str, at: Sequence[Scalar]
-) -> tuple[Vector, Vector]:
-    """The velocity and the acceleration of the link's point `at` (link axes), in base axes."""
-    bodies, (last, seat) = robot.tree.bodies, robot.tree.seats[link]
-    if last is None:
-        return [0.0] * 3, [0.0] * 3
-    chain = [last]
-    while (parent := bodies[chain[-1]].parent) is not None:
-        chain.append(parent)
-    here: Motion | None = None
-    v: Vector = [0.0] * 3
-    R: Matrix = [[float(r == k) for r in range(3)] for k in range(3)]
-    for i in reversed(chain):
-        up, here = here, sweep_outward(bodies[i], here, q, qd, qdd, [0.0] * 3)
-        if up is not None:
-            v = to_link_axes(here.rotation, add(v, cross(up.w, here.origin)))
-        v = add(v, joint_twist(bodies[i], qd)[1])
-        own = [to_parent_axes(here.rotation, [float(r == k) for r in range(3)]) for k in range(3)]
-        R = transpose([[dot(row, column) for row in R] for column in own])
-    assert here is not None
-    r = tree_body_point_of_link(seat, at)
-    velocity, acceleration = add(v, cross(here.w, r)), add(here.a, [dot(row, r) for row in here.U])
-    return [dot(row, velocity) for row in R], [dot(row, acceleration) for row in R]
+def rates_of_link_points(
+    robot: Robot,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    points: Iterable[tuple[str, Sequence[Scalar]]],
+) -> list[tuple[Vector, Vector]]:
+    """The velocity and the acceleration in base axes of points of links, each given in its link's axes."""
+    bodies, seats = robot.tree.bodies, robot.tree.seats
+    placed = body_placements(bodies, q)
+    swept: dict[int, Motion] = {}
+    rates: list[tuple[Vector, Vector]] = []
+    for link, at in points:
+        last, seat = seats[link]
+        if last is None:
+            rates.append(([0.0] * 3, [0.0] * 3))
+            continue
+        for i in way_from_base(bodies, last):
+            if i not in swept:
+                parent = bodies[i].parent
+                up = None if parent is None else swept[parent]
+                swept[i] = sweep_outward(bodies[i], up, q, qd, qdd, [0.0] * 3)
+        r = tree_body_point_of_link(seat, at)
+        R, here = placed[last][0], swept[last]
+        own = add(here.a, [dot(row, r) for row in here.U])  # p̈ = a + (ω̇× + ω×ω×) r
+        rates.append((velocity_of_body_point(bodies, placed, qd, last, r)[1], [dot(row, own) for row in R]))
+    return rates
 
 
 def coordinate_rates(robot: Robot, q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,15 +11,20 @@ from ..robot.model import Robot
 from .quantities import bias, derivatives
 from .samples import Samples, dynamics_call_with_checked_results, vector_of_dynamics_samples
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 @dynamics_call_with_checked_results
-def linearize_tree(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
+def linearize_tree(
+    robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None
+) -> dict[str, Any]:
     """Matrices A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of actuated joints.
 
     `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
     whether the state is an equilibrium.
     """
-    qd = Samples(robot, **({} if qd is None else {"qd": qd})).arrays.get("qd", np.zeros(robot.nv))
+    qd = np.zeros(robot.nv) if qd is None else Samples(robot, qd=qd).arrays["qd"]
     n, given = robot.nv, tau
     holding = bias(robot, q, qd)  # what inverse dynamics gives without acceleration
     if np.ndim(holding) != 1:

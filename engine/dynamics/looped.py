@@ -1,250 +1,28 @@
-"""The mixed dynamics as a loop over bodies: the three steps of each kind of body, recorded from the text of `sweeps`.
-
-Bodies whose steps differ in numbers only are of one kind.  The numbers (turns, origins, inertias, drives) are inputs of
-the step, except for those that are 0, or the same cosine or sine of a right angle, in all bodies of the kind.
-"""
+"""The mixed dynamics as a loop over bodies: which kinds of bodies there are, and what the loop runs over."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..machine.jit import choice
-from ..machine.jit.rolled_steps import BodyStep, Elements, Sweep, SweepProgram
-from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Drive
-from . import one_body, sweeps, transfer
-from .one_body import Motion
-from .spatial import Matrix, Vector, dot, subtract, to_link_axes, transported_wrench
+from ..machine.jit.rolled_steps import Elements, Sweep, SweepProgram
+from ..robot.model import Body
+from . import sweeps
+from .body_kinds import (
+    BodyKind,
+    body_structure,
+    first_step_of_body_kind,
+    second_step_of_body_kind,
+    third_step_of_body_kind,
+)
+from .spatial import Vector
 from .springs import cords_of_bodies
-from .sweeps import Pivot
-from .symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
-from .vanishing import joint_pivot_loss
-
-SIX = range(6)
-UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 
 
 def runs_as_loop_over_bodies(bodies: Sequence[Body], single: bool = False) -> bool:
     """Whether compiled code for one sample or many loops over these bodies, as no spring reaches from one to others."""
     return choice.code_runs_rolled(len(bodies), single=single) and not any(cords_of_bodies(bodies))
-
-
-class BodyKind:
-    """A kind of bodies with the same structure, and the places of those of their numbers that are inputs."""
-
-    def __init__(
-        self,
-        bodies: list[Body],
-        given: tuple[bool, ...],
-        loose: bool,
-        loose_above: bool,
-        wrenched: bool,
-        turned: bool,
-        loads: int,
-        watched: tuple[bool, ...],
-        held: tuple[bool, ...],
-    ):
-        self.given, self.loose, self.loose_above, self.held = given, loose, loose_above, held
-        self.wrenched, self.turned, self.loads, self.watched = wrenched, turned, loads, watched
-        self.model = bodies[0]
-        self.paths = [
-            path
-            for path in tree_body_number_paths(self.model)
-            if not _constant(path, [tree_body_number_at(body, path) for body in bodies])
-        ]
-
-    def numbers(self, body: Body) -> list[float]:
-        return [tree_body_number_at(body, path) for path in self.paths]
-
-    def body(self, step: BodyStep) -> Body:
-        """A body of this kind with symbols for its numbers, and with coordinates and speeds that are counted from 0."""
-        m = self.model
-        local = replace(
-            m,
-            parent=None,
-            coordinates=tuple(range(len(m.coordinates))),
-            speeds=tuple(range(len(m.speeds))),
-            drives=_local(m),
-        )
-        return tree_body_with_symbols(local, {path: step.take("number", k) for k, path in enumerate(self.paths)})
-
-    def identity(self) -> tuple[Any, ...]:
-        m = self.model
-        planes = tuple((i, j) for i, j, _, _ in m.rotation)
-        fixed = tuple(
-            (path, tree_body_number_at(m, path)) for path in tree_body_number_paths(m) if path not in self.paths
-        )
-        springs = tuple((drive.coordinate, drive.pose) for drive in _local(m))
-        shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
-        way = self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads
-        return (*shape, *way, self.watched, self.held)
-
-
-def _local(body: Body) -> tuple[Drive, ...]:
-    """The drives of a body with coordinates that are counted from its first one."""
-    return tuple(drive.moved(lambda c: c - body.coordinates[0]) for drive in body.drives)
-
-
-def _constant(path: Path, values: list[float]) -> bool:
-    """Whether a number can be a constant of the step: 0 in all bodies, or the same 0 or ±1 of a turn."""
-    return len(set(values)) == 1 and values[0] in ((0.0, 1.0, -1.0) if path[0] == "rotation" else (0.0,))
-
-
-# ---- the three steps of a kind
-
-
-def _motion(step: BodyStep, where: str) -> Motion:
-    """The motion of a body that the rows of a slot hold."""
-    here = Motion()
-    w, wd, a = ([step.take(where, (name, r)) for r in range(3)] for name in ("w", "wd", "a"))
-    here.w, here.wd, here.a = list(w), list(wd), list(a)
-    here.U = [[step.take(where, ("U", r, s)) for s in range(3)] for r in range(3)]
-    return here
-
-
-def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
-    """The first sweep's step for a kind: the motion of a body, and the wrench that this motion needs."""
-    step = BodyStep()
-    body = kind.body(step)
-    n = len(body.speeds)
-    q = [step.take("q", k) for k in range(len(body.coordinates))]
-    qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
-    rates = [x[k] if kind.given[k] else 0.0 for k in range(n)]
-    free = [k for k in range(n) if not (kind.given[k] or kind.held[k])]
-    here = sweeps.sweep_outward(body, _motion(step, "up"), q, qd, rates, gravity, free)
-    for k, chosen in here.chosen.items():
-        step.put("own", ("chosen", k), chosen)
-    for name in ("w", "wd", "a"):
-        for r in range(3):
-            step.put("own", (name, r), getattr(here, name)[r])
-    for r in range(3):
-        for s in range(3):
-            step.put("own", ("U", r, s), here.U[r][s])
-    for k, angle in enumerate(q):
-        step.put("own", ("q", k), angle)
-    for what, _, k in body.moves:
-        if what in ("turn", "screw"):
-            cosine, sine = q[k].cosine_sine()
-            step.put("own", ("cos", k), cosine)
-            step.put("own", ("sin", k), sine)
-    W = one_body.inertia_wrench(body, here)
-    if kind.wrenched:
-        W = [W[r] - step.take("w", r) for r in SIX]
-    if kind.turned:
-        W = _less_loads(step, kind, here, W)
-    for r in SIX:
-        step.put("own", ("W", r), W[r])
-    if kind.loose:
-        A = one_body.mass_matrix(body)
-        for r, s in UPPER:
-            step.put("own", ("A", r, s), A[r][s])
-    return step
-
-
-def _less_loads(step: BodyStep, kind: BodyKind, here: Motion, W: Vector) -> Vector:
-    """The wrench without the loads in base axes; on the way to them, each body has the base's axes in its own."""
-    columns = [to_link_axes(here.rotation, [step.take("up", ("R", r, s)) for r in range(3)]) for s in range(3)]
-    for r in range(3):
-        for s in range(3):
-            step.put("own", ("R", r, s), columns[s][r])
-    R = [[columns[s][r] for s in range(3)] for r in range(3)]
-    for k in range(kind.loads):
-        six: Vector = [step.take("b", 6 * k + r) for r in SIX]
-        point: Vector = [step.take("number", len(kind.paths) + 3 * k + r) for r in range(3)]
-        n, f = ([dot(R[r], part) for r in range(3)] for part in (six[:3], six[3:]))
-        W = subtract(W, transported_wrench(n, f, point))
-    return W
-
-
-def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
-    """The body's placement and coordinates, from the cosines and sines that the first sweep has stored."""
-    turning = {k for what, _, k in body.moves if what in ("turn", "screw")}
-    angles = [step.take("own", ("q", k)) for k in range(len(body.coordinates))]
-    for k in turning:
-        step.graph.set_cosine_sine(angles[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
-    here = Motion()
-    here.steps = None
-    here.rotation, here.origin = transfer.placement_of_body(body, angles)
-    return here, list(angles)
-
-
-def _chosen(step: BodyStep, kind: BodyKind, body: Body) -> dict[int, Scalar]:
-    """The accelerations that the first sweep has chosen."""
-    known = [given or held for given, held in zip(kind.given, kind.held)]
-    free = [k for k in range(len(body.speeds)) if sweeps.body_chooses_acceleration(body, known[k])]
-    return {k: step.take("own", ("chosen", k)) for k in free}
-
-
-def _second(kind: BodyKind, output: str) -> BodyStep:
-    """The second sweep's step for a kind: its speeds are eliminated, and inertia and wrench go to the parent."""
-    step = BodyStep()
-    body = kind.body(step)
-    n = len(body.speeds)
-    here, q = _placed(step, body)
-    qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
-    W: Vector = [step.take("own", ("W", r)) for r in SIX]
-    A: Matrix | None = None
-    if kind.loose:
-        upper = {(r, s): step.take("own", ("A", r, s)) for r, s in UPPER}
-        A = [[upper[min(r, s), max(r, s)] for s in SIX] for r in SIX]
-    pivots: dict[int, Pivot] = {}
-    holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}
-    chosen = _chosen(step, kind, body)
-    A_up, W_up = sweeps.sweep_inward(body, A, W, q, qd, x, kind.given, pivots, holds, chosen)
-    for k, pivot in pivots.items():
-        if pivot.row is None:
-            step.put(output, k, pivot.x)
-            continue
-        step.put("own", ("x", k), pivot.x)
-        for r in SIX:
-            step.put("own", ("row", k, r), pivot.row[r])
-        if pivot.A_d is not None:
-            step.put("own", ("support", k), pivot.support)
-            for r in SIX:
-                step.put("own", ("A_d", k, r), pivot.A_d[r])
-        if kind.watched[k]:
-            bound = step.take("number", len(kind.paths) + 3 * kind.loads + k)
-            one_over = (1.0 - holds[k]) / (pivot.size + holds[k]) if k in holds else 1.0 / pivot.size
-            step.watch(joint_pivot_loss(bound, one_over))
-    moved = transfer.wrench_at_parent(here, W_up)
-    for r in SIX:
-        step.put("up", ("W", r), step.take("up", ("W", r)) + moved[r])
-    if kind.loose_above and A_up is not None:
-        seen = transfer.inertia_at_parent(here, A_up)
-        for r, s in UPPER:
-            step.put("up", ("A", r, s), step.take("up", ("A", r, s)) + seen[r][s])
-    return step
-
-
-def _third(kind: BodyKind, output: str) -> BodyStep:
-    """The third sweep's step for a kind: the sought values of its speeds, and the body's share in accelerations."""
-    step = BodyStep()
-    if not kind.loose:
-        return step
-    body = kind.body(step)
-    here, _ = _placed(step, body)
-    here.chosen, here.above = _chosen(step, kind, body), None
-    n = len(body.speeds)
-    pivots = {k: Pivot([step.take("own", ("row", k, r)) for r in SIX], step.take("own", ("x", k))) for k in range(n)}
-    for k in range(n):
-        if kind.held[k]:
-            pivots[k].support = step.take("own", ("support", k))
-            pivots[k].A_d = [step.take("own", ("A_d", k, r)) for r in SIX]
-    sought: list[Scalar] = [0.0] * n
-    up: Vector | None = [step.take("up", ("extra", r)) for r in SIX] if kind.loose_above else None
-    extra = sweeps.sweep_outward_again(body, here, up, pivots, kind.given, sought)
-    for k in range(n):
-        step.put(output, k, sought[k])
-        if kind.held[k]:
-            step.put("support", k, pivots[k].support)
-    for r in SIX:
-        step.put("own", ("extra", r), extra[r])
-    return step
-
-
-# ---- the whole
 
 
 def _way_to(bodies: Sequence[Body], ends: Collection[int]) -> list[bool]:
@@ -254,19 +32,6 @@ def _way_to(bodies: Sequence[Body], ends: Collection[int]) -> list[bool]:
         if result[i] and body.parent is not None:
             result[body.parent] = True
     return result
-
-
-def _structure(body: Body) -> tuple[Any, ...]:
-    """Everything in which bodies of one kind have to agree, apart from their place in the tree."""
-    return (
-        body.moves,
-        body.directions,
-        bool(body.pitch),
-        tuple((a, b) for a, b, _, _ in body.rotation),
-        tuple((drive.coordinate, drive.pose) for drive in _local(body)),
-        tuple(bool(drive.coulomb) for drive in body.drives),
-        tuple(bool(drive.stiffness) for drive in body.drives),
-    )
 
 
 def looped_tree_sweep_program(
@@ -286,47 +51,24 @@ def looped_tree_sweep_program(
     force that holds each then stands behind all that is sought.
     """
     bounds = least or [0.0] * len(motion_given)
-    loose, turned = (
-        sweeps.bodies_under_unknown_accelerations(bodies, motion_given),
-        _way_to(bodies, {body for body, _ in loaded}),
-    )
-    flags = []
-    for i, body in enumerate(bodies):
-        given = tuple(motion_given[k] for k in body.speeds)
-        above = body.parent is not None and loose[body.parent]
-        loads = sum(body == i for body, _ in loaded)
-        watched = tuple(bool(bounds[k]) for k in body.speeds)
-        holds = tuple(k in held for k in body.speeds)
-        flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads, watched, holds))
+    loose = sweeps.bodies_under_unknown_accelerations(bodies, motion_given)
+    flags = _flags(bodies, motion_given, loose, wrenched, [body for body, _ in loaded], bounds, held)
     names = list(dict.fromkeys(flags))
     kinds = [BodyKind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
     inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded), *["hold"] * bool(held))
     outputs = ("sought", *["support"] * bool(held))
     g: Vector = list(gravity)
     all_sweeps = [
-        Sweep(False, [_first(kind, g) for kind in kinds]),
-        Sweep(True, [_second(kind, "sought") for kind in kinds]),
+        Sweep(False, [first_step_of_body_kind(kind, g) for kind in kinds]),
+        Sweep(True, [second_step_of_body_kind(kind, "sought") for kind in kinds]),
     ]
     if any(loose):
-        all_sweeps.append(Sweep(False, [_third(kind, "sought") for kind in kinds]))
+        all_sweeps.append(Sweep(False, [third_step_of_body_kind(kind, "sought") for kind in kinds]))
     loop = SweepProgram(all_sweeps, inputs, outputs, (repr([kind.identity() for kind in kinds]), repr(inputs)))
-    first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
-    places = {i: 6 * k for k, i in enumerate(wrenched)}
-    firsts = {body: 6 * k for k, (body, _) in reversed(list(enumerate(loaded)))}
-    columns: dict[str, Sequence[int]] = {
-        "q": [body.coordinates[0] if body.coordinates else 0 for body in bodies],
-        "qd": first_speed,
-        "x": first_speed,
-        "sought": first_speed,
-        "hold": first_speed,
-        "support": [len(motion_given) + k for k in first_speed],
-        "w": [places.get(i, 0) for i in range(len(bodies))],
-        "b": [firsts.get(i, 0) for i in range(len(bodies))],
-    }
     elements = Elements(
         kinds=[names.index(flag) for flag in flags],
         parents=[0 if body.parent is None else body.parent + 1 for body in bodies],
-        columns=columns,
+        columns=_columns(bodies, len(motion_given), wrenched, [body for body, _ in loaded]),
         numbers=[
             [
                 *kinds[names.index(flag)].numbers(body),
@@ -338,3 +80,40 @@ def looped_tree_sweep_program(
         ground={("a", r): -gravity[r] for r in range(3)} | ({("R", r, r): 1.0 for r in range(3)} if loaded else {}),
     )
     return loop, elements
+
+
+def _flags(
+    bodies: Sequence[Body],
+    motion_given: Sequence[bool],
+    loose: Sequence[bool],
+    wrenched: Sequence[int],
+    loaded: Sequence[int],
+    bounds: Sequence[float],
+    held: Collection[int],
+) -> list[tuple[Any, ...]]:
+    """What decides on the kind of each body: its structure, then the other arguments of `BodyKind`."""
+    turned, flags = _way_to(bodies, loaded), []
+    for i, body in enumerate(bodies):
+        given = tuple(motion_given[k] for k in body.speeds)
+        above = body.parent is not None and loose[body.parent]
+        watched = tuple(bool(bounds[k]) for k in body.speeds)
+        holds = tuple(k in held for k in body.speeds)
+        loads = sum(other == i for other in loaded)
+        flags.append((body_structure(body), given, loose[i], above, i in wrenched, turned[i], loads, watched, holds))
+    return flags
+
+
+def _columns(
+    bodies: Sequence[Body], nv: int, wrenched: Sequence[int], loaded: Sequence[int]
+) -> dict[str, Sequence[int]]:
+    """For each input and output, the column at which the numbers of each body begin."""
+    first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
+    places = {i: 6 * k for k, i in enumerate(wrenched)}
+    firsts = {body: 6 * k for k, body in reversed(list(enumerate(loaded)))}
+    return {
+        "q": [body.coordinates[0] if body.coordinates else 0 for body in bodies],
+        **dict.fromkeys(("qd", "x", "sought", "hold"), first_speed),
+        "support": [nv + k for k in first_speed],
+        "w": [places.get(i, 0) for i in range(len(bodies))],
+        "b": [firsts.get(i, 0) for i in range(len(bodies))],
+    }

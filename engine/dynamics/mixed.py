@@ -16,15 +16,16 @@ from ..machine.jit.ledger import LOOP
 from ..machine.jit.offer import Offer, Shared
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.nodes import Node
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, as_floats
-from ..machine.program.trace import Node, Program, Recording
 from ..robot.model import ZERO, Robot
 from .looped import looped_tree_sweep_program, runs_as_loop_over_bodies
+from .number_symbols import dynamics_program_shared_by_shape
 from .numbers import TreeNumbers, tree_numbers
 from .regroup import regrouped_bodies
 from .springs import tree_coordinates_of_springs
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
-from .symbols import dynamics_program_shared_by_shape
 from .vanishing import joint_pivot_losses, least_joint_pivots
 from .wrenches import constant_wrenches, wrenches_on_bodies
 
@@ -100,7 +101,7 @@ class Mixed:
         return self._recorded(Recording("mixed"), self._regrouped)
 
     def shared(self) -> Shared:
-        """The same for all robots of this structure."""
+        """The program that all robots of this structure share, each with numbers of its own."""
         robot = self.robot
         seats = [robot.tree.seats[link] for link in self.links]
         rest = type(self).__name__, repr((self.motion_given, seats, self.widths))
@@ -220,17 +221,9 @@ class Hybrid(Mixed):
 
 def hybrid_tree_problem(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Hybrid:
     """The robot's problem of this kind with complete results; made once for each robot."""
-    key = ("hybrid", motion_given, links)
-    result: Hybrid | None = robot.derived.get(key)
-    if result is None:
-        result = robot.derived.setdefault(key, Hybrid(robot, motion_given, links))
-    return result
+    return robot.made_once(("hybrid", motion_given, links), lambda: Hybrid(robot, motion_given, links))
 
 
 def mixed_dynamics(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Mixed:
     """The mixed dynamics of a robot for this pattern and for wrenches on these links, made once for each robot."""
-    key = ("mixed", motion_given, links)
-    result: Mixed | None = robot.derived.get(key)
-    if result is None:
-        result = robot.derived.setdefault(key, Mixed(robot, motion_given, links))
-    return result
+    return robot.made_once(("mixed", motion_given, links), lambda: Mixed(robot, motion_given, links))

@@ -62,8 +62,7 @@ class Layout:
 
 def layout_of_moving_bodies(robot: Robot) -> Layout:
     """The robot's layout, which is made once."""
-    known: Layout | None = robot.derived.get(Layout)
-    return known if known is not None else robot.derived.setdefault(Layout, Layout(robot))
+    return robot.made_once(Layout, lambda: Layout(robot))
 
 
 class Moving:

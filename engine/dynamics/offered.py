@@ -13,18 +13,18 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
-from ..machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import kernel_parts_divided, kernel_parts_in_order
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .direct import Call, aim_direct_call, direct_call
+from .number_symbols import dynamics_program_shared_by_shape
 from .programs import ROWS
 from .regroup import regrouped_bodies
 from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
 from .springs import tree_coordinates_of_springs
 from .subject import Subject, SubjectNumbers
-from .symbols import dynamics_program_shared_by_shape
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
@@ -58,7 +58,7 @@ class Offered:
         return replace(subject, bodies=regrouped_bodies(subject.bodies)) if self.row.regroups else subject
 
     def shared(self) -> Shared:
-        """The same for all robots of this structure."""
+        """The program that all robots of this structure share, each with numbers of its own."""
         subject, robot = self._regrouped, self.subject.robot
         if self.row.watched is not None:
             subject = replace(subject, least=least_joint_pivots(robot, (False,) * robot.nv))
@@ -97,7 +97,7 @@ class Offered:
         return direct_call(robot, self.name, wrenched, widths, self._generally, self.row.about)
 
     def _generally(self, *given: Any) -> Result:
-        """The same in the general way: its inputs, then a wrench for each link."""
+        """The quantity for arguments of any kind, which are checked: its inputs, then a wrench for each link."""
         names, wrenched = self.row.inputs, self.subject.wrenched
         if len(given) != len(names) + len(wrenched):
             raise InputError(
@@ -202,12 +202,10 @@ def offered_dynamics_quantity(
     robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link"
 ) -> Offered:
     """The robot's quantity of this name, which is made once for each robot."""
-    key = "offered", what, wrenched, link, at
-    result: Offered | None = robot.derived.get(key)
-    if result is None:
-        subject = Subject(robot, robot.tree.bodies, wrenched, link, at, square=what == "kinematics")
-        result = robot.derived.setdefault(key, Offered(what, subject))
-    return result
+    return robot.made_once(
+        ("offered", what, wrenched, link, at),
+        lambda: Offered(what, Subject(robot, robot.tree.bodies, wrenched, link, at, square=what == "kinematics")),
+    )
 
 
 def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ..machine.program.scalars import Scalar, sign
+from ..machine.program.scalars import Scalar, sign, square_root
 from ..robot.model import Body, Drive
 from .spatial import Matrix, Rotation, Vector, add, cross, dot, transpose
 from .springs import cord_tension, stretch_of_joint_spring
@@ -109,6 +109,11 @@ def shear_inertia(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Ma
         )
         A = [[upper[min(r, s)][max(r, s)] for s in range(6)] for r in range(6)]
     return A, shear_wrench(W, d, pitch)
+
+
+def smooth_dry_friction(coulomb: Scalar, speed: Scalar, width: Scalar) -> Scalar:
+    """Dry friction without sticking, positive against positive motion; it has most of its size beyond the `width`."""
+    return coulomb * speed / square_root(speed * speed + width * width)
 
 
 def passive_force(drive: Drive, q: Sequence[Scalar], qd: Sequence[Scalar], k: int) -> Scalar:

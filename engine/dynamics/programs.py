@@ -6,11 +6,10 @@ Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
 from ..errors import InputError, did_you_mean
+from ..machine.program.recording import Program
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Program
 from ..robot.model import Robot
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
@@ -143,7 +142,7 @@ def _matrices(subject: Subject, given: Given) -> list[Scalar]:
 
 
 def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
-    """The same without forces."""
+    """The losses of joints on which no forces act."""
     return _losses(subject, {**given, "tau": [0.0] * subject.robot.nv})
 
 
@@ -323,11 +322,6 @@ def program_of_tree_quantity(robot: Robot, what: str, *, regroup: bool = True, l
     row = PROGRAMS[what]
     bodies = regrouped_bodies(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies
     return row.program(Subject(robot, bodies, link=link_named_in_tree(robot, link or robot.links[-1].name)), what)
-
-
-def output_width_of_quantity(row: ProgramRow, subject: Subject) -> int:
-    """The number of scalars that the row computes."""
-    return prod(row.shape(subject))
 
 
 def link_named_in_tree(robot: Robot, link: object) -> str:

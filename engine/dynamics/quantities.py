@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,23 +15,26 @@ from .offered import direct_name_of_quantity, offered_dynamics_quantity
 from .programs import PROGRAMS, ROWS, link_named_in_tree
 from .samples import vector_of_dynamics_samples
 
-Wrenches = Mapping[str, Any]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Wrenches = Mapping[str, "ArrayLike"]
 ORIGIN = (0.0, 0.0, 0.0)
 
 
-def inertia(robot: Robot, q: Any) -> np.ndarray:
+def inertia(robot: Robot, q: ArrayLike) -> np.ndarray:
     """The generalized inertia matrix with rotor inertias."""
     result: np.ndarray = (_known(robot, "inertia") or _made(robot, "inertia"))(q)
     return result
 
 
-def inverse_inertia(robot: Robot, q: Any) -> np.ndarray:
+def inverse_inertia(robot: Robot, q: ArrayLike) -> np.ndarray:
     """The inverse of the generalized inertia matrix, U⁻ᵀ D⁻¹ U⁻¹."""
     result: np.ndarray = (_known(robot, "inverse-inertia") or _made(robot, "inverse-inertia"))(q)
     return result
 
 
-def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+def bias(robot: Robot, q: ArrayLike, qd: ArrayLike, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces h of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
     result: np.ndarray
     if wrenches is None:
@@ -49,13 +52,13 @@ def _bias(robot: Robot, links: tuple[str, ...]) -> Callable[..., np.ndarray]:
     return _made(robot, "bias", links)
 
 
-def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
+def energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> dict[str, np.ndarray]:
     """Kinetic, potential (datum: the base's origin) and elastic energy."""
     result: dict[str, np.ndarray] = (_known(robot, "energy") or _made(robot, "energy"))(q, qd)
     return result
 
 
-def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
+def frames(robot: Robot, q: ArrayLike, at: str = "link") -> dict[str, np.ndarray]:
     """Frames of all links, name → 4 × 4 in the base; with `at="end"`, the papers' frames i + 1."""
     if not isinstance(at, str) or at not in ("link", "end"):
         found = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
@@ -65,7 +68,7 @@ def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
     return result
 
 
-def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
+def jacobian(robot: Robot, q: ArrayLike, link: str, at: ArrayLike = ORIGIN) -> np.ndarray:
     """The 6 × nv Jacobian: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
     if isinstance(at, str):
         at = _point(robot, link, at)
@@ -74,7 +77,7 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
     return result
 
 
-def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
+def matrices(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> dict[str, Any]:
     """N_l, N_d, M, I, C, h, U, D, I_inverse, M_tilde, M_hat of one state or many, base axes; `order` names the links.
 
     Rows and columns have the file's order if parents come first there, otherwise that of `order`.  Rotor inertias are
@@ -86,33 +89,37 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     )
 
 
-def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
+def reactions(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches | None = None
+) -> dict[str, np.ndarray]:
     """Reactions, joint → wrench [n; f] of the parent on the link at its origin, base-frame axes; fixed joints too."""
     links = () if wrenches is None else tree_links_under_wrenches(wrenches)
     result: dict[str, np.ndarray] = _made(robot, "reactions", links)(q, qd, qdd, *(wrenches or {}).values())
     return result
 
 
-def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
+def derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> dict[str, np.ndarray]:
     """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
     result: dict[str, np.ndarray] = _made(robot, "fdyn-derivatives")(q, qd, tau)
     return result
 
 
-def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
+def adjoint(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, costate: ArrayLike) -> dict[str, np.ndarray]:
     """The derivatives dq, dqd, dtau of costate · qdd."""
     result: dict[str, np.ndarray] = _made(robot, "fdyn-adjoint")(q, qd, tau, costate)
     return result
 
 
-def inertial_adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
+def inertial_adjoint(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, costate: ArrayLike
+) -> dict[str, np.ndarray]:
     """The derivatives of costate · qdd along the ten inertial numbers of each link, by link."""
     call = _known(robot, "inertial-adjoint") or _made(robot, "inertial-adjoint")
     result: dict[str, np.ndarray] = call(q, qd, tau, costate)
     return result
 
 
-def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """The matrix Y of the spanning tree's forces τ = Y π, π the numbers of `regressor.parameters`."""
     result: np.ndarray = _made(robot, "regressor")(q, qd, qdd)
     return result

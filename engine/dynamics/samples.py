@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..machine.program.scalars import Scalar, as_floats, scalars_into_columns
 from ..robot.model import Robot
 from .sweeps import Load, Wrenches
 from .wrenches import Applied, constant_wrenches, wrenches_on_bodies
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -93,7 +96,10 @@ class Samples:
         return self
 
     def begun_finite(self) -> Samples:
-        """The same after a look at the first sample alone, which takes neither time nor memory for very many."""
+        """These samples, or an error if a number isn't finite and the first sample has such a number.
+
+        That look takes neither time nor memory, however many samples there are.
+        """
         first = [x[:1] if x.ndim == 2 else x for x in self.arrays.values()]
         return self if all(all_samples_finite(x) for x in first) else self.finite()
 
@@ -119,20 +125,16 @@ class Samples:
         scalars_into_columns(out, values)
         return out
 
-    def loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
+    def loads(self, wrenches: Mapping[str, ArrayLike] | None) -> tuple[Wrenches, list[Load]]:
         """All external wrenches, of the robot's file and of the caller, on the bodies of `tree`."""
         return wrenches_on_bodies(self.robot.tree, _all(self.robot, wrenches, self.count))
 
-    def acting(self, wrenches: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
+    def acting(self, wrenches: Mapping[str, ArrayLike] | None) -> tuple[tuple[str, ...], np.ndarray]:
         """The links on which the caller's wrenches act, and six numbers for each link, with a row for each sample."""
         own = list(_all(self.robot, wrenches, self.count))[len(self.robot.wrenches) :]
         rows = np.empty((1 if self.count is None else self.count, 6 * len(own)))
         scalars_into_columns(rows, (x for _, six, _, _ in own for x in six))
         return tuple(link for link, *_ in own), rows
-
-    def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
-        """All external wrenches, of the robot's file and of the caller, on the bodies of `parts`."""
-        return wrenches_on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
 
 
 def _checked(name: str, x: Any, size: int) -> np.ndarray:
@@ -199,7 +201,7 @@ def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None) -> Iterator[Applied]:
+def _all(robot: Robot, wrenches: Mapping[str, ArrayLike] | None, count: int | None) -> Iterator[Applied]:
     """The wrenches of the robot's file, then those of the caller after checks, as they are applied to links."""
     yield from constant_wrenches(robot)
     if wrenches is not None and not isinstance(wrenches, Mapping):

@@ -16,7 +16,7 @@ def bodies_without_passive_forces(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
 
 
 def varied_bodies_without_passive_forces(bodies: Sequence[Body]) -> tuple[Body, ...]:
-    """The same of bodies whose numbers may be arrays."""
+    """Bodies, whose numbers may be arrays, without friction, damping and springs, but with their rotors."""
     return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ..machine.program.recording import Columns, Program, Recording
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Columns, Program, Recording
 from ..robot.model import Body, Robot, Three, Tree
 from .derivatives import Unsolved, derivative_matrices_by_rows
 from .sweeps import Load, Wrenches
@@ -90,12 +90,12 @@ class ProgramRow:
         return self.recorded(Recording(name), subject)
 
     def recorded(self, recording: Recording, subject: Subject) -> Program:
-        """The same in a recording that was begun."""
+        """The program of the text in a recording that was begun."""
         given, watched = self._begun(recording, subject)
         return recording.program(watched, **{self.output: self.text(subject, given)})
 
     def compilable(self, recording: Recording, subject: Subject) -> Program:
-        """The same for compiled code, to which a large robot's program leaves the columns to be solved for."""
+        """The program for compiled code, to which that of a large robot leaves the columns to be solved for."""
         if self.unsolved is None or subject.robot.nv < MANY:
             return self.recorded(recording, subject)
         given, watched = self._begun(recording, subject)

@@ -148,9 +148,7 @@ def least_joint_pivots(robot: Robot, motion_given: Sequence[bool]) -> tuple[floa
 
     A pivot that is as small at two positions of no special kind is small by its own numbers, and is lost nowhere.
     """
-    key = "least", tuple(motion_given)
-    result: tuple[float, ...] | None = robot.derived.get(key)
-    return robot.derived.setdefault(key, _least(robot, motion_given)) if result is None else result
+    return robot.made_once(("least", tuple(motion_given)), lambda: _least(robot, motion_given))
 
 
 def _least(robot: Robot, motion_given: Sequence[bool]) -> tuple[float, ...]:
@@ -201,7 +199,7 @@ def examine_joint_inertia(robot: Robot, q: Sequence[float], motion_given: Sequen
 
 
 def examine_joint_inertia_once(robot: Robot, q: np.ndarray, motion_given: tuple[bool, ...]) -> None:
-    """The same, but at the first position only that a robot is asked for with this motion given."""
+    """Raises that error only at the first position for which this robot is examined with this motion given."""
     if not all(motion_given) and ("examined", motion_given) not in robot.derived:
         examine_joint_inertia(robot, q.tolist(), motion_given)
         robot.derived["examined", motion_given] = True
@@ -210,7 +208,7 @@ def examine_joint_inertia_once(robot: Robot, q: np.ndarray, motion_given: tuple[
 def examine_strange_accelerations(
     robot: Robot, q: np.ndarray, numbers: np.ndarray, motion_given: Sequence[bool]
 ) -> None:
-    """The same at the first and the worst of many positions whose numbers aren't finite, or are enormous."""
+    """Raises that error at the first or the worst of many positions whose numbers aren't finite, or are enormous."""
     strange = np.flatnonzero(~(abs(numbers) < ENORMOUS).all(axis=1))
     if len(strange):
         worst = strange[np.argmax(np.nan_to_num(abs(numbers[strange]), nan=np.inf).max(axis=1))]

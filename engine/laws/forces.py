@@ -21,9 +21,9 @@ from ..text.formula import parsed_formula
 from ..text.formula_fields import formula_field, formula_list_field
 from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, lookups_in_formula
 from ..text.table_fields import OneOf
+from .csv_tables import Spline
 from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
 from .lookup import law_table_doubt
-from .table import Spline
 
 # (t, position, rate, reference) → force of one coordinate; the reference is (position, rate) or None
 Force = Callable[[float, float, float, tuple[float, float] | None], float]

@@ -11,7 +11,7 @@ from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from ..text.fields import Strict, quantity_field, quantity_kinds_of_fields
-from .table import OVERSHOOT, Spline, read_law_table_columns
+from .csv_tables import OVERSHOOT, Spline, read_law_table_columns
 
 Duration = Annotated[float, quantity_field("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing

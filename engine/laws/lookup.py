@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, Place
 from ..text.formula_tree import Lookup
-from .table import OVERSHOOT, Spline, read_law_table_columns
+from .csv_tables import OVERSHOOT, Spline, read_law_table_columns
 
 MOST = 1000  # rows, for each of them is a part of the equations
 CLOSED = 1e-9  # of the column's range, by which the ends of a periodic table may differ

@@ -133,9 +133,8 @@ class Forward(Accelerated):
 
 def mechanism_forward_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of forward dynamics."""
-    key = (Forward, wrenched) if wrenched else Forward
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(loops, lambda q: Forward.at(loops, q, loops.robot.driven, wrenched))
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    robot = loops.robot
+    return robot.made_once(
+        (Forward, wrenched) if wrenched else Forward,
+        lambda: TextFamily(loops, lambda q: Forward.at(loops, q, robot.driven, wrenched)),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
 from ..errors import InputError
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.adjoint import Taped, recorded_gradient, recorded_value_without_history
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
@@ -23,10 +23,15 @@ from .constraints import Closure, loop_closure
 from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls
 from .texts import Arguments
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 ADJOINT = "fdyn-adjoint"  # the name of the direct call
 
 
-def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any, inertial: bool = False) -> dict[str, Any]:
+def adjoint(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, costate: ArrayLike, inertial: bool = False
+) -> dict[str, Any]:
     """The derivatives dq, dqd, dtau of Σ costate · q̈, which is what `costate @` those of `derivatives` would give.
 
     With `inertial`, trees also give `links`, by link the derivatives along its ten inertial numbers: the mass; mass
@@ -51,7 +56,9 @@ def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any, inertial: boo
     return {**result, "links": quantities.inertial_adjoint(robot, q, qd, tau, costate)} if inertial else result
 
 
-def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
+def _along_joints(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, costate: ArrayLike
+) -> dict[str, np.ndarray]:
     if (answer := quick_mechanism_result(ADJOINT, AlongState, robot, q, qd, tau, costate)) is not None:
         at_once: dict[str, np.ndarray] = answer
         return at_once
@@ -73,11 +80,8 @@ def _in_order(robot: Robot) -> tuple[Part, ...]:
 
 def _family(loops: Closure) -> TextFamily:
     """The family of the robot's texts of gradients."""
-    result: TextFamily | None = loops.robot.derived.get(AlongState)
-    if result is None:
-        made = TextFamily(loops, lambda q: AlongState.at(loops, q, loops.robot.driven))
-        result = loops.robot.derived.setdefault(AlongState, made)
-    return result
+    robot = loops.robot
+    return robot.made_once(AlongState, lambda: TextFamily(loops, lambda q: AlongState.at(loops, q, robot.driven)))
 
 
 class AlongState(Forward):

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
-from ..machine.program.trace import Program, Recording
+from ..machine.program.recording import Program, Recording
 from ..robot.model import Body, Coupling
 from .assembly import GOOD, LONGEST, MOST, closing_positions_moved_along_speeds
 from .constraints import Closure, misalignment_angles_of_ties, reach_of_mechanism
@@ -36,7 +36,7 @@ class Measures:
 
 
 class Alike:
-    """So many mechanisms with the structure of `loops`."""
+    """A number of mechanisms, each with numbers of its own, that have the structure of `loops`."""
 
     def __init__(self, loops: Closure, numbers: Measures, count: int):
         self.loops, self.numbers, self.count = loops, numbers, count
@@ -97,25 +97,36 @@ class Alike:
 
     # ---- closed loops
 
-    def closed(self, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, np.ndarray]:
+    def closed(
+        self, q: np.ndarray, kept: Collection[int], these: np.ndarray | None = None, *, angled: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The positions with all loops closed, by damped Gauss-Newton from q, and which mechanisms really are closed.
 
-        Speeds in `kept` don't move.
+        Speeds in `kept` don't move. Near closed positions, rows of directions need no angles.
         """
         free = [k for k in range(self.loops.robot.nv) if k not in set(kept)]
-        q, everyone = q.copy(), np.arange(self.count)
+        these = np.arange(self.count) if these is None else these
+        q, everyone = q.copy(), np.arange(len(these))
         with np.errstate(all="ignore"):
-            gap, J = self.near(q, everyone, angled=True)
+            gap, J = self.near(q, these, angled=angled)
             size = abs(gap).max(axis=1, initial=0.0)
             going = everyone[~(size < 1e-15)] if free else everyone[:0]
             for _ in range(MOST):
                 if not len(going):
                     break
-                going = self._stepped(going, q, gap, J, size, free)
-            return q, (size <= GOOD) & ~self._flipped(q)
+                going = self._stepped(going, these, q, gap, J, size, free, angled)
+            return q, (size <= GOOD) & ~self._flipped(q, these)
 
     def _stepped(
-        self, going: np.ndarray, q: np.ndarray, gap: np.ndarray, J: np.ndarray, size: np.ndarray, free: Sequence[int]
+        self,
+        going: np.ndarray,
+        runs: np.ndarray,
+        q: np.ndarray,
+        gap: np.ndarray,
+        J: np.ndarray,
+        size: np.ndarray,
+        free: Sequence[int],
+        angled: bool,
     ) -> np.ndarray:
         """Take one step of those mechanisms that are going, and return which go on."""
         step = np.zeros((len(going), self.loops.robot.nv))
@@ -127,9 +138,9 @@ class Alike:
         norm, searching, on = np.linalg.norm(gap[going], axis=1), np.arange(len(going)), np.zeros(len(going), bool)
         while len(searching):
             these = going[searching]
-            move = share[searching, None] * step[searching] * self.column_scale[these]
+            move = share[searching, None] * step[searching] * self.column_scale[runs[these]]
             trial = closing_positions_moved_along_speeds(self.loops.robot, q[these], move)
-            new_gap, new_J = self.near(trial, these, angled=True)
+            new_gap, new_J = self.near(trial, runs[these], angled=angled)
             better = np.linalg.norm(new_gap, axis=1) < norm[searching]
             taken, new_size = these[better], abs(new_gap[better]).max(axis=1, initial=0.0)
             stalled = (size[taken] < CLOSED) & (new_size > 0.5 * size[taken])
@@ -139,9 +150,9 @@ class Alike:
             share[searching] /= 2
         return going[on]
 
-    def _flipped(self, q: np.ndarray) -> np.ndarray:
+    def _flipped(self, q: np.ndarray, these: np.ndarray) -> np.ndarray:
         """Whether rows are 0 although directions lie the wrong way round."""
-        (_, _, turned), _, _ = self._code(self._columns, np.ascontiguousarray(q))
+        (_, _, turned), _, _ = self._code(np.ascontiguousarray(self._columns[these]), np.ascontiguousarray(q))
         s, flipped = turned.reshape(len(q), -1, 3, 3), np.zeros(len(q), dtype=bool)
         for n, place in enumerate(self._aligned):
             flipped |= misalignment_angles_of_ties(self.loops.robot.loops[place].type, s[:, n])[1] > 1.0
@@ -169,10 +180,10 @@ class Alike:
             good &= (dependent == ~independent[list(speeds)]).all(axis=1)
         return good
 
-    def pivots(self, part: Partition, J: np.ndarray) -> np.ndarray:
+    def pivots(self, part: Partition, J: np.ndarray, these: np.ndarray | None = None) -> np.ndarray:
         """The pivots in the order of this partition at positions with these scaled Jacobians."""
-        everyone = np.arange(self.count)
-        plain = J / self.row_scale[everyone][:, :, None] / self.column_scale[everyone][:, None]
+        these = np.arange(self.count) if these is None else these
+        plain = J / self.row_scale[these][:, :, None] / self.column_scale[these][:, None]
         rows, columns = zip(*part.order)
         K = part.matrix(plain)[:, list(rows)][:, :, list(columns)]
         with np.errstate(all="ignore"):

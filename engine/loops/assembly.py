@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from .constraints import Closure, Gap, loop_closure, misalignment_of_tie
 from .doubles import coordinates_with_cut_joints_placed
 from .search import CLOSED, ENOUGH, Search, closing_position_moved_along_speeds, nearest_closed_position
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
 MOST = 200  # iterations
 LONGEST = 0.4  # step, in radians and in lengths of the mechanism
@@ -24,7 +27,7 @@ NEARLY = 1e-3  # gap below which values of rows are as good as angles, and Newto
 FEW = 6  # iterations from such a gap
 
 
-def assemble(robot: Robot, q: Any) -> np.ndarray:
+def assemble(robot: Robot, q: ArrayLike) -> np.ndarray:
     """The coordinates of the spanning tree with all loops closed, from the guess q; actuated ones are kept."""
     s = Samples(robot, q=q).finite()
     kept = list(robot.driven)

@@ -227,13 +227,11 @@ def _size(Y: np.ndarray) -> float:
     return max(float(abs(Y).max(initial=0.0)), 1e-300)
 
 
-def null_columns_of_projected_regressor(Y: np.ndarray) -> np.ndarray:
-    """A basis of the changes of the numbers that the rows of the regressor don't show, columns of like sizes."""
-    return _null_columns(Y)[0]
-
-
 def _null_columns(Y: np.ndarray) -> tuple[np.ndarray, float]:
-    """The same, and the least singular value that shows anything, as a share of the largest."""
+    """A basis of the changes of the numbers that no row of Y shows, and the least singular value that shows anything.
+
+    The columns of the basis have like sizes; the singular value is a share of the largest.
+    """
     size = np.linalg.norm(Y, axis=0)
     size[size <= 1e-12 * max(float(size.max(initial=0.0)), 1e-300)] = np.inf  # rounding
     _, s, Vt = np.linalg.svd(np.linalg.qr(Y / size, mode="r"))

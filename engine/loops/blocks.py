@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..robot.model import Body, Coupling
-from .ties import Tie, way_from_base_to_tie
+from ..robot.model import Body, Coupling, way_from_base
+from .ties import Tie
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def loop_blocks(bodies: Sequence[Body], ties: Sequence[Tie], couplings: Sequence
 
 def _between(bodies: Sequence[Body], ends: Sequence[int]) -> tuple[int, ...]:
     """The bodies whose joints lie between those of several bodies, with these."""
-    ways = [way_from_base_to_tie(bodies, i) for i in ends]
+    ways = [way_from_base(bodies, i) for i in ends]
     shared = 0
     while shared < min(map(len, ways)) - 1 and len({one[shared] for one in ways}) == 1:
         shared += 1

@@ -9,7 +9,7 @@ Rows, steps, pivots and motions are chosen with numbers, in `branch_order_at_pos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -246,12 +246,17 @@ class Split:
 def mechanism_inverse_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of inverse dynamics."""
     key = (Inverse, wrenched) if wrenched else Inverse
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
+    return family_of_branch_texts(loops, key, lambda order: Inverse(loops, order, wrenched))
+
+
+def family_of_branch_texts(loops: Closure, key: Hashable, text: Callable[[Order], PartitionText]) -> TextFamily:
+    """The robot's family of this text, which takes the order of the branches; it is made once for the key."""
+
+    def family() -> TextFamily:
         there, lost = multipliers_in_equations(loops), NumericalError(singular_loop_message(loops.robot))
-        made = TextFamily(loops, lambda q: Inverse(loops, branch_order_at_position(loops, q, there), wrenched), lost)
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+        return TextFamily(loops, lambda q: text(branch_order_at_position(loops, q, there)), lost)
+
+    return loops.robot.made_once(key, family)
 
 
 def multipliers_in_equations(loops: Closure) -> np.ndarray:

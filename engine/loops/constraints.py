@@ -237,10 +237,7 @@ class Closure:
 
 def loop_closure(robot: Robot) -> Closure:
     """The robot's constraints, which are made once."""
-    result = robot.derived.get("closure")
-    if result is None:
-        result = robot.derived["closure"] = Closure(robot)
-    return result
+    return robot.made_once("closure", lambda: Closure(robot))
 
 
 def ties_of_mechanism(robot: Robot) -> tuple[Tie, ...]:
@@ -256,7 +253,10 @@ def misalignment_of_tie(type_: CutType, tied: Tied) -> tuple[list[float], float]
 
 
 def misalignment_angles_of_ties(type_: CutType, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same for many samples of the second frame's axes in the first one, which are the rows of s."""
+    """The angles of aligned rows and the whole angle, in many samples.
+
+    The rows of each s are the second frame's axes in the first frame.
+    """
     if type_.aligned == PARALLEL:
         axis = s[:, 2]
         across = np.hypot(axis[:, 0], axis[:, 1])

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..dynamics import quantities
 from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
-from ..machine.jit.parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from .constraints import loop_closure
 from .families import quick_mechanism_result, serve_mechanism_calls
 from .sensitivity import mechanism_accelerations_along_numbers
 from .slopes import Slopes, mechanism_slope_texts, mechanism_slopes_in_order
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 DERIVATIVES = "fdyn-derivatives"  # the name of the direct call
 OF_STATE = {"state": ("dq", "dqd"), "force": ("dtau",)}  # all other names are keys of the file
 
 
 def derivatives(
-    robot: Robot, q: Any, qd: Any, tau: Any, with_respect_to: str | Sequence[str] | None = None
+    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, with_respect_to: str | Sequence[str] | None = None
 ) -> dict[str, np.ndarray]:
     """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions.
 
@@ -47,7 +50,9 @@ def derivatives(
     return result
 
 
-def _chosen(robot: Robot, q: Any, qd: Any, tau: Any, wanted: str | Sequence[str]) -> dict[str, np.ndarray]:
+def _chosen(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wanted: str | Sequence[str]
+) -> dict[str, np.ndarray]:
     """The accelerations, and those derivatives that are wanted, in this order."""
     names = [wanted] if isinstance(wanted, str) else [*dict.fromkeys(wanted)]
     keys = [name for name in names if name not in OF_STATE]
@@ -59,7 +64,7 @@ def _chosen(robot: Robot, q: Any, qd: Any, tau: Any, wanted: str | Sequence[str]
     return result
 
 
-def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
+def _along_joints(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> dict[str, np.ndarray]:
     if (answer := quick_mechanism_result(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
         at_once: dict[str, np.ndarray] = answer
         return at_once

@@ -24,32 +24,39 @@ def pivot_order_of_constraints(K: np.ndarray) -> Pivots:
     Rounding errors decide nothing: what they leave in the place of a zero is none, and of equal entries the first is
     taken. So all runs of a mechanism through the same positions take the same pivots.
     """
-    K = np.array(K, dtype=float)
-    least = NOTHING * abs(K).max(initial=0.0)
-    rows, columns = list(range(len(K))), list(range(len(K)))
-    result: list[tuple[int, int]] = []
-    while rows:
-        part = abs(K[np.ix_(rows, columns)])
-        if (part > least).any():
-            part[part <= least] = 0.0
-        alone = [(r, int(np.argmax(part[i]))) for i, r in enumerate(rows) if (part[i] > 0.0).sum() == 1]
-        single = [(int(np.argmax(part[:, j])), c) for j, c in enumerate(columns) if (part[:, j] > 0.0).sum() == 1]
-        if alone:
-            r, c = alone[0][0], columns[alone[0][1]]
-        elif single:
-            r, c = rows[single[0][0]], single[0][1]
-        else:
-            i, j = np.unravel_index(int(np.argmax(part >= part.max() * (1 - EQUAL))), part.shape)
-            r, c = rows[int(i)], columns[int(j)]
-        if K[r, c] == 0.0:
-            break
-        result.append((r, c))
-        rows.remove(r)
-        columns.remove(c)
-        for s in rows:
-            K[s] = K[s] - K[s, c] / K[r, c] * K[r]
-            K[s, c] = 0.0
-    return tuple(result + list(zip(rows, columns)))
+    return tuple((r, c) for r, c in pivot_orders_of_many_constraints(np.array(K, dtype=float)[None])[0].tolist())
+
+
+def pivot_orders_of_many_constraints(K: np.ndarray) -> np.ndarray:
+    """The same for each of many matrices by itself: (matrices, pivots, 2)."""
+    K, (count, n) = K.copy(), K.shape[:2]
+    every, result = np.arange(count), np.zeros((count, n, 2), dtype=int)
+    least = NOTHING * abs(K).max(axis=(1, 2), initial=0.0)[:, None, None]
+    rows, columns = np.ones((2, count, n), dtype=bool)
+    going = np.ones(count, dtype=bool)
+    for place in range(n):
+        part = abs(K) * (rows[:, :, None] & columns[:, None])
+        part[(part <= least) & (part > least).any(axis=(1, 2), keepdims=True)] = 0.0
+        there = part > 0.0
+        alone, single = rows & (there.sum(axis=2) == 1), columns & (there.sum(axis=1) == 1)
+        large = part >= part.max(axis=(1, 2), initial=0.0, keepdims=True) * (1 - EQUAL)
+        large &= rows[:, :, None] & columns[:, None]
+        r, c = divmod(large.reshape(count, -1).argmax(axis=1), n)
+        by_column = single.any(axis=1)
+        c = np.where(by_column, single.argmax(axis=1), c)
+        r = np.where(by_column, part[every, :, c].argmax(axis=1), r)
+        by_row = alone.any(axis=1)
+        r = np.where(by_row, alone.argmax(axis=1), r)
+        c = np.where(by_row, part[every, r].argmax(axis=1), c)
+        going &= K[every, r, c] != 0.0  # else what is left follows in its order
+        r, c = np.where(going, r, rows.argmax(axis=1)), np.where(going, c, columns.argmax(axis=1))
+        result[:, place, 0], result[:, place, 1] = r, c
+        rows[every, r] = columns[every, c] = False
+        with np.errstate(all="ignore"):
+            factors = np.where(rows & going[:, None], K[every, :, c] / K[every, r, c][:, None], 0.0)
+            K = K - np.where(factors[:, :, None] != 0.0, factors[:, :, None] * K[every, r][:, None], 0.0)
+        K[every, :, c] = np.where(rows, 0.0, K[every, :, c])
+    return result
 
 
 def pivot_margin_of_constraints(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:

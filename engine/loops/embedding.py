@@ -30,8 +30,8 @@ from ..dynamics.sweeps import (
     sweep_outward_again,
 )
 from ..dynamics.transfer import inertia_at_parent, motion_at_child, wrench_at_parent
+from ..machine.program.nodes import folded
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import folded
 from ..robot.model import Body
 from .blocks import Block
 from .division import Portion

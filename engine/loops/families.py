@@ -11,7 +11,7 @@ from ..dynamics.direct import aim_direct_call
 from ..dynamics.samples import dynamics_without_numbers_error
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
-from ..machine.jit.parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from .constraints import Closure
 from .partition import best_partition
@@ -83,14 +83,10 @@ class TextFamily:
 
 def reduced_mechanism_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of inertia and bias in these coordinates."""
-    key = Reduced, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(
-            loops, lambda q: Reduced(loops, best_partition(loops, q, (), independent)), coordinates=independent
-        )
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    text = lambda q: Reduced(loops, best_partition(loops, q, (), independent))  # noqa: E731
+    return loops.robot.made_once(
+        (Reduced, tuple(independent)), lambda: TextFamily(loops, text, coordinates=independent)
+    )
 
 
 def quick_mechanism_result(what: Hashable, key: Hashable, robot: Robot, *groups: Any) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..machine.jit import choice
 from ..machine.jit.offer import Offer
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Program, Recording
 
 GapText = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]]
 

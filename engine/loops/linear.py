@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,10 +27,13 @@ from .search import CLOSED
 from .slopes import Displaced
 from .texts import CHECKS, NEAR, Arguments, PartitionText
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
 
 
-def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
+def linearize(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> dict[str, Any]:
     """Matrices A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of actuated joints.
 
     `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
@@ -42,7 +45,7 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
 
 
 @dynamics_call_with_checked_results
-def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
+def _closed(robot: Robot, q: ArrayLike, qd: ArrayLike | None, tau: ArrayLike | None) -> dict[str, Any]:
     """The linearised equations of a mechanism with its loops closed, in its independent coordinates."""
     s = Samples(robot, q=q, qd=np.zeros(robot.nv) if qd is None else qd).finite()
     if s.count is not None:
@@ -113,14 +116,10 @@ def _followed(
 
 def _following(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of motions in these coordinates."""
-    key = Following, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(
-            loops, lambda q: Following(loops, best_partition(loops, q, (), independent)), coordinates=independent
-        )
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    text = lambda q: Following(loops, best_partition(loops, q, (), independent))  # noqa: E731
+    return loops.robot.made_once(
+        (Following, tuple(independent)), lambda: TextFamily(loops, text, coordinates=independent)
+    )
 
 
 class Following(PartitionText):
@@ -181,9 +180,7 @@ class Linear(Displaced):
 
 def linearized_mechanism_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of linearised equations in these coordinates."""
-    key = Linear, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(loops, lambda q: Linear.at(loops, q, independent), coordinates=independent)
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    return loops.robot.made_once(
+        (Linear, tuple(independent)),
+        lambda: TextFamily(loops, lambda q: Linear.at(loops, q, independent), coordinates=independent),
+    )

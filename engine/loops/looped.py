@@ -11,9 +11,9 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..dynamics.number_symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.one_body import Motion, rate_tensor
 from ..dynamics.spatial import add
-from ..dynamics.symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.vanishing import joint_pivot_loss
 from ..machine.jit.phases import PhasedStep, settled_kernel_elements
 from ..machine.jit.rolled_steps import Elements, Sweep, SweepProgram
@@ -21,7 +21,6 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Coupling
 from ..robot.placement import Placement
 from .blocks import Block
-from .closing import Openness, closing_margins_of_loops
 from .constraints import Closure
 from .division import Portion, partition_portions
 from .elimination import Elimination, pivot_margin_of_constraints
@@ -34,6 +33,7 @@ from .embedding import (
     embed_loops_third_sweep,
     freedom_pivots_of_loop_group,
 )
+from .openness import Openness, closing_margins_of_loops
 from .partition import Partition
 from .ties import Side, Tie
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..dynamics import calls as tree
 from ..dynamics import quantities
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError, NumericalError
-from ..machine.jit.parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from . import accelerations, branches, effort
 from .assembly import assemble
@@ -25,13 +25,16 @@ from .reactions import Reactions, wrenches_of_multipliers
 from .reactions import mechanism_wrench_texts as texts_of_reactions
 from .texts import Reduced
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 # names of direct calls, and of the coordinates of reduced equations
 REACTIONS, REDUCED, COORDINATES = "reactions", "reduced", "coordinates of reduced equations"
 
-Wrenches = Mapping[str, Any]
+Wrenches = Mapping[str, "ArrayLike"]
 
 
-def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+def inverse(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces of the actuated joints and of `actuators` for this motion, of least weighted norm where they share."""
     result: np.ndarray
     if wrenches is None and (answer := quick_mechanism_result("inverse", Inverse, robot, q, qd, qdd)) is not None:
@@ -55,7 +58,7 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
     return result if s.count is not None else result[0]
 
 
-def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+def forward(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None) -> np.ndarray:
     """The accelerations of all tree joints under these forces."""
     result: np.ndarray
     if (
@@ -75,7 +78,7 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     return qdd if s.count is not None else qdd[0]
 
 
-def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
+def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The inertia matrix and the bias in the actuated coordinates, if these are as many as the freedoms.
 
     Otherwise the coordinates are those that are independent in the robot's first position, as far as they serve.
@@ -118,7 +121,9 @@ def independent_coordinates(loops: Closure, q: np.ndarray) -> list[int]:
     return own
 
 
-def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
+def reactions(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches | None = None
+) -> dict[str, np.ndarray]:
     """The wrench at every joint, and of each cut what its first link exerts on the second, base-frame axes."""
     if wrenches is None and (answer := quick_mechanism_result(REACTIONS, Reactions, robot, q, qd, qdd)) is not None:
         at_once: dict[str, np.ndarray] = answer

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.spatial import Factor, Vector
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..errors import DenocError, InputError
 from ..machine.program.scalars import as_floats
+from ..robot.file_number import FileNumber, robot_file_number
 from ..robot.model import Body, Coupling, Robot, Three
-from ..robot.nearby import FileNumber, robot_file_number
 from ..robot.placement import Placement, turn_matrix_of
 from .constraints import Closure, loop_closure
 from .ties import Side, Tie
@@ -77,12 +77,7 @@ def mechanism_numbers_along_key(robot: Robot, key: object) -> Direction:
 
     They are differences of the eighth order between nearby robots' numbers, and about as exact as these are.
     """
-    known: Direction | None = robot.derived.get((Direction, key))
-    if known is None:
-        known = robot.derived.setdefault(
-            (Direction, key), Direction(str(key), _slopes(robot, robot_file_number(robot, key)))
-        )
-    return known
+    return robot.made_once((Direction, key), lambda: Direction(str(key), _slopes(robot, robot_file_number(robot, key))))
 
 
 def _slopes(robot: Robot, at: FileNumber) -> tuple[tuple[Path, float, float], ...]:

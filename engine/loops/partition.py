@@ -9,8 +9,8 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .constraints import Closure
-from .elimination import Elimination, Pivots, pivot_order_of_constraints
-from .rank import constraint_null_space, independent_constraint_rows
+from .elimination import Elimination, Pivots, pivot_orders_of_many_constraints
+from .rank import constraint_null_space, independent_constraint_rows_of_many
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Partition:
         return self.share_of(self.pivots_at(J), signed=signed)
 
     def share_of(self, now: np.ndarray, *, signed: bool = True) -> float:
-        """The same from the pivots of a position; 0 where elimination has come to nothing."""
+        """The share of the pivot that has lost most, by those of a position; 0 where elimination comes to nothing."""
         shares = now / np.array(self.pivots)
         if not np.isfinite(shares).all():
             return 0.0
@@ -71,27 +71,63 @@ def best_partition(
     J, _ = loops.jacobian(q)
     scaled = loops.scaled(J)
     groups = constraint_groups_of_subsystems(loops) if basis == "independent" else [(range(loops.m), range(nv))]
-    rows: list[int] = []
-    chosen: list[int] = []
-    for own_rows, speeds in groups:
-        few, dependent = _picked(loops, scaled, own_rows, speeds, given, preferred)
-        rows += few
-        chosen += [k for k in speeds if k not in given and k not in dependent]
-    rows, chosen = sorted(rows), sorted(chosen)
+    ((_, rows, chosen),) = _chosen_of_many(loops, scaled[None], groups, given, preferred)
     N = np.eye(nv)[chosen]
     if basis in ("qr", "svd") and chosen:
         A = np.concatenate([scaled[rows], np.eye(nv)[list(given)]])
         whole = np.linalg.qr(A.T, mode="complete")[0][:, len(A) :] if basis == "qr" else constraint_null_space(A)
         N = whole.T / loops.column_scale
     K = np.concatenate([J[rows], np.eye(nv)[list(given)], N])
-    order = _order(loops, K, rows, [*rows, *([-1] * (len(K) - len(rows)))], groups)
+    size = K * loops.column_scale
+    size[: len(rows)] = scaled[rows]
+    order = _pivots(_orders_of_many(size[None], rows, groups)[0])
     values = as_floats(Elimination(K.tolist(), order).pivots) if len(K) == nv else []
     return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values))
+
+
+def best_partitions_of_many(
+    loops: Closure, J: np.ndarray, given: Sequence[int], preferred: Sequence[int]
+) -> list[tuple[Partition, np.ndarray]]:
+    """The partitions that are best at positions with these scaled Jacobians, as `best_partition` has each.
+
+    With each of them are the places of the positions for which it is; none has pivots, and those that don't fill the
+    matrix K are left out.
+    """
+    nv, groups, result = loops.robot.nv, constraint_groups_of_subsystems(loops), list[tuple[Partition, np.ndarray]]()
+    for these, rows, chosen in _chosen_of_many(loops, J, groups, given, preferred):
+        N = np.eye(nv)[chosen]
+        if len(rows) + len(given) + len(chosen) != nv:
+            continue
+        units = np.broadcast_to(np.concatenate([np.eye(nv)[list(given)], N]), (len(these), nv - len(rows), nv))
+        orders = _orders_of_many(np.concatenate([J[these][:, rows], units], axis=1), rows, groups)
+        each, which = np.unique(orders, axis=0, return_inverse=True)
+        for k, order in enumerate(each):
+            part = Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), _pivots(order), ())
+            result.append((part, these[which.ravel() == k]))
+    return result
 
 
 def constraint_groups_of_subsystems(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:
     """The rows and the speeds of each subsystem, which have nothing to do with those of others."""
     return [(loops.rows_of(block), block.speeds) for block in loops.blocks]
+
+
+def _chosen_of_many(
+    loops: Closure,
+    scaled: np.ndarray,
+    groups: Sequence[tuple[Sequence[int], Sequence[int]]],
+    given: Sequence[int],
+    preferred: Sequence[int],
+) -> list[tuple[np.ndarray, list[int], list[int]]]:
+    """The independent rows and speeds at many positions, and the places of the positions that have them."""
+    found = [(np.arange(len(scaled)), list[int](), list[int]())]
+    for rows, speeds in groups:
+        found = [
+            (these[some], sorted([*before, *few]), sorted([*chosen, *free]))
+            for these, before, chosen in found
+            for some, few, free in _picked(loops, scaled[these], rows, speeds, given, preferred)
+        ]
+    return found
 
 
 def _picked(
@@ -101,14 +137,25 @@ def _picked(
     speeds: Sequence[int],
     given: Sequence[int],
     preferred: Sequence[int],
-) -> tuple[list[int], list[int]]:
-    """Independent rows of these, and as many dependent speeds of these."""
+) -> list[tuple[np.ndarray, list[int], list[int]]]:
+    """Independent rows of these and independent speeds of these, with the places of the positions that have them."""
+    free = [k for k in speeds if k not in given]
     if not len(rows):
-        return [], []
-    own = scaled[np.ix_(rows, speeds)]
+        return [(np.arange(len(scaled)), [], free)]
+    own, result = scaled[:, list(rows)][:, :, list(speeds)], []
     row_groups, speed_groups = partition_search_orders(loops, rows, speeds, given, preferred)
-    few = sorted(independent_constraint_rows(own, row_groups))
-    return [rows[r] for r in few], [speeds[j] for j in independent_constraint_rows(own[few].T, speed_groups)]
+    for few, these in _alike(independent_constraint_rows_of_many(own, row_groups)):
+        turned = own[these][:, few].transpose(0, 2, 1)
+        for dependent, some in _alike(independent_constraint_rows_of_many(turned, speed_groups)):
+            bound = {speeds[j] for j in dependent}
+            result.append((these[some], [rows[r] for r in few], [k for k in free if k not in bound]))
+    return result
+
+
+def _alike(picks: np.ndarray) -> list[tuple[list[int], np.ndarray]]:
+    """The sets that occur among rows of picks, which are filled up with −1, and the rows that have them."""
+    each, which = np.unique(np.sort(picks, axis=1), axis=0, return_inverse=True)
+    return [([k for k in one if k >= 0], np.flatnonzero(which.ravel() == n)) for n, one in enumerate(each.tolist())]
 
 
 def partition_search_orders(
@@ -124,23 +171,25 @@ def partition_search_orders(
     ]
 
 
-def _order(
-    loops: Closure,
-    K: np.ndarray,
-    rows: Sequence[int],
-    names: Sequence[int],
-    groups: Sequence[tuple[Sequence[int], Sequence[int]]],
-) -> Pivots:
-    """A good order of pivots of K, subsystem by subsystem."""
-    size = K * loops.column_scale
-    size[: len(rows)] *= loops.row_scale[list(rows)][:, None]
-    size = size / np.maximum(abs(size).max(axis=1, initial=0.0), 1e-300)[:, None]
-    result: list[tuple[int, int]] = []
+def _orders_of_many(
+    size: np.ndarray, rows: Sequence[int], groups: Sequence[tuple[Sequence[int], Sequence[int]]]
+) -> np.ndarray:
+    """Good orders of pivots of scaled matrices K with these rows, subsystem by subsystem: (matrices, pivots, 2)."""
+    size = size / np.maximum(abs(size).max(axis=2, initial=0.0), 1e-300)[:, :, None]
+    names = [*rows, *([-1] * (size.shape[1] - len(rows)))]
+    result = []
     for own_rows, speeds in groups:
         wanted = set(own_rows)
-        places = [r for r, name in enumerate(names) if (name in wanted if name >= 0 else size[r, list(speeds)].any())]
-        result += [(places[r], speeds[k]) for r, k in pivot_order_of_constraints(size[np.ix_(places, speeds)])]
-    return tuple(result)
+        places = [
+            r for r, name in enumerate(names) if (name in wanted if name >= 0 else size[0, r, list(speeds)].any())
+        ]
+        order = pivot_orders_of_many_constraints(size[:, places][:, :, list(speeds)])
+        result.append(np.stack([np.array(places)[order[..., 0]], np.array(speeds)[order[..., 1]]], axis=2))
+    return np.concatenate([np.zeros((len(size), 0, 2), dtype=int), *result], axis=1)
+
+
+def _pivots(order: np.ndarray) -> Pivots:
+    return tuple((r, c) for r, c in order.tolist())
 
 
 def independent_speeds(loops: Closure, J: np.ndarray) -> list[int]:

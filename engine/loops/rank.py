@@ -21,7 +21,7 @@ def independent_constraint_rows(vectors: np.ndarray, groups: Sequence[Sequence[i
 def independent_constraint_rows_of_many(
     vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: float = TINY
 ) -> np.ndarray:
-    """The same for each of many matrices by itself, in a row that is filled up with −1."""
+    """The places of independent rows of each of many matrices, in a row that is filled up with −1."""
     rest, everyone = vectors.copy(), np.arange(len(vectors))
     least = tiny * np.maximum(np.sqrt((rest**2).sum(axis=2)).max(axis=1, initial=0.0), 1e-300)
     result: list[np.ndarray] = []

@@ -12,16 +12,15 @@ from ..dynamics.spatial import Matrix, Vector, add, dot, scale, to_parent_axes, 
 from ..dynamics.sweeps import sweep_tree
 from ..dynamics.wrenches import wrenches_on_bodies
 from ..errors import NumericalError
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from ..robot.placement import Placement
 from .branches import (
     Inverse,
     Split,
-    branch_order_at_position,
+    family_of_branch_texts,
     loop_actuator_efforts,
-    multipliers_in_equations,
     singular_loop_message,
 )
 from .constraints import Closure
@@ -191,12 +190,7 @@ def multipliers_of_constraints(
 def mechanism_wrench_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The robot's texts of all wrenches of a motion."""
     key = (Reactions, wrenched) if wrenched else Reactions
-    known: TextFamily | None = loops.robot.derived.get(key)
-    if known is None:
-        there, lost = multipliers_in_equations(loops), NumericalError(singular_loop_message(loops.robot))
-        made = TextFamily(loops, lambda q: Reactions(loops, branch_order_at_position(loops, q, there), wrenched), lost)
-        known = loops.robot.derived.setdefault(key, made)
-    return known
+    return family_of_branch_texts(loops, key, lambda order: Reactions(loops, order, wrenched))
 
 
 def mechanism_multiplier_texts(loops: Closure) -> TextFamily:

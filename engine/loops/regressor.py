@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from ..dynamics import regressor as tree
 from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
-from ..errors import NumericalError
 from ..machine.program.dual import Dual, dual_derivative, dual_value
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
@@ -20,20 +19,21 @@ from .branches import (
     Inverse,
     Order,
     Split,
-    branch_order_at_position,
+    family_of_branch_texts,
     loop_actuator_efforts,
-    multipliers_in_equations,
-    singular_loop_message,
 )
 from .constraints import Closure, loop_closure
 from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls
 from .mechanism import mechanism_has_enough_actuators
 from .texts import Arguments
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 REGRESSOR = "regressor"  # the name of the direct call
 
 
-def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     """The matrix Y of `inverse = Y @ numbers`, with a column for each number that `parameters` names.
 
     The forces are those of `inverse`, with loops those of the actuators; wrenches that act on the robot and
@@ -51,7 +51,7 @@ def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
     return result
 
 
-def _of_actuators(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+def _of_actuators(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
     if (answer := quick_mechanism_result(REGRESSOR, Regressor, robot, q, qd, qdd)) is not None:
         at_once: np.ndarray = answer
         return at_once.reshape(shape_of_mechanism_regressor(robot))
@@ -72,12 +72,7 @@ def shape_of_mechanism_regressor(robot: Robot) -> tuple[int, int]:
 
 def _family(loops: Closure) -> TextFamily:
     """The family of the robot's texts of its regressor."""
-    result: TextFamily | None = loops.robot.derived.get(Regressor)
-    if result is None:
-        there, lost = multipliers_in_equations(loops), NumericalError(singular_loop_message(loops.robot))
-        made = TextFamily(loops, lambda q: Regressor(loops, branch_order_at_position(loops, q, there)), lost)
-        result = loops.robot.derived.setdefault(Regressor, made)
-    return result
+    return family_of_branch_texts(loops, Regressor, lambda order: Regressor(loops, order))
 
 
 class Regressor(Inverse):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..dynamics.direct import direct_call
 from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.number_symbols import Path
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import add, scale
-from ..dynamics.symbols import Path
 from ..errors import InputError, NumericalError
-from ..machine.jit.parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
@@ -26,6 +26,9 @@ from .numbers import Direction, Numbers, mechanism_numbers_along_key, mechanism_
 from .partition import Partition, independent_speeds
 from .slopes import Displaced
 from .texts import Arguments
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class AlongNumbers(Displaced):
@@ -99,7 +102,7 @@ class AlongNumbers(Displaced):
 
 
 def mechanism_accelerations_along_numbers(
-    robot: Robot, q: Any, qd: Any, tau: Any, keys: Sequence[str]
+    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, keys: Sequence[str]
 ) -> dict[str, np.ndarray]:
     """The accelerations `qdd`, and their derivatives along the numbers of the file that these keys lead to, by key."""
     what = (AlongNumbers, *keys)
@@ -122,7 +125,7 @@ def mechanism_accelerations_along_numbers(
 
 
 def _generally(
-    robot: Robot, what: Hashable, directions: Sequence[Direction], q: Any, qd: Any, tau: Any
+    robot: Robot, what: Hashable, directions: Sequence[Direction], q: ArrayLike, qd: ArrayLike, tau: ArrayLike
 ) -> dict[str, np.ndarray]:
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     loops, arrays = loop_closure(robot), {name: s.rows(name) for name in AlongNumbers.inputs}
@@ -151,11 +154,6 @@ def _in_order(robot: Robot, directions: Sequence[Direction]) -> tuple[Part, ...]
 
 def _family(loops: Closure, what: Hashable, directions: Sequence[Direction], independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts in these directions and coordinates."""
+    text = lambda q: AlongNumbers.at(loops, q, independent, (), directions)  # noqa: E731
     key = "texts", what, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(
-            loops, lambda q: AlongNumbers.at(loops, q, independent, (), directions), coordinates=independent
-        )
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    return loops.robot.made_once(key, lambda: TextFamily(loops, text, coordinates=independent))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..dynamics.derivatives import SLOPES, coordinates_along_speeds, derivative_matrices_by_rows
 from ..dynamics.spatial import add, scale
 from ..dynamics.sweeps import sweep_tree
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
@@ -86,8 +86,5 @@ class Slopes(Displaced):
 
 def mechanism_slope_texts(loops: Closure) -> TextFamily:
     """The family of the robot's texts of derivatives."""
-    result: TextFamily | None = loops.robot.derived.get(Slopes)
-    if result is None:
-        made = TextFamily(loops, lambda q: Slopes.at(loops, q, loops.robot.driven))
-        result = loops.robot.derived.setdefault(Slopes, made)
-    return result
+    robot = loops.robot
+    return robot.made_once(Slopes, lambda: TextFamily(loops, lambda q: Slopes.at(loops, q, robot.driven)))

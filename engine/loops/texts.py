@@ -15,24 +15,24 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ..dynamics.number_symbols import dynamics_program_shared_by_shape
 from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import dynamics_program_shared_by_shape
 from ..dynamics.wrenches import Applied, constant_wrenches, wrenches_on_bodies
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
-from ..machine.jit.parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Coupling, Three
-from .closing import closing_margins_of_loops
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin_of_constraints
 from .exchange import exchanged
 from .methods import MethodParameters, Problem, reduced_by_closure_method
+from .openness import closing_margins_of_loops
 from .partition import Partition
 from .ties import Side, Tied
 
@@ -118,7 +118,7 @@ class PartitionText(ABC):
         return [*constant_wrenches(self.loops.robot), *own]
 
     def acting(self, given: Arguments) -> tuple[Wrenches, list[Load]]:
-        """The same wrenches on bodies."""
+        """The wrenches of the robot and the caller on bodies."""
         return wrenches_on_bodies(self.loops.robot.tree, self.applied(given))
 
     def closing(self, q: list[Scalar], qd: list[Scalar], tied: Sequence[Tied]) -> list[Scalar]:
@@ -153,7 +153,7 @@ class PartitionText(ABC):
 
     @cached_property
     def _bodies(self) -> tuple[Body, ...]:
-        """Those of the plain text, which is to do the same as the program where loops are closed but for rounding."""
+        """The bodies of the plain text, which does what the program does where loops are closed but for rounding."""
         return self.regrouped() if self.exchanges else self.loops.bodies
 
     def regrouped(self) -> tuple[Body, ...]:
@@ -166,7 +166,7 @@ class PartitionText(ABC):
         return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]]).gathered()
 
     def shared(self) -> Shared:
-        """The same for all mechanisms of this structure, in whatever position their coordinates were chosen."""
+        """The program that all mechanisms of this structure share, wherever their coordinates were chosen."""
         loops, robot = self.loops, self.loops.robot
         seats = robot.tree.seats, robot.parts.seats
         ties = [(one.links, one.frames, one.rows) for one in loops.ties]

@@ -31,7 +31,7 @@ from ..dynamics.spatial import (
 )
 from ..dynamics.transfer import placement_of_body
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Tree
+from ..robot.model import Body, Tree, way_from_base
 from ..robot.placement import Placement
 from .contacts import CONTACTS
 from .row_kinds import AT_REST, ON_POSITIONS, Row, TiePlace, TieRate, unit_row_of_tie
@@ -66,7 +66,7 @@ def tie_between_links(
 ) -> Tie:
     """A tie between frames on two links, whose chains start where their ways to the base meet."""
     seats = [tree.seats[link] for link in links]
-    ways = [way_from_base_to_tie(tree.bodies, body) for body, _ in seats]
+    ways = [way_from_base(tree.bodies, body) for body, _ in seats]
     shared = 0
     while shared < min(map(len, ways)) and ways[0][shared] == ways[1][shared]:
         shared += 1
@@ -75,15 +75,6 @@ def tie_between_links(
         for way, (_, seat), frame in zip(ways, seats, frames)
     )
     return Tie(name, links, frames, first, second, tuple(rows))
-
-
-def way_from_base_to_tie(bodies: Sequence[Body], body: int | None) -> list[int]:
-    """Bodies on the way from the base to this one."""
-    way: list[int] = []
-    while body is not None:
-        way.insert(0, body)
-        body = bodies[body].parent
-    return way
 
 
 class Tied:

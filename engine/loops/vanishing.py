@@ -91,7 +91,7 @@ def _shares(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray,
 
 
 def _by_subsystems(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by the recursion itself, whose pivots these are."""
+    """The pivots and what goes with them, by the recursion itself, which divides by these pivots."""
     pivots, whole = (np.array(as_floats(values)) for values in _eliminated(loops, part, q.tolist()))
     return pivots, whole, np.array(part.independent, dtype=int)
 
@@ -135,7 +135,7 @@ def freedom_pivots_are_sound(loops: Closure, part: Partition, q: Sequence[Scalar
 
 
 def _all_at_once(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by the full matrices."""
+    """The pivots and what goes with them, by the full matrices."""
     nv, count = loops.robot.nv, len(part.N)
     M = np.array(inertia_matrix(loops.bodies, q.tolist(), nv), dtype=float)
     try:

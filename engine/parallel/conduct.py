@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from .legs import legs
 from .node import Message
 from .part import LegPart, euler_parameters_of_platform, parts_by_legs
 from .steps import TASKS
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 BATCH = 1000  # samples of one message, at most
 
@@ -58,14 +61,16 @@ class Distributed:
 
     # ---- the tasks
 
-    def kinematics(self, q: Any, qd: Any, qdd: Any) -> tuple[np.ndarray, np.ndarray]:
+    def kinematics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(qd, qdd) of all joints, from those of the independent ones."""
         s = Samples(self.robot, q=q, qd=qd, qdd=qdd).finite()
         self.begin(self._choose_independent(s))
         answers = self._run_batches("kinematics", s, None, ("rates", "accelerations"))
         return self._gathered(s, answers, "qd"), self._gathered(s, answers, "qdd")
 
-    def inverse(self, q: Any, qd: Any, qdd: Any, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
+    def inverse(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None
+    ) -> np.ndarray:
         """Forces of the actuators, as `denoc.inverse` gives them."""
         s = Samples(self.robot, q=q, qd=qd, qdd=qdd).finite()
         independent = self._choose_independent(s)
@@ -87,10 +92,10 @@ class Distributed:
 
     def forward(
         self,
-        q: Any,
-        qd: Any,
-        tau: Any,
-        wrenches: Mapping[str, Any] | None = None,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Mapping[str, ArrayLike] | None = None,
         independent: Sequence[int] | None = None,
     ) -> np.ndarray:
         """Accelerations, as `denoc.forward` gives them."""
@@ -98,10 +103,10 @@ class Distributed:
 
     def moved(
         self,
-        q: Any,
-        qd: Any,
-        tau: Any,
-        wrenches: Mapping[str, Any] | None = None,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Mapping[str, ArrayLike] | None = None,
         independent: Sequence[int] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(qd, qdd) of all joints, from the speeds of the independent ones."""
@@ -126,7 +131,7 @@ class Distributed:
         return independent_speeds(self.loops, self.loops.jacobian(q[0])[0])
 
     def _run_batches(
-        self, task: str, s: Samples, wrenches: Mapping[str, Any] | None, given: Sequence[str]
+        self, task: str, s: Samples, wrenches: Mapping[str, ArrayLike] | None, given: Sequence[str]
     ) -> list[Message]:
         """The last answers, one for each leg, over all batches of samples."""
         rows = {name: s.rows(name) for name in s.arrays}

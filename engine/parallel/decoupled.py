@@ -14,7 +14,7 @@ here it may be any, so the contribution of kept joints beyond a joint is subtrac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .legs import Parallel, legs
 from .moving_links import MovingLink, moving_links_of_parallel_robot, parallel_propagation_matrix
 from .platform_geometry import PlatformGeometry
 from .projector import leg_projector_left_part, leg_projector_without_direction
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass
@@ -65,14 +68,16 @@ class Chains:
 
 
 @dynamics_call_with_checked_results
-def parallel_matrices(robot: Robot, q: Any, qd: Any = None, platform: str | None = None) -> dict[str, Any]:
+def parallel_matrices(
+    robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, platform: str | None = None
+) -> dict[str, Any]:
     """N_l, N_c, N_d with t = N_l N_c N_d θ̇_a, M, I = Nᵀ M N, J, J_e and K of one state, base-frame axes.
 
     θ̇_a are the actuated speeds (with more actuators than freedoms, independent ones), named by `independent`; J gives
     all speeds of the spanning tree from them, J_e the platform's twist, K is the sum of the legs' projections.  Twists
     are in `order`, leg by leg, the platform last; rotor inertias are in I.  With `qd`, t is there too.
     """
-    s = Samples(robot, q=q, **({} if qd is None else {"qd": qd})).finite()
+    s = (Samples(robot, q=q) if qd is None else Samples(robot, q=q, qd=qd)).finite()
     if s.count is not None:
         raise InputError("the matrices are made for one state at a time", found=f"{s.count} samples")
     s.arrays.setdefault("qd", np.zeros(robot.nv))

@@ -122,6 +122,4 @@ class HangingText(PartitionText):
 
 def hanging_text(loops: Closure, parts: Parallel) -> HangingText:
     """The robot's text for these parts, which is made once."""
-    key = HangingText, parts.platform
-    known: HangingText | None = loops.robot.derived.get(key)
-    return known if known is not None else loops.robot.derived.setdefault(key, HangingText(loops, parts))
+    return loops.robot.made_once((HangingText, parts.platform), lambda: HangingText(loops, parts))

@@ -6,11 +6,10 @@ actuators, such as massless joints that only measure the platform's place, is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import InputError, did_you_mean
-from ..robot.model import Robot
+from ..robot.model import Robot, way_from_base
 
 SHAPE = "legs that hang on the base, and on the platform by one joint each"
 
@@ -49,10 +48,9 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
             allowed="cuts that are joints; all other calls take what rolls or skates",
         )
     _refuse_springs_over_joints(robot)
-    split = robot.derived.get(("legs", platform))
-    if split is None:
-        split = robot.derived["legs", platform] = _named(robot, platform) if platform is not None else _likely(robot)
-    return split
+    return robot.made_once(
+        ("legs", platform), lambda: _named(robot, platform) if platform is not None else _likely(robot)
+    )
 
 
 def _refuse_springs_over_joints(robot: Robot) -> None:
@@ -143,7 +141,7 @@ def _split(robot: Robot, platform: str, body: int) -> Parallel:
     seen = {body}
     chains = []
     for tip, cut in tips:
-        chain = tuple(_way(robot, tip))
+        chain = tuple(way_from_base(tree.bodies, tip))
         if seen.intersection(chain):
             names = [link.name for link in robot.links if tree.seats[link.name][0] in seen.intersection(chain)]
             raise InputError(
@@ -179,10 +177,3 @@ def _leg(robot: Robot, chain: tuple[int, ...], platform: int, number: int | None
         bodies=bodies,
         speeds=tuple(k for i in bodies for k in robot.tree.bodies[i].speeds),
     )
-
-
-def _way(robot: Robot, tip: int | None) -> Iterator[int]:
-    """Bodies on the way from the base to this one."""
-    if tip is not None:
-        yield from _way(robot, robot.tree.bodies[tip].parent)
-        yield tip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,13 +27,21 @@ from .legs import Parallel, legs
 from .platform_geometry import LegHold, PlatformGeometry, unlike_actuators
 from .platform_text import platform_texts
 
-Wrenches = Mapping[str, Any]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Wrenches = Mapping[str, "ArrayLike"]
 BY_PARTS = "inverse by parts"  # the name of the direct calls
 SHARINGS = ("least", "even", "conditioned")
 
 
 def platform_inverse(
-    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, platform: str | None = None
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    platform: str | None = None,
 ) -> np.ndarray:
     """Forces of the actuators, as `inverse` gives them, from the legs without platform and the platform without legs.
 
@@ -52,7 +60,7 @@ def _call(robot: Robot, platform: str | None, links: tuple[str, ...]) -> Callabl
     """The robot's direct call for this platform, and for wrenches on these links."""
     legs(robot, platform)
 
-    def general(q: Any, qd: Any, qdd: Any, *sixes: Any) -> np.ndarray:
+    def general(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *sixes: Any) -> np.ndarray:
         return _generally(robot, q, qd, qdd, dict(zip(links, sixes)), platform)
 
     widths = robot.nq, robot.nv, robot.nv
@@ -60,8 +68,10 @@ def _call(robot: Robot, platform: str | None, links: tuple[str, ...]) -> Callabl
 
 
 @dynamics_call_with_checked_results
-def _generally(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches, platform: str | None) -> np.ndarray:
-    """The same in the general way."""
+def _generally(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches, platform: str | None
+) -> np.ndarray:
+    """The actuators' forces for arguments of any kind, which are checked."""
     s, parts, loops = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), legs(robot, platform), loop_closure(robot)
     wrenched, w = s.acting(wrenches)
     if s.count == 0:
@@ -83,9 +93,9 @@ def _generally(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches, plat
 @dynamics_call_with_checked_results
 def inverse_by_platform_shares(
     robot: Robot,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
     wrenches: Wrenches | None = None,
     sharing: str = "even",
     platform: str | None = None,
@@ -117,7 +127,7 @@ def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, s
     rows = []
     for n in range(s.count or 1):
         one = Samples(s.robot, **{name: s.rows(name)[n] for name in s.arrays})
-        alone = {name: x[n] if np.ndim(x) == 2 else x for name, x in (wrenches or {}).items()}
+        alone = {name: np.asarray(x)[n] if np.ndim(x) == 2 else x for name, x in (wrenches or {}).items()}
         rows.append(_all_or_one_by_one(one, parts, alone, sharing)[0])
     return np.array(rows)
 
@@ -203,18 +213,18 @@ def platform_wrench(geometry: PlatformGeometry, wrenches: Wrenches | None) -> np
 
 def _without_platform(robot: Robot, parts: Parallel) -> Robot:
     """The same robot with a massless platform on which no wrench acts."""
-    legs_alone = robot.derived.get(("without platform", parts.body))
-    if legs_alone is None:
+
+    def legs_alone() -> Robot:
         bodies = list(robot.tree.bodies)
         bodies[parts.body] = replace(bodies[parts.body], E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
         ours = _links_on(robot, parts.body)
-        legs_alone = replace(
+        return replace(
             robot,
             tree=replace(robot.tree, bodies=tuple(bodies)),
             wrenches=tuple(one for one in robot.wrenches if one.link not in ours),
         )
-        robot.derived["without platform", parts.body] = legs_alone
-    return legs_alone
+
+    return robot.made_once(("without platform", parts.body), legs_alone)
 
 
 def _links_on(robot: Robot, body: int) -> set[str]:

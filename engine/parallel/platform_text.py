@@ -259,12 +259,8 @@ def _pivots(robot: Robot, A: np.ndarray, scaled: np.ndarray) -> tuple[Pivots, tu
 
 def platform_texts(loops: Closure, parts: Parallel, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of inverse dynamics by these parts."""
-    key = PlatformInverse, parts.platform, wrenched
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        lost = NumericalError(singular_loop_message(loops.robot))
-        made = TextFamily(
-            loops, lambda q: PlatformInverse(loops, parts, platform_order_at(loops, parts, q), wrenched), lost
-        )
-        result = loops.robot.derived.setdefault(key, made)
-    return result
+    text = lambda q: PlatformInverse(loops, parts, platform_order_at(loops, parts, q), wrenched)  # noqa: E731
+    return loops.robot.made_once(
+        (PlatformInverse, parts.platform, wrenched),
+        lambda: TextFamily(loops, text, NumericalError(singular_loop_message(loops.robot))),
+    )

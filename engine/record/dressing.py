@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_SEARCHED = 20_000  # rows; beyond that, searching the best place for a legend takes too long
 UNNAMED = "_"  # the beginning of labels that no legend shows
 
 

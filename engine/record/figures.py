@@ -13,7 +13,7 @@ from ..errors import InputError, did_you_mean
 from ..text.checking import yaml_value_in_words
 from . import dressing, scales
 from .columns import Column
-from .curves import figure_of_curves
+from .curve_plots import figure_of_curves
 from .drawings import Drawing, plot_drawing
 from .plots import PLOTS, Panel, Plot, axis_label, panels_of_plot, plain_plot_text
 from .styles import STYLES

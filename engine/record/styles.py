@@ -9,7 +9,6 @@ from typing import Any
 # colours that colour-blind people can distinguish (Okabe and Ito)
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES_OF_LINES = ("-", "--", "-.", ":")
-MOST_STYLES = 28  # more lines than this get a colour scale, and the legend names some of them
 
 Stroke = str | tuple[int, tuple[float, ...]]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from . import checksums, drafts, figures, plots, tables
+from . import checksums, drafts, figures, plots, table_files
 from .columns import Column
 from .drawings import Drawing
 from .folders import Gone, renewed_output_folder
@@ -117,11 +117,11 @@ def write_result(
 ) -> list[Path]:
     """Writes all files of a result to `folder`, which changes only when they are complete, and returns their paths."""
     folder = folder.absolute()
-    tables.check_table_formats(more_tables)
+    table_files.check_table_formats(more_tables)
     with files_replaced_together(folder, partial(_earlier, name)) as draft:
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
         for kind in more_tables:
-            tables.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
+            table_files.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
         for stem, figure in figures.figures_of_result(name, t, table, columns, wanted, record, look).items():
             plots.save_figure(figure, draft / f"{stem}.{form}", letters=look.style.letters)
         for file, content in (more or {}).items():

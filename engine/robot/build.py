@@ -13,8 +13,8 @@ from ..text.checking import checked_document_model
 from ..text.document import Document
 from ..text.units import DIMENSIONS
 from . import plausible, unused
+from .beyond_tree import Closing, effort_limits_of_actuator
 from .bodies import ReadLink, components_of_robot_vector, robot_number_triple, rows_of_robot_matrix, tree_of_links
-from .closing import Closing, effort_limits_of_actuator
 from .conventions import frames_of_joint, initial_coordinates_of_joint
 from .doubles import robot_data_with_doubles
 from .drives import drives_of_joint, joint_with_cords, largest_speed_of_joint, limits_of_joint

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .cuts import CutType
 from .joints import JointType
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..text.document import Document
 
 Three = tuple[float, float, float]
+Made = TypeVar("Made")
 Six = tuple[float, float, float, float, float, float]
 ZERO: Three = (0.0, 0.0, 0.0)
 
@@ -178,6 +179,15 @@ class Tree:
     seats: dict[str, tuple[int | None, Placement]]
 
 
+def way_from_base(bodies: Sequence[Body], body: int | None) -> list[int]:
+    """The bodies on the way from the base to this one, which is the last of them."""
+    way: list[int] = []
+    while body is not None:
+        way.append(body)
+        body = bodies[body].parent
+    return way[::-1]
+
+
 @dataclass(frozen=True)
 class Wrench:
     """A constant wrench on a link."""
@@ -273,6 +283,11 @@ class Robot:
         # by its name: a model knows none of the rooms that compute and draw
         made: str = import_module("denoc.study.notebook").robot_html(self)
         return made
+
+    def made_once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` gives, which this robot keeps under the key and gives again when it is asked for anew."""
+        known: Made | None = self.derived.get(key)
+        return known if known is not None else self.derived.setdefault(key, make())
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "derived": {}}  # compiled programs stay where they are

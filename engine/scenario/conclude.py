@@ -17,7 +17,7 @@ from ..record.drawings import plain_plot_drawings
 from ..robot.mesh_files import folder_of_robot_file, robot_data_with_mesh_places
 from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
-from . import efforts, formula_columns, tabulate, wrenches
+from . import efforts, formula_columns, tabulate, wrench_columns
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces_to_scenario_course, scenario_wrenches_over_time
 from .plan import Plan
@@ -159,7 +159,7 @@ def _undetermined(plan: Plan, run: Course, table: tabulate.Table) -> list[str]:
     reactions = wants("reactions") or wants("resultants")
     turned = plan.record.axes == "link"
     lost = internal_forces.undetermined_forces_of_run(plan.system, run.q, reactions=reactions, turned=turned)
-    return [name for name in (*lost, *wrenches.resultant_size_columns(lost)) if name in table.data]
+    return [name for name in (*lost, *wrench_columns.resultant_size_columns(lost)) if name in table.data]
 
 
 def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalance | None, list[str]]:

@@ -183,7 +183,7 @@ class OneOfMany(Result):
 
     @cached_property
     def _in_full(self) -> Result:
-        """The same result, made as that of a single run is."""
+        """What a single run would have as its result."""
         many, table = self._many, None
         if many.columns is not None:
             table = tabulate.Table()

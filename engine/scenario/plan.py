@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..laws.table import Spline
+from ..laws.csv_tables import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS
 from ..record.drawings import Drawing
@@ -26,12 +28,12 @@ from .read import (
     dead_time,
     forces,
     initial,
+    law_tables,
     loops,
     motion,
     plausible,
     record,
     solver,
-    tables,
     time,
     unused,
     wrenches,
@@ -39,6 +41,8 @@ from .read import (
 from .read.drives import Drives
 from .read.reading import Reading
 from .schema import ScenarioFile
+
+Asked = tuple[tuple[float, ...], tuple[float, ...]]  # coordinates and speeds
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,19 @@ class Plan:
     expect: str
     file: ScenarioFile
     warnings: tuple[str, ...] = ()
-    asked: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())  # the start that the files give, with open loops
+    asked: Asked = ((), ())  # the start that the files give, with open loops
+
+
+class _Laws(NamedTuple):
+    """The laws of a scenario: by joint those of motions and forces, and by name those of further actuators."""
+
+    motions: motion.Motions
+    forces: forces.Forces
+    actuators: actuators.Laws
+
+    @property
+    def all(self) -> list[solver.Law]:
+        return [*self.motions.values(), *self.forces.values(), *self.actuators.values()]
 
 
 def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
@@ -73,37 +89,19 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     constraints = loops.read_constraints_of_scenario(reading, drives)
     grid = time.read_time_grid(reading)
     q0, qd0 = initial.read_initial_coordinates(reading), initial.read_initial_speeds(reading)
+    asked = tuple(q0), tuple(qd0)
     motions = motion.read_motion_laws(reading)
-    given = forces.read_force_section(reading, motions)
-    own = actuators.read_actuator_laws(reading)
-    laws: list[solver.Law] = [*motions.values(), *given.values(), *own.values()]
-    references = {joint.name: motion.read_motion_of_joint(reading, joint, *law, q0) for joint, law in motions.items()}
-    followed = {joint.name for joint, (law, _) in given.items() if law.follows_motion()}
-    prescribed = [reference for joint, reference in references.items() if joint not in followed]
-    start, asked = loops.Start(q0, qd0, prescribed, []), (tuple(q0), tuple(qd0))
-    if constraints is not None:
-        start = loops.read_closed_start(reading, constraints, drives, start, motions, given, references)
-    efforts = forces.read_force_laws(reading, given, references)
-    given_forces = [*efforts.driven, *actuators.actuators_driven_by_laws(reading, own)]
-    inputs = Inputs(
-        prescribed=tuple(start.prescribed),
-        driven=tuple(given_forces),
-        memory=memory_for_laws(given_forces, lambda one: one.speed >= robot.nv),
-        commanded=tuple(efforts.commanded),
-        feedforward=tuple(efforts.feedforward),
-        wrenches=tuple(wrenches.read_scenario_wrenches(reading)),
-        drives=tuple(start.driving),
-        breaks=tables.breaks_of_scenario_tables(reading, laws),
-    )
+    laws = _Laws(motions, forces.read_force_section(reading, motions), actuators.read_actuator_laws(reading))
+    start, inputs = _start_with_inputs(reading, constraints, drives, asked, laws)
     system = _system(reading, constraints, inputs)
     if constraints is None:  # a mechanism's start has been compared with all that is given
         initial.refuse_contradictory_initial_entries(reading, inputs.prescribed)
     initial.refuse_start_beyond_stops(reading, system, start.q0)
-    steps = solver.read_solver_section(reading, grid, laws)
+    steps = solver.read_solver_section(reading, grid, laws.all)
     kinks = [*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)]
-    kinks += joined_instants(dead_time.dead_time_kinks_of_scenario(reading, laws, steps.step, kinks), [*grid, *kinks])
+    late = dead_time.dead_time_kinks_of_scenario(reading, laws.all, steps.step, kinks)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
-        solver.scenario_law_swings_are_countable(reading, laws)
+        solver.scenario_law_swings_are_countable(reading, laws.all)
     points = record.read_record_points(reading)
     known: list[str] = []
     if file.record.expressions or any(not isinstance(entry, str) for entry in file.plots):
@@ -118,22 +116,50 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         q0=tuple(start.q0),
         qd0=tuple(start.qd0),
         solver=steps,
-        kinks=tuple(kinks),
+        kinks=(*kinks, *joined_instants(late, [*grid, *kinks])),
         record=file.record,
         points=points,
         formulas=record.read_record_formulas(reading, known),
         plots=record.read_record_plots(reading, known),
         expect=file.expect,
         file=file,
-        warnings=(
-            *start.warnings,
-            *tables.doubts_about_scenario_tables(reading, laws),
-            *dead_time.doubts_about_scenario_dead_times(reading, laws),
-            *plausible.doubts_about_scenario_angles(reading, [*motions.items(), *given.items()]),
-            *unused.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws]),
-        ),
+        warnings=(*start.warnings, *_doubts(reading, system, start, laws)),
         asked=asked,
     )
+
+
+def _start_with_inputs(
+    reading: Reading, constraints: Closure | None, drives: Drives, asked: Asked, laws: _Laws
+) -> tuple[loops.Start, Inputs]:
+    """The start with all loops closed, from the one that the files give, and all that acts and moves from there on."""
+    references = {
+        joint.name: motion.read_motion_of_joint(reading, joint, *law, asked[0]) for joint, law in laws.motions.items()
+    }
+    followed = {joint.name for joint, (law, _) in laws.forces.items() if law.follows_motion()}
+    prescribed = [reference for joint, reference in references.items() if joint not in followed]
+    start = loops.Start(list(asked[0]), list(asked[1]), prescribed, [])
+    if constraints is not None:
+        start = loops.read_closed_start(reading, constraints, drives, start, laws.motions, laws.forces, references)
+    efforts = forces.read_force_laws(reading, laws.forces, references)
+    driven = [*efforts.driven, *actuators.actuators_driven_by_laws(reading, laws.actuators)]
+    return start, Inputs(
+        prescribed=tuple(start.prescribed),
+        driven=tuple(driven),
+        memory=memory_for_laws(driven, lambda one: one.speed >= reading.robot.nv),
+        commanded=tuple(efforts.commanded),
+        feedforward=tuple(efforts.feedforward),
+        wrenches=tuple(wrenches.read_scenario_wrenches(reading)),
+        drives=tuple(start.driving),
+        breaks=law_tables.breaks_of_scenario_tables(reading, laws.all),
+    )
+
+
+def _doubts(reading: Reading, system: System, start: loops.Start, laws: _Laws) -> Iterator[str]:
+    """The warnings of values that are hardly meant, and of entries that nothing reads."""
+    yield from law_tables.doubts_about_scenario_tables(reading, laws.all)
+    yield from dead_time.doubts_about_scenario_dead_times(reading, laws.all)
+    yield from plausible.doubts_about_scenario_angles(reading, [*laws.motions.items(), *laws.forces.items()])
+    yield from unused.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws.all])
 
 
 def _name(reading: Reading, name: str) -> str:

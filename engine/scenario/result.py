@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..record import figures, plots, tables, write
+from ..record import figures, plots, table_files, write
 from ..record.columns import Column
 from ..record.drawings import TIME, Drawing
 from ..text.checking import yaml_value_in_words
@@ -78,17 +78,17 @@ class Result:
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame over t; its `attrs["units"]` has the units of the columns."""
-        return tables.dataframe_of_result(self.name, self.t, self.table, self.columns)
+        return table_files.dataframe_of_result(self.name, self.t, self.table, self.columns)
 
     def to_xarray(self) -> xr.Dataset:
         """An xarray Dataset over t, whose variables have their units as attributes."""
-        return tables.dataset_of_result(self.name, self.t, self.table, self.columns)
+        return table_files.dataset_of_result(self.name, self.t, self.table, self.columns)
 
     def to_parquet(self, path: str | Path) -> Path:
         """Writes a Parquet file with the columns of the CSV file and their units, whole or not at all."""
         path = Path(path)
-        tables.check_table_formats(["parquet"])
-        write.write_file_whole(path, lambda draft: tables.write_parquet(draft, self.t, self.table, self.columns))
+        table_files.check_table_formats(["parquet"])
+        write.write_file_whole(path, lambda draft: table_files.write_parquet(draft, self.t, self.table, self.columns))
         return path
 
     def to_csv(self, path: str | Path) -> Path:

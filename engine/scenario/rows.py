@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics.kinematics import link_point_rates
+from ..dynamics.kinematics import rates_of_link_points
 from ..dynamics.quantities import energy, frames, reactions
 from ..dynamics.spatial import Vector
 from ..dynamics.wrenches import wrenches_moved_to_points
@@ -85,12 +85,9 @@ class Rows:
     @cached_property
     def point_rates(self) -> Mapping[Point, tuple[np.ndarray, np.ndarray]]:
         """The velocity and the acceleration of each point."""
-        rates = {}
-        for link, name in self.points:
-            at = self.robot.link(link).points[name]
-            v, a = link_point_rates(self.robot, list(self.q.T), list(self.qd.T), list(self.qdd.T), link, at)
-            rates[link, name] = self._stacked(v), self._stacked(a)
-        return rates
+        places = [(link, self.robot.link(link).points[name]) for link, name in self.points]
+        rates = rates_of_link_points(self.robot, list(self.q.T), list(self.qd.T), list(self.qdd.T), places)
+        return {point: (self._stacked(v), self._stacked(a)) for point, (v, a) in zip(self.points, rates)}
 
     def _stacked(self, vector: Vector) -> np.ndarray:
         """A vector whose components are numbers or columns of rows, as one array."""

@@ -134,22 +134,24 @@ def robot_of_scenario(document: Document, beside: Path | None) -> Robot:
 def carry_out_plan(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Result:
     """Carries out a plan; `report(t)` is called with its progress, and `start` replaces the usual runner."""
     begun = time.perf_counter()
-    report = report or (lambda t: None)
     contents = tables_of_scenario(plan)
     # a run whose numbers overflow ends as failed
     with recorded_replay_choices(plan), np.errstate(over="ignore", invalid="ignore"):
-        under_way = start() if start is not None else runner_with_feedforward(plan.system, plan.q0)
-        if under_way.unknown:
-            run = scenario_course_by_integration(plan, under_way, report)
-        else:
-            run = (
-                scenario_course_by_following(plan, under_way, report)
-                if plan.system.loops is not None
-                else scenario_course_by_algebra(plan, report)
-            )
+        run = course_of_plan(plan, report, start)
         result = _concluded(plan, run, time.perf_counter() - begun)
     result.tables = contents
     return result
+
+
+def course_of_plan(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Course:
+    """The course of a plan's run, from which its result is made; arguments are those of `carry_out_plan`."""
+    report = report or (lambda t: None)
+    under_way = start() if start is not None else runner_with_feedforward(plan.system, plan.q0)
+    if under_way.unknown:
+        return scenario_course_by_integration(plan, under_way, report)
+    if plan.system.loops is not None:
+        return scenario_course_by_following(plan, under_way, report)
+    return scenario_course_by_algebra(plan, report)
 
 
 def result_of_trace(plan: Plan, run: Runner, trace: Trace) -> Result:

@@ -17,7 +17,7 @@ import numpy as np
 from ..record.columns import Column
 from ..robot.joints import ANGLE, LENGTH
 from ..robot.model import Joint, Robot
-from . import points, wrenches
+from . import points, wrench_columns
 from .rows import Rows
 
 _UNITS = {ANGLE: "rad", LENGTH: "m"}
@@ -204,20 +204,24 @@ FAMILIES = {
     ),
     "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces, many=True),
     "cuts": Family(
-        "wrenches in the cuts", wrenches.cuts_with_columns, wrenches.cut_columns, wrenches.cut_column_values, many=True
+        "wrenches in the cuts",
+        wrench_columns.cuts_with_columns,
+        wrench_columns.cut_columns,
+        wrench_columns.cut_column_values,
+        many=True,
     ),
     "reactions": Family(
         "reactions in the joints",
-        wrenches.joints_with_columns,
-        wrenches.reaction_columns,
-        wrenches.reaction_column_values,
+        wrench_columns.joints_with_columns,
+        wrench_columns.reaction_columns,
+        wrench_columns.reaction_column_values,
         default=False,
     ),
     "resultants": Family(
         "force and moment of the reaction in each joint and cut, and what the ground does to the whole machine",
-        wrenches.owners_of_resultant_columns,
-        wrenches.resultant_columns,
-        wrenches.resultant_column_values,
+        wrench_columns.owners_of_resultant_columns,
+        wrench_columns.resultant_columns,
+        wrench_columns.resultant_column_values,
         default=False,
     ),
     "points": Family(

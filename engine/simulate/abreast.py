@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine.jit.curves import EMPTY, MOST, SignalPieces, fitted_signal_pieces
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
+from ..machine.jit.polynomials import EMPTY, MOST, SignalPieces, fitted_signal_pieces
 from . import blows, modes, reasons, saturation
 from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings
@@ -23,12 +23,14 @@ from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .marching import ATTEMPTS
 from .reasons import CHATTER
+from .regimes import Regimes
 from .runge_kutta import first_step_length
-from .settling import Found, loosened, settled_modes_of_runs, states_after_blows_of_runs
+from .settling import Found, settled_modes_of_runs, states_after_blows_of_runs
+from .settling_in_loops import settled_modes_of_mechanisms, states_of_mechanisms_after_blows
 from .shut import rested, shut_states
 from .signals import signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
-from .together import Starts
+from .together import Equations, Starts
 from .trace import Solver
 
 FOLLOWED = 500  # pieces of a path that a mechanism is planned to follow, each of which takes some milliseconds
@@ -58,6 +60,11 @@ class Traces:
     modes: np.ndarray  # (runs, instants), as the patterns number them
     log: Sequence[Log]  # in order of time for each run
     patterns: Patterns
+
+    def regimes(self) -> np.ndarray:
+        """The regimes of all runs at all instants, as the patterns number them."""
+        known = np.array(self.patterns.regime or [0])
+        return np.asarray(known[self.modes])
 
     def discrete(self, k: int, switched: tuple[int, ...]) -> list[Discrete]:
         """The discrete states of run k at all instants, as a single run has them; nothing where there are no modes."""
@@ -91,23 +98,22 @@ def integrate_runs_abreast(
     starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()
 ) -> Traces | None:
     """The runs over the grid, by the compiled loop; None where there is none that could carry them."""
-    march = starts.march(solver)
-    code = starts.code(cached=False) if starts.modal else None
-    if march is None or (starts.modal and code is None):
+    equations = starts.equations(starts.discrete)
+    if equations.march(solver) is None or (starts.modal and equations.code(cached=False) is None):
         return None
     with np.errstate(all="ignore"):
-        return _Abreast(starts, march, code, grid, solver).run(kinks)
+        return _Abreast(starts, grid, solver).run(kinks)
 
 
 class _Abreast:
     """Runs under way; all arrays have a row for each of them."""
 
-    def __init__(self, starts: Starts, march: March, code: Kernel | None, grid: np.ndarray, solver: Solver):
-        self.starts, self.march, self.code, self.solver = starts, march, code, solver
+    def __init__(self, starts: Starts, grid: np.ndarray, solver: Solver):
+        self.starts, self.solver = starts, solver
         self.grid = np.ascontiguousarray(grid)
         self.system, count = starts.run.system, len(starts.y)
         self.blank = replace(self.system, symbols=None)
-        self.patterns = Patterns(starts.run, starts.limits)
+        self.patterns = Patterns(starts.run, starts.limits, starts.discrete)
         scheme = INTEGRATORS[solver.method].scheme
         assert scheme is not None, "these runs go by the compiled loop"
         self.scheme, self.P = scheme, np.array(scheme.P)
@@ -117,6 +123,7 @@ class _Abreast:
         self.fresh = np.ones(count, dtype=bool)  # whether a run needs a new first step
         self.alive = np.ones(count, dtype=bool)
         self.mode = np.zeros(count, dtype=int)
+        self.regimes = Regimes.at_start(starts)
         self.contacts = Contacts.none(count, len(self.patterns.switching), len(self.patterns.bounded))
         self.states = np.zeros((count, len(grid), self.y.shape[1]))
         self.modes = np.zeros((count, len(grid)), dtype=int)
@@ -183,27 +190,35 @@ class _Abreast:
         constants = self._signals(np.full(1, begin + (end - begin) / 2))[0]
         self.fresh[:] = True
         while len(these := np.flatnonzero(self.alive & (self.t < end))):
-            inputs = self._inputs(np.repeat(constants[None], len(these), axis=0), these, self.contacts.some(these))
-            self._begin(these, inputs, pieces, end)
-            many = Many(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
-            if self.starts.modal:
-                many.places, many.quantities = self.patterns.places, self.starts.watched
-                many.rules = self.patterns.rules(self.mode[these], these)
-            most = self.solver.max_steps
-            control = self.march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
-            self._take(these, many, control)
-            on = np.isin(control[STATUS], (GOING, GUARDED) if self.starts.modal else (GOING,))
-            self.alive[these] &= on & (self.steps[these] <= most)
-            at_event = (control[STATUS] == GUARDED) & self.alive[these]
-            if at_event.any():
-                self._step(these[at_event], many.signals[at_event], many.rules[at_event], pieces, end)
+            regimes = self.regimes.now[these]
+            for regime in np.unique(regimes).tolist():
+                self._carry(regime, these[regimes == regime], constants, pieces, end)
+
+    def _carry(self, regime: int, these: np.ndarray, constants: np.ndarray, pieces: SignalPieces, end: float) -> None:
+        """Carry runs of one regime to the end of a leg, or through their next event."""
+        march = self._equations(regime).march(self.solver)
+        assert march is not None, "no run has a regime without code"
+        inputs = self._inputs(np.repeat(constants[None], len(these), axis=0), these, self.contacts.some(these))
+        self._begin(march, these, inputs, pieces, end)
+        many = Many(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
+        if self.starts.modal:
+            many.places, many.quantities = self.patterns.places[regime], self._equations(regime).watched
+            many.rules = self.patterns.rules(self.mode[these], these)
+        most = self.solver.max_steps
+        control = march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
+        self._take(march, these, many, control)
+        on = np.isin(control[STATUS], (GOING, GUARDED) if self.starts.modal else (GOING,))
+        self.alive[these] &= on & (self.steps[these] <= most)
+        at_event = (control[STATUS] == GUARDED) & self.alive[these]
+        if at_event.any():
+            self._step(regime, march, these[at_event], many.signals[at_event], many.rules[at_event], pieces, end)
 
     def _control(self, these: np.ndarray, end: float) -> dict[str, Any]:
         longest = self._longest(self.t[these], end)
         known = {"T": self.t[these], "H": self.h[these], "ROW": self.rows[these] - 1.0}
         return {**known, "T_END": end, "RTOL": self.rtol, "ATOL": self.atol, "MAX_STEP": longest}
 
-    def _begin(self, these: np.ndarray, inputs: np.ndarray, pieces: SignalPieces, end: float) -> None:
+    def _begin(self, march: March, these: np.ndarray, inputs: np.ndarray, pieces: SignalPieces, end: float) -> None:
         """The slopes and the lengths of first steps, of those runs that start anew."""
         fresh = self.fresh[these]
         new, inputs, n = these[fresh], inputs[fresh], self.system.measured
@@ -212,16 +227,16 @@ class _Abreast:
         t, y = self.t[new], self.y[new]
 
         def later(h: np.ndarray) -> np.ndarray:
-            return self.march.rates(t + h, inputs, y + h[:, None] * f, pieces)[:, :n]
+            return march.rates(t + h, inputs, y + h[:, None] * f, pieces)[:, :n]
 
-        f = self.march.rates(t, inputs, y, pieces)
+        f = march.rates(t, inputs, y, pieces)
         scale, rest = self.atol + abs(y[:, :n]) * self.rtol, end - t
         longest = np.minimum(rest, self._longest(t, end))
         self.h[new] = first_step_length(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
         self.slope[new], self.fresh[new] = f, False
         self.evaluations[new] += 2
 
-    def _take(self, these: np.ndarray, many: Many, control: np.ndarray) -> None:
+    def _take(self, march: March, these: np.ndarray, many: Many, control: np.ndarray) -> None:
         """Take over what the compiled loop has done."""
         self.y[these], self.slope[these] = many.y, many.slope
         self.states[these, 1:] = many.rows
@@ -230,7 +245,7 @@ class _Abreast:
         accepted, rejected = control[ACCEPTED].astype(int), control[REJECTED].astype(int)
         self.steps[these] += accepted
         self.rejected[these] += rejected
-        self.evaluations[these] += self.march.evaluated(control)
+        self.evaluations[these] += march.evaluated(control)
 
     def _keep(self, these: np.ndarray, rows: np.ndarray) -> None:
         """Note the modes of new rows."""
@@ -242,19 +257,26 @@ class _Abreast:
 
     # ---- steps with events
 
-    def _step(self, these: np.ndarray, inputs: np.ndarray, rules: np.ndarray, pieces: SignalPieces, end: float) -> None:
+    def _step(
+        self,
+        regime: int,
+        march: March,
+        these: np.ndarray,
+        inputs: np.ndarray,
+        rules: np.ndarray,
+        pieces: SignalPieces,
+        end: float,
+    ) -> None:
         """Take the next step of these runs, up to its first event if it has one, and through that."""
         before = self.t[these], self.y[these], self.rows[these]
         many = Many(inputs, before[1], self.slope[these], self.states[these][:, 1:], pieces)
-        control, stages = self.march.attempt(many, self.grid[1:].copy(), **self._control(these, end))
+        control, stages = march.attempt(many, self.grid[1:].copy(), **self._control(these, end))
         accepted = control[ACCEPTED] == 1.0
-        places = np.array(self.patterns.places)
-        steps = Steps(
-            before[0], control[T], before[1], many.y, stages, self.P, places, rules, self._quantities(these, inputs)
-        )
+        places, quantities = np.array(self.patterns.places[regime]), self._quantities(regime, these, inputs)
+        steps = Steps(before[0], control[T], before[1], many.y, stages, self.P, places, rules, quantities)
         at, watches = first_event_crossings(steps)
         states = steps.between(np.arange(len(these)), np.where(watches < 0, control[T], at))
-        self._take(these, many, control)
+        self._take(march, these, many, control)
         self.alive[these] &= accepted
         hit = np.flatnonzero((watches >= 0) & accepted)
         now = these[hit]
@@ -263,18 +285,18 @@ class _Abreast:
         self._keep(now, np.maximum(np.searchsorted(self.grid, at[hit], side="right"), before[2][hit]))
         self.t[now], self.y[now], self.fresh[now] = at[hit], self.system.unit(states[hit]), True
         if self.system.loops is not None:
-            self._shut(now)
+            self._shut(regime, now)
         self._happened(now, watches[hit])
 
-    def _shut(self, these: np.ndarray) -> None:
-        """Close the loops of these mechanisms."""
-        assert self.code is not None
-        inputs = self._inputs(self._signals(self.t[these]), these, self.contacts.some(these))
-        states = np.ascontiguousarray(self.y[these, : self.system.measured])
-        self.alive[these] &= shut_states(self.starts, self.code, inputs, states)
-        self.y[these, : self.system.measured] = states
+    def _shut(self, regime: int, these: np.ndarray) -> None:
+        """Close the loops of these mechanisms, whose held joints keep still."""
+        inputs, n = self._inputs(self._signals(self.t[these]), these, self.contacts.some(these)), self.system.measured
+        states, equations = np.ascontiguousarray(self.y[these, :n]), self._equations(regime)
+        self.alive[these] &= shut_states(equations, self._code(regime), inputs, states)
+        states[:, [self.system.place_of(k) for k in equations.discrete.fixed]] = 0.0
+        self.y[these, :n] = states
 
-    def _quantities(self, runs: np.ndarray, inputs: np.ndarray) -> Quantities:
+    def _quantities(self, regime: int, runs: np.ndarray, inputs: np.ndarray) -> Quantities:
         """The quantities that watches of these runs read, which have these inputs but for what depends on time."""
         timed = [] if self.system.inputs.timeless else self.starts.timed
 
@@ -282,8 +304,7 @@ class _Abreast:
             now = inputs[these]
             if timed:
                 now[:, timed] = self._signals(t)[:, timed]
-            found = self._said(runs[these], now, y)
-            return np.concatenate([found.support, found.demanded], axis=1)
+            return self._said(regime, runs[these], now, y)["quantities"]
 
         return quantities
 
@@ -295,8 +316,6 @@ class _Abreast:
             watch = self.patterns.watches[mode][slot]
             if watch.what in ("stops slipping", modes.TURNS):
                 self._rest(these[rows], watch.speed)
-            elif self.system.loops is not None and watch.what in modes.AT_LIMITS:
-                self.alive[these[rows]] = False
             elif watch.what == "breaks loose":
                 loose[rows], direction[rows] = self.patterns.switching.index(watch.speed), watch.direction
         self._settle(these, loose, direction, blows=True)
@@ -327,28 +346,40 @@ class _Abreast:
         if not self.starts.modal or not len(these):
             return
         none = np.full(len(these), -1)
-        t, y = self.t[these], self.y[these]
-        if blows and self.system.stopped and self.system.loops is None:
+        t, y, limits = self.t[these], self.y[these], self.starts.limits.some(these)
+        tree = self.system.loops is None
+        if blows and self.system.stopped:
             q, qd = self._expanded(t, y)
-            y = states_after_blows_of_runs(
-                self.patterns, self.starts.limits.some(these), self.starts.bodies(these), y, q, qd
-            )
+            if tree:
+                y = states_after_blows_of_runs(self.patterns, limits, self.starts.bodies(these), y, q, qd)
+            else:
+                y, sure = states_of_mechanisms_after_blows(self.starts, limits, these, y, q, qd)
+                self.alive[these] &= sure
         q, _ = self._expanded(t, y)
         loose, direction = none if loose is None else loose, none if direction is None else direction
-        if self.system.loops is None:
+        if tree:
             now = settled_modes_of_runs(self.patterns, self._ask, these, t, y, q, loose, direction)
         else:
-            now = loosened(self.patterns, self._ask, these, t, y, q)
+            now = settled_modes_of_mechanisms(self.starts, self.patterns, self._ask, these, t, y, q, loose, direction)
         self.alive[these] &= now.sure
         self.y[these] = now.y
-        for name, values in vars(now.contacts).items():
+        contacts = now.contacts if tree else self._renewed(these, now.contacts, q)
+        for name, values in vars(contacts).items():
             getattr(self.contacts, name)[these] = values
-        before, self.mode[these] = self.mode[these], self.patterns.numbered(now.contacts, t, now.y)
+        before = self.mode[these]
+        self.mode[these] = self.patterns.numbered(contacts, self.regimes.now[these], t, now.y)
         if loose is none and self.patterns.bounded:
             # actuators reach or leave their limits without an event: at the start, or at a kink of a law
             before = np.where(self.rows[these] > 0, before, -1)
             new = before != self.mode[these]
             self._note(these[new], self.t[these[new]], before[new], np.full(new.sum(), -1))
+
+    def _renewed(self, these: np.ndarray, contacts: Contacts, q: np.ndarray) -> Contacts:
+        """The contacts of these mechanisms at q, which get the regimes of joints that are held or let go now."""
+        others = np.flatnonzero((contacts.held != self.contacts.held[these]).any(axis=1) & self.alive[these])
+        new, regimes = these[others], self.regimes
+        self.alive[new] = regimes.renew(self.starts, self.patterns, self.solver, new, q[others], contacts.some(others))
+        return replace(contacts, held=contacts.held & self.alive[these, None])
 
     def _expanded(self, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All coordinates and speeds of the robots."""
@@ -361,21 +392,39 @@ class _Abreast:
     def _signals(self, t: np.ndarray) -> np.ndarray:
         return signal_rows(self.blank, t, self.patterns.blank, self.starts.run.planned)
 
-    def _ask(self, these: np.ndarray, t: np.ndarray, y: np.ndarray, contacts: Contacts) -> Found:
-        """What the equations say about these runs."""
-        return self._said(these, self._inputs(self._signals(t), these, contacts), y)
+    def _equations(self, regime: int) -> Equations:
+        """The equations of a regime."""
+        return self.starts.equations(self.patterns.regimes[regime])
 
-    def _said(self, these: np.ndarray, inputs: np.ndarray, y: np.ndarray) -> Found:
-        """The same with these inputs."""
-        assert self.code is not None
-        found = self.starts.groups(self.code, inputs, y[:, : self.system.measured])
-        rows, watched = found["row"], found["quantities"]
+    def _code(self, regime: int) -> Kernel:
+        """Their code, which every regime has that runs take."""
+        code = self._equations(regime).code(cached=False)
+        assert code is not None
+        return code
+
+    def _ask(self, these: np.ndarray, t: np.ndarray, y: np.ndarray, contacts: Contacts) -> Found:
+        """What the equations say about these runs; those of mechanisms are without held joints."""
+        inputs, free = self._inputs(self._signals(t), these, contacts), self.regimes.free[these]
+        inputs[:, self.starts.bounds] = self.regimes.free_bounds[these]
         nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.blank.switched)
+        watched, qdd = np.zeros((len(these), held + len(self.patterns.bounded))), np.zeros((len(these), nv))
+        for regime in np.unique(free).tolist():
+            some = np.flatnonzero(free == regime)
+            found = self._said(regime, these[some], inputs[some], y[some])
+            watched[some], qdd[some] = found["quantities"], found["row"][:, nq + nv : nq + 2 * nv]
+            if "guard" in found:  # where the coordinates have become unusable, nothing is said
+                qdd[some] = np.where(found["guard"] > 0.0, qdd[some], np.nan)
+        return Found(watched[:, :held], qdd, watched[:, held:])
+
+    def _said(self, regime: int, these: np.ndarray, inputs: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+        """The groups of outputs of a regime's equations with these inputs."""
         self.evaluations[these] += 1
-        return Found(watched[:, :held], rows[:, nq + nv : nq + 2 * nv], watched[:, held:])
+        return self._equations(regime).groups(self._code(regime), inputs, y[:, : self.system.measured])
 
     def _inputs(self, signals: np.ndarray, these: np.ndarray, contacts: Contacts) -> np.ndarray:
         """The inputs of these runs' equations, with their modes and with what is their own."""
         if self.starts.modal:
             self.patterns.put_signals(signals, contacts, these)
-        return self.starts.inputs(signals[:, None], these)[:, 0]
+        inputs = self.starts.inputs(signals[:, None], these)[:, 0]
+        inputs[:, self.starts.bounds] = self.regimes.bounds[these]
+        return inputs

@@ -12,7 +12,13 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import Body
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation
-from .recorded import closed_state_of_row, quantities_of_watches, run_equations_close_state
+from .recorded import (
+    closed_state_of_row,
+    held_speeds_with_supports,
+    quantities_of_watches,
+    run_equations_close_state,
+    width_of_watched_quantities,
+)
 from .situation import situation_of_state
 from .system import Model, System
 
@@ -35,7 +41,9 @@ def quantities_beside_state(
     groups = {"energy": list(energies(robot, now.q, now.qd))}
     if system.loops is not None:
         groups |= _of_loops(system, discrete, signals, y, now, model, length)
-    return {**groups, "quantities": quantities_of_watches(system, discrete, signals, y, now.support, model)}
+    holding = [now.support[k] for k in held_speeds_with_supports(system, discrete)]
+    holding += [] if now.margin is None else [now.margin]
+    return {**groups, "quantities": quantities_of_watches(system, discrete, signals, y, holding, model)}
 
 
 def _of_loops(
@@ -69,10 +77,11 @@ def _of_loops(
     }
 
 
-def widths_beside_state(system: System) -> dict[str, int]:
+def widths_beside_state(system: System, discrete: Discrete) -> dict[str, int]:
     """The widths of these groups, in their order."""
+    watched = width_of_watched_quantities(system, discrete)
     if system.loops is None:
-        return {"energy": 3, "quantities": len(system.switching) + len(system.bounded)}
+        return {"energy": 3, "quantities": watched}
     m, state = system.loops.m, system.measured + 1 if run_equations_close_state(system) else 0
     of_loops = {"settled": state, "gaps": m, "multipliers": m, "cuts": 6 * len(system.robot.loops)}
-    return {"energy": 3, **of_loops, "quantities": len(system.bounded)}
+    return {"energy": 3, **of_loops, "quantities": watched}

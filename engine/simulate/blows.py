@@ -6,7 +6,7 @@ A blow on all joints that touch their stops is a complementarity problem (`compl
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -46,14 +46,9 @@ def state_after_blows(run: Runner, t: float, y: np.ndarray, before: np.ndarray |
     outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]
     if not outwards and before is None:
         return y
-    response, start = Response(system, q, system.prescribed), np.array(now if before is None else before)
+    response, start = Response.of(system, q, system.prescribed), np.array(now if before is None else before)
     led = start if before is None else response.dragged(start, _rates(system, t, response, np.array(now)))
-    pushes = [(-math.inf if upper else 0.0, math.inf if lower else 0.0) for lower, upper in (sides[k] for k in stops)]
-    low, high = np.array(pushes).reshape(-1, 2).T
-    impulses, _ = balance_contacts(response.compliance(stops), led[stops], low, high)
-    qd = led + response.after(stops, impulses)
-    hit = [k for k, impulse in zip(stops, impulses) if impulse]
-    qd[hit] = 0.0
+    qd, impulses, hit = speeds_after_blows(response, led, stops, [sides[k] for k in stops])
     lost = -float(impulses @ (start[stops] + qd[stops])) / 2
     y = y.copy()
     for k in system.state_speeds:
@@ -65,6 +60,19 @@ def state_after_blows(run: Runner, t: float, y: np.ndarray, before: np.ndarray |
         lost = response.kinetic(start) - response.kinetic(qd)
     y[-1] += lost
     return y
+
+
+def speeds_after_blows(
+    response: Response, qd: np.ndarray, stops: list[int], sides: Sequence[tuple[bool, bool]]
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """All speeds after the blows of joints at these sides of their stops, the impulses, and which joints have any."""
+    pushes = [(-math.inf if upper else 0.0, math.inf if lower else 0.0) for lower, upper in sides]
+    low, high = np.array(pushes).reshape(-1, 2).T
+    impulses, _ = balance_contacts(response.compliance(stops), qd[stops], low, high)
+    after = qd + response.after(stops, impulses)
+    hit = [k for k, impulse in zip(stops, impulses) if impulse]
+    after[hit] = 0.0
+    return after, impulses, hit
 
 
 def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.ndarray:

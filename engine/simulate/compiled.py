@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.looped import runs_as_loop_over_bodies
-from ..dynamics.symbols import INERTIAL, Own, dynamics_program_shared_by_shape, own_numbers
+from ..dynamics.number_symbols import INERTIAL, Own, dynamics_program_shared_by_shape, own_numbers
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.ledger import RUNS
@@ -21,8 +21,8 @@ from ..machine.jit.march import Collocation, March, Method
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer, Shared, Text
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import as_floats, as_samples
-from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, Recursion
 from .large import recursion_in_discrete_state
@@ -36,6 +36,7 @@ from .recorded import (
     state_rate_tangents,
     state_rate_tangents_program,
     time_loop_program,
+    width_of_holding_quantities,
 )
 from .system import Model, System
 
@@ -122,7 +123,7 @@ class Compiled:
         return whole
 
     def slope_rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """The same for many states at once, (states, components, components)."""
+        """The derivatives of the state's rate in many states at once, (states, components, components)."""
         system, n = self._system, self._system.measured
         offer, measured = self._tangents_offer(discrete, signals.shape[1]), np.ascontiguousarray(states[:, :n])
         code = offer.lanes(len(states)) if self._able else None
@@ -293,7 +294,7 @@ class Compiled:
     def _width(self, discrete: Discrete) -> int:
         """The number of quantities in the output `row`."""
         robot = self._system.robot
-        return robot.nq + 4 * robot.nv + len(held_speeds_with_supports(self._system, discrete))
+        return robot.nq + 4 * robot.nv + width_of_holding_quantities(self._system, discrete)
 
     def _identity(self, discrete: Discrete) -> tuple[str, ...]:
         """Everything that the recorded equations depend on; what no discrete state changes is written down once."""

@@ -76,26 +76,41 @@ class Contacts:
 
     def codes(self) -> np.ndarray:
         """All of them in one array of small whole numbers."""
-        return np.column_stack([x.astype(np.int8) for x in vars(self).values()])
+        return np.column_stack([x.astype(np.int16) for x in vars(self).values()])
 
 
 class Patterns:
-    """The patterns of contacts that have occurred, with a number for each; `run` is any of the runs."""
+    """The patterns of contacts that have occurred, with a number for each; `run` is any of the runs.
 
-    def __init__(self, run: Runner, limits: Limits):
+    The patterns of mechanisms belong to regimes: their joints that are held, and the coordinates that are independent.
+    All patterns of a tree have one regime.
+    """
+
+    def __init__(self, run: Runner, limits: Limits, start: Discrete):
         self.run, self.limits, system = run, limits, run.system
         self.switching, self.bounded = list(system.switching), list(system.bounded)
         self.rough = np.array([x > 0.0 for x in system.switching.values()], dtype=bool)
         self._own = Limits.of(system, 1)  # of `run`, for which patterns are made
         self._differ = Limits.joined([self._own, limits]).differ
-        self.blank = replace(run.discrete, switched=() if system.loops is not None else tuple(self.switching))
+        self.blank = start
+        self.regimes = [start]  # discrete states, of which equations depend on some parts
         self.modes: list[Discrete] = []
         self.watches: list[dict[int, Watch]] = []  # of each pattern by slots
-        self.places: list[int] = []  # what the watches of each slot read
+        self.regime: list[int] = []  # of each pattern
+        self.places: list[list[int]] = [[]]  # what the watches of each slot read, by regimes
         self._contacts: list[Contacts] = []
         self._numbers: dict[bytes, int] = {}
-        self._slots: dict[tuple[int, int], int] = {}
+        self._slots: dict[tuple[int, int, int], int] = {}
         self._rules: list[dict[int, tuple[float, ...]]] = []
+
+    def regime_of_discrete(self, discrete: Discrete) -> int:
+        """The number of the regime to which this discrete state belongs; a new one is added."""
+        names = [one.name for one in self.regimes]
+        if discrete.name not in names:
+            self.regimes.append(discrete)
+            self.places.append([])
+            names.append(discrete.name)
+        return names.index(discrete.name)
 
     # ---- signals
 
@@ -118,12 +133,13 @@ class Patterns:
 
     # ---- patterns
 
-    def numbered(self, contacts: Contacts, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def numbered(self, contacts: Contacts, regimes: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The number of each run's pattern; those that are new are added."""
-        codes = np.ascontiguousarray(contacts.codes())
-        marks = codes.view(np.dtype((np.void, codes.shape[1]))).ravel()
+        codes = np.ascontiguousarray(np.column_stack([contacts.codes(), regimes.astype(np.int16)]))
+        marks = codes.view(np.dtype((np.void, codes.shape[1] * codes.itemsize))).ravel()
         each, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
-        numbers = [self._number(mark.tobytes(), contacts, k, t, y) for mark, k in zip(each, first.tolist())]
+        marks_at = zip(each, first.tolist())
+        numbers = [self._number(mark.tobytes(), contacts, int(regimes[k]), k, t, y) for mark, k in marks_at]
         return np.array(numbers, dtype=int)[inverse.ravel()]
 
     def contacts(self, numbers: np.ndarray) -> Contacts:
@@ -145,11 +161,12 @@ class Patterns:
         return replace(discrete, saturated=saturated)
 
     def rules(self, numbers: np.ndarray, these: np.ndarray) -> np.ndarray:
-        """The rules of the watches of these runs, which are in these patterns, (runs, slots, numbers)."""
-        table = np.zeros((len(self._rules), len(self.places), RULE))
+        """The rules of the watches of these runs, which are in these patterns of one regime, (runs, slots, numbers)."""
+        regime = self.regime[int(numbers[0])]
+        table = np.zeros((len(self._rules), len(self.places[regime]), RULE))
         table[:] = NONE
-        for row, rules in zip(table, self._rules):
-            for slot, rule in rules.items():
+        for row, rules, own in zip(table, self._rules, self.regime):
+            for slot, rule in rules.items() if own == regime else ():
                 row[slot] = rule
         result = np.asarray(table[numbers])
         if self._differ:
@@ -180,11 +197,11 @@ class Patterns:
             rules[rows, slot, 1] = low if watch.what == modes.AT_LIMITS[0] else high
             rules[rows, slot, 2] = SLACK * (high - low)
 
-    def _number(self, mark: bytes, contacts: Contacts, k: int, t: np.ndarray, y: np.ndarray) -> int:
+    def _number(self, mark: bytes, contacts: Contacts, regime: int, k: int, t: np.ndarray, y: np.ndarray) -> int:
         if mark not in self._numbers:
             self._numbers[mark] = len(self.modes)
             self._contacts.append(contacts.some(np.array([k])))
-            self._add(self._discrete(contacts, k), float(t[k]), self._as_own(contacts, k, y[k]))
+            self._add(self._discrete(contacts, regime, k), regime, float(t[k]), self._as_own(contacts, k, y[k]))
         return self._numbers[mark]
 
     def _as_own(self, contacts: Contacts, k: int, y: np.ndarray) -> np.ndarray:
@@ -197,28 +214,29 @@ class Patterns:
                 y[system.state_coordinates.index(coordinate)] = place
         return y
 
-    def _add(self, discrete: Discrete, t: float, y: np.ndarray) -> None:
+    def _add(self, discrete: Discrete, regime: int, t: float, y: np.ndarray) -> None:
         """Add a pattern with its watches, which are those of a single run."""
         run, before = self.run, self.run.discrete
         run.discrete = discrete
         watches = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
         rules = run.rules(watches)
         run.discrete = before
-        assert rules is not None  # those of joints that aren't held together by loops are all by rules
+        assert rules is not None  # in the lanes
         counts: dict[int, int] = {}
-        of_slots, by_slots = {}, {}
+        of_slots, by_slots, places = {}, {}, self.places[regime]
         for (place, *numbers), watch in zip(rules, watches):
-            key = int(place), counts.get(int(place), 0)
-            counts[key[0]] = key[1] + 1
+            key = regime, int(place), counts.get(int(place), 0)
+            counts[key[1]] = key[2] + 1
             if key not in self._slots:
-                self._slots[key] = len(self.places)
-                self.places.append(key[0])
+                self._slots[key] = len(places)
+                places.append(key[1])
             of_slots[self._slots[key]], by_slots[self._slots[key]] = tuple(numbers), watch
         self.modes.append(discrete)
+        self.regime.append(regime)
         self.watches.append(by_slots)
         self._rules.append(of_slots)
 
-    def _discrete(self, contacts: Contacts, k: int) -> Discrete:
+    def _discrete(self, contacts: Contacts, regime: int, k: int) -> Discrete:
         """The discrete state of run k."""
         slip, held = {}, {}
         low, high = stiction_force_ranges(self._own.coulomb[0], contacts.lower[k], contacts.upper[k])
@@ -232,7 +250,7 @@ class Patterns:
             for speed, side in zip(self.bounded, contacts.saturated[k].tolist())
             if side
         }
-        return replace(self.blank, slip=slip, held=held, saturated=saturated)
+        return replace(self.regimes[regime], slip=slip, held=held, saturated=saturated)
 
 
 def alike(numbers: np.ndarray, slots: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:

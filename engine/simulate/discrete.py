@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -46,15 +47,28 @@ class Discrete:
         return self.switched or self.still
 
     @cached_property
+    def sharing(self) -> bool:
+        """Whether joints that only friction holds share what holds the one freedom of their mechanism.
+
+        The equations say how they do, and how much more friction could bear.
+        """
+        part = self.partition
+        if part is None or part.N or not len(self.held) > 1 == sum(k in part.given for k in self.held):
+            return False
+        return all(math.isfinite(low) and math.isfinite(high) for low, high in self.held.values())
+
+    @cached_property
     def program(self) -> tuple[object, ...]:
         """The part of the state on which recorded equations depend."""
         part = self.partition
-        base = (self.fixed, replace(part, pivots=()) if part is not None else None)
+        base: tuple[object, ...] = (self.fixed, replace(part, pivots=()) if part is not None else None)
+        if self.sharing:
+            base = (*base, "sharing")
         return (*base, self.switched) if self.switched else base
 
     @cached_property
     def name(self) -> str:
-        """That part as text, whose hash is computed once."""
+        """What recorded equations depend on, as text, whose hash is computed once."""
         return repr(self.program)
 
     def with_contacts(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.one_body import smooth_dry_friction
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import Pivot, sweep_tree
 from ..loops.constrained import AppliedForces, ConstrainedEquations
@@ -23,6 +24,7 @@ from .discrete import Discrete, discrete_partition
 from .situation import Situation, situation_of_state
 from .system import Model, System
 
+LEAST = 1e-300  # keeps a quotient of zeros from being none
 ITERATIONS = 2  # of Newton's method within the equations, from the integrated positions
 
 
@@ -37,6 +39,8 @@ class Moved:
     driving: Scalar = 0.0  # the power of drives
     guard: Scalar | None = None  # positive as long as the independent coordinates are usable; None: always
     state_rates: list[Scalar] | None = None  # rates of the state's speeds, where these aren't the joints' speeds
+    shares: dict[int, Scalar] | None = None  # of all held speeds in what holds them, where these are sharing it
+    margin: Scalar | None = None  # of friction that they could bear besides
 
 
 @dataclass
@@ -53,6 +57,7 @@ class Evaluation:
     loss: Scalar
     guard: Scalar | None = None
     state_rates: list[Scalar] | None = None
+    margin: Scalar | None = None  # of friction that all held joints together could bear besides
 
 
 # what `sweep_tree` seeks for each speed of a tree, from q, qd, what is given and which speeds are held, with all else
@@ -110,7 +115,7 @@ def friction_in_run(system: System, now: Situation, qd: Sequence[Scalar], model:
     forces: dict[int, Scalar] = {}
     for k, coulomb in zip(system.coulomb, model.coulomb):
         if system.smooth:
-            forces[k] = coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
+            forces[k] = smooth_dry_friction(coulomb, qd[k], system.smooth)
         elif k in system.ruled:
             forces[k] = coulomb * sign(qd[k])
         else:
@@ -165,13 +170,46 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     if part.given or now.rates:
         left = problem.bias(qdd)
         for c, k in enumerate(part.given, start=len(part.rows)):
-            moved.more[k] = dot(K.solve([float(r == c) for r in range(n)]), left)
+            way = K.solve([float(r == c) for r in range(n)])
+            moved.more[k] = dot(way, left)
+            if discrete.sharing and k in discrete.held:
+                limits = dict(zip(system.coulomb, model.coulomb))
+                held = [(way[j], limits[j]) for j in discrete.still]
+                shares, moved.margin = shared_friction(moved.more[k], held)
+                moved.shares = dict(zip(discrete.still, shares))
         for c, row in enumerate(part.rows):
             if row in now.rates:
                 moved.driving = moved.driving + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
     if method.afresh:
         moved.state_rates = afresh.state_with_folded_speeds(system, part, qdd)
     return moved
+
+
+def shared_friction(load: Scalar, held: Sequence[tuple[Scalar, Scalar]]) -> tuple[list[Scalar], Scalar]:
+    """The friction in joints that together bear a load along one freedom, and the share of it that is left.
+
+    The joints are given by how they move along the freedom, and by their largest friction. As in `sharing.py`, the sum
+    of squares relative to the largest friction is least: s = μ F² x, or s = F where that would be more.
+    """
+    sizes = [limit * (way * sign(way)) for way, limit in held]
+    most: Scalar = 0.0
+    for size in sizes:
+        most = most + size
+    wanted = load * sign(load)
+    loose: list[Scalar] = [1.0] * len(sizes)  # 0 where a joint bears as much as it can
+    factor: Scalar = 0.0
+    for again in range(len(sizes)):
+        if again:
+            loose = [here * (0.5 - 0.5 * sign(factor * size - 1.0)) for here, size in zip(loose, sizes)]
+        rest: Scalar = wanted
+        square: Scalar = LEAST
+        for here, size in zip(loose, sizes):
+            rest = rest - (1.0 - here) * size
+            square = square + here * size * size
+        factor = rest / square
+    parts = [here * factor * size + (1.0 - here) for here, size in zip(loose, sizes)]
+    shares = [sign(load) * sign(way) * limit * part for (way, limit), part in zip(held, parts)]
+    return shares, 1.0 - wanted / most
 
 
 def pushed_by_force_laws(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> list[Scalar]:
@@ -223,7 +261,7 @@ def conclude_evaluation(system: System, now: Situation, moved: Moved, discrete: 
     resistance: list[Scalar] = [0.0] * system.robot.nv
     for k, force in rubbed.items():
         resistance[k] = resistance[k] - force
-    for k, force in support.items():
+    for k, force in (moved.shares or support).items():
         resistance[k] = resistance[k] + force
     power = moved.driving
     for force, speed in zip(tau, qd):
@@ -234,4 +272,5 @@ def conclude_evaluation(system: System, now: Situation, moved: Moved, discrete: 
     loss = damping_power(model.bodies, qd)
     for k, force in rubbed.items():
         loss = loss + force * qd[k]
-    return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, moved.guard, moved.state_rates)
+    guard, rates = moved.guard, moved.state_rates
+    return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, guard, rates, moved.margin)

@@ -35,6 +35,7 @@ class Integrator:
     scheme: Scheme | None = None
     implicit: bool = False  # whether it takes derivatives of the equations
     collocation: Collocation | None = None
+    tableau: Tableau | None = None  # of an explicit method
 
     @property
     def loop(self) -> Scheme | Collocation | None:
@@ -49,7 +50,7 @@ def runge_kutta_integrator(about: str, tableau: Tableau) -> Integrator:
     and if the derivative at a step's end is both part of the error and the next step's first stage.
     """
     if tableau.E is None:
-        return Integrator(about, False, tableau.P is not None, partial(RungeKutta, tableau))
+        return Integrator(about, False, tableau.P is not None, partial(RungeKutta, tableau), tableau=tableau)
     compiled = tableau.ends_on_a_stage and tableau.P is not None
     return Integrator(
         about,
@@ -57,6 +58,7 @@ def runge_kutta_integrator(about: str, tableau: Tableau) -> Integrator:
         tableau.P is not None,
         partial(_adaptive, tableau),
         integrator_scheme(tableau) if compiled else None,
+        tableau=tableau,
     )
 
 
@@ -73,7 +75,6 @@ def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper
     return Scipy(kind, *args, **options)
 
 
-TABLEAUS = (DORMAND_PRINCE, DORMAND_PRINCE_8, CASH_KARP, VERNER, RUNGE_KUTTA)
 INTEGRATORS = {
     "rk45": runge_kutta_integrator("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
     "rkck": runge_kutta_integrator("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),

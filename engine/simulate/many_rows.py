@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from .abreast import Traces
 from .recorded import run_equations_close_state
 from .row_parts import ROW as FIELDS
 from .shut import shut_states
-from .together import Starts
+from .together import Equations, Starts
 
 FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled
 
@@ -43,28 +43,56 @@ def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     with np.errstate(all="ignore"):  # runs that left the lanes have zeros for orientations
         states = system.unit(traces.states)
     count, instants, _ = states.shape
-    few = _without[starts.offer.name] + count < FEW
-    code = starts.code(cached=few and choice.chosen_backend() != "compiled")
-    if code is None:
-        _without[starts.offer.name] += count
-        return None
     inputs = starts.inputs(traces.signals, np.arange(count)).reshape(count * instants, -1)
     measured = np.ascontiguousarray(states.reshape(count * instants, -1)[:, : system.measured])
-    shut = (
-        shut_states(starts, code, inputs, measured)
-        if run_equations_close_state(system)
-        else np.ones(len(measured), dtype=bool)
-    )
-    found = starts.groups(code, inputs, measured)
-    with np.errstate(all="ignore"):
-        numbers = [abs(found[name]) < ENORMOUS for name in starts.widths if name not in ("guard", "quantities")]
-        within = [x.reshape(count, -1) for x in (abs(measured) <= REACH, shut, *numbers)]
-    sound = np.all([one.all(axis=1) for one in within], axis=0)
+    regimes, parts = traces.regimes().ravel(), list[tuple[np.ndarray | slice, dict[str, np.ndarray]]]()
+    sound = np.ones(count * instants, dtype=bool)
+    for regime in np.unique(regimes).tolist():
+        these = np.flatnonzero(regimes == regime) if len(traces.patterns.regimes) > 1 else slice(None)
+        found = _evaluated(starts.equations(traces.patterns.regimes[regime]), count, inputs[these], measured[these])
+        if found is None:
+            return None
+        groups, sound[these] = found
+        parts.append((these, groups))
+    each = {name: x.reshape(count, instants, -1) for name, x in _joined(parts, count * instants).items()}
     nq, nv = system.robot.nq, system.robot.nv
-    ends = np.cumsum([nq, *[nv] * (len(FIELDS) - 1)])
-    each = {name: x.reshape(count, instants, -1) for name, x in found.items()}
-    fields = dict(zip(FIELDS, np.split(each["row"], ends, axis=2)))
+    fields = dict(zip(FIELDS, np.split(each["row"], np.cumsum([nq, *[nv] * (len(FIELDS) - 1)]), axis=2)))
+    whole = np.logical_and.reduce(sound.reshape(count, instants), axis=1)
     if system.loops is None:
-        return Evaluated(fields, each["energy"], sound)
+        return Evaluated(fields, each["energy"], whole)
     cuts = each["cuts"].reshape(count, instants, -1, 6)
-    return Evaluated(fields, each["energy"], sound, each["gaps"], each["multipliers"], cuts)
+    return Evaluated(fields, each["energy"], whole, each["gaps"], each["multipliers"], cuts)
+
+
+def _evaluated(
+    equations: Equations, count: int, inputs: np.ndarray, states: np.ndarray
+) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
+    """The groups of outputs in rows of one regime, and whether each row is sound; None where there is no code.
+
+    The rows are those of `count` runs.
+    """
+    few = _without[equations.offer.name] + count < FEW
+    code = equations.code(cached=few and choice.chosen_backend() != "compiled")
+    if code is None:
+        _without[equations.offer.name] += count
+        return None
+    closes = run_equations_close_state(equations.run.system)
+    shut = shut_states(equations, code, inputs, states) if closes else np.ones(len(states), dtype=bool)
+    found = equations.groups(code, inputs, states)
+    with np.errstate(all="ignore"):
+        numbers = [abs(found[name]) < ENORMOUS for name in found if name not in ("guard", "quantities")]
+        within = [x.all(axis=1) for x in (abs(states) <= REACH, *numbers)]
+    return found, np.all([shut, *within], axis=0)
+
+
+def _joined(parts: Sequence[tuple[np.ndarray | slice, dict[str, np.ndarray]]], rows: int) -> dict[str, np.ndarray]:
+    """The groups of outputs of all rows, from those of each regime; what not all regimes have is left out."""
+    if len(parts) == 1:
+        return parts[0][1]
+    joined = {}
+    for name in parts[0][1]:
+        width = min(groups[name].shape[1] for _, groups in parts)
+        joined[name] = np.zeros((rows, width))
+        for these, groups in parts:
+            joined[name][these] = groups[name][:, :width]
+    return joined

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.curves import SignalPieces
 from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
+from ..machine.jit.polynomials import SignalPieces
 from . import reasons
 from .events import Watch
 from .integrate import INTEGRATORS

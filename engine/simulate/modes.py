@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from .blows import joint_touches_stops, state_after_blows
-from .events import Event, Rule, Watch, watch_by_rule
+from .events import Rule, Watch, watch_by_rule
 from .runner import Runner
-from .sharing import Sharing
 from .signals import wanted_row_signals
 from .sticking import (
     SLACK,
     discrete_state_with_contacts,
+    margin_of_shared_supports,
     overloaded,
     settle_sticking_modes,
     support_scale_of_sticking,
-    supports_of_held_speeds,
 )
 from .system import System
 
@@ -33,7 +33,7 @@ def watches_of_present_modes(run: Runner, t: float, y: np.ndarray) -> list[Watch
     watched = [_speed(system, k, sign, "stops slipping") for k, sign in discrete.slip.items()]
     part = discrete.partition
     if part is not None and any(k not in part.given for k in discrete.held):
-        watched.append(Watch(_shared_margin(run), "breaks loose", discrete.still[0]))
+        watched.append(_shared_margin(run, discrete.still[0]))
     else:
         supports = Supports(run)
         for k, (low, high) in discrete.held.items():
@@ -84,14 +84,16 @@ def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch
     return watch_by_rule(lambda t, y: supports(t, y, k), ("support", k), rule, "breaks loose", k, direction)
 
 
-def _shared_margin(run: Runner) -> Event:
-    """An event function: the margin within which all supports together can hold the mechanism."""
+def _shared_margin(run: Runner, k: int) -> Watch:
+    """The watch on the margin within which all supports together can hold the mechanism."""
+    rule = Rule(1.0, slack=2 * SLACK)
 
     def margin(t: float, y: np.ndarray) -> float:
-        now = run.evaluate(t, y)
-        return Sharing(run.system, run.discrete, np.array(now.q)).margin(supports_of_held_speeds(now)) + 2 * SLACK
+        return margin_of_shared_supports(run, run.discrete, run.evaluate(t, y))
 
-    return margin
+    if run.discrete.sharing:
+        return watch_by_rule(margin, ("margin", k), rule, "breaks loose", k, 0.0)
+    return Watch(lambda t, y: rule(margin(t, y)), "breaks loose", k)
 
 
 def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
@@ -121,6 +123,19 @@ def _let_go(run: Runner, t: float, y: np.ndarray, k: int, direction: float) -> N
     run.discrete = discrete_state_with_contacts(run, run.complete(t, y)[0], slip, held)
 
 
+def least_change_of_speeds(J: np.ndarray, rates: np.ndarray, speeds: np.ndarray, kept: Sequence[int]) -> np.ndarray:
+    """The least change with which constraints have these rates and the `kept` speeds stay; samples come first.
+
+    The Jacobian J, the rates and the speeds are scaled, so that turns and shifts can be compared.
+    """
+    n = speeds.shape[-1]
+    units = np.broadcast_to(np.eye(n)[list(kept)], (*J.shape[:-2], len(kept), n))
+    rows = np.concatenate([J, units], axis=-2)
+    off = np.concatenate([rates, speeds[..., list(kept)]], axis=-1) - (rows @ speeds[..., None])[..., 0]
+    change: np.ndarray = (np.linalg.pinv(rows, rcond=TINY) @ off[..., None])[..., 0]
+    return change
+
+
 def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
     """The state with speed k exactly 0, and in a mechanism the other speeds to match."""
     system, place = run.system, run.system.place_of(k)
@@ -129,13 +144,9 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     if system.loops is None:
         return y
     q, qd = (np.array(x) for x in run.complete(t, y))
-    loops, n = system.loops, system.robot.nv
-    scale, fixed = loops.column_scale, [*system.prescribed, k]
-    rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(n)[fixed]])
-    off = np.concatenate([wanted_row_signals(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (
-        qd / scale
-    )
-    change = np.linalg.pinv(rows, rcond=TINY) @ off
+    loops, scale = system.loops, system.loops.column_scale
+    rates = wanted_row_signals(system, t)[1] * loops.row_scale
+    change = least_change_of_speeds(loops.scaled(loops.jacobian(q)[0]), rates, qd / scale, [*system.prescribed, k])
     if abs(change).max() > DEAD:
         return y
     for j in system.state_speeds:

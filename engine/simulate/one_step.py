@@ -17,8 +17,8 @@ from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer
 from ..machine.program.formulas import clipped
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, square_root
-from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
 from . import coordinates
 from .discrete import Discrete, discrete_partition

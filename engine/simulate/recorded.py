@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..dynamics.number_symbols import planted_bodies
 from ..dynamics.spatial import dot
-from ..dynamics.symbols import planted_bodies
 from ..loops.constraints import Closure
 from ..machine.program.dual import Dual, dual_derivative
+from ..machine.program.nodes import Node
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Node, Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
 from .events import Source
@@ -49,6 +50,7 @@ def run_equations_outputs(
         *now.tau,
         *now.resistance,
         *(now.support[k] for k in held_speeds_with_supports(system, discrete)),
+        *([] if now.margin is None else [now.margin]),
     ]
     return now, {"rate": state_rates(system, now), "row": row, **guard}
 
@@ -82,9 +84,9 @@ def time_loop_program(
     """
     whole = run_equations_program(recording, numbers, system, discrete, signals)
     outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
-    bearers, row, node = held_speeds_with_supports(system, discrete), whole.outputs["row"], whole.graph.node
-    u, y = whole.inputs["u"], whole.inputs["y"]
-    quantities = quantities_of_watches(system, discrete, u, y, dict(zip(bearers, row[len(row) - len(bearers) :])))
+    row, node, u, y = whole.outputs["row"], whole.graph.node, whole.inputs["u"], whole.inputs["y"]
+    holding = row[len(row) - width_of_holding_quantities(system, discrete) :]
+    quantities = quantities_of_watches(system, discrete, u, y, holding)
     if run_equations_close_state(system):
         values = situation_of_state(system, u, [*y, 0.0, 0.0], discrete).values
         outputs["closed"] = [node(x) for x in closed_state_of_row(system, row, values, constraints_of_system(system))]
@@ -96,12 +98,25 @@ def quantities_of_watches(
     discrete: Discrete,
     signals: Sequence[Scalar],
     y: Sequence[Scalar],
-    supports: Mapping[int, Any],
+    holding: Sequence[Any],
     model: Model | None = None,
 ) -> list[Any]:
-    """What watches read besides the state: the supports of held speeds, and what bounded actuators are asked for."""
+    """What watches read besides the state: what holds joints, and what bounded actuators are asked for.
+
+    The quantities `holding` joints are the supports of held speeds, and the margin that those have which share them.
+    """
     demanded = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model).demanded
-    return [*(supports[k] for k in held_speeds_with_supports(system, discrete)), *(demanded[k] for k in system.bounded)]
+    return [*holding, *(demanded[k] for k in system.bounded)]
+
+
+def width_of_watched_quantities(system: System, discrete: Discrete) -> int:
+    """The number of quantities besides the state that watches may read in this discrete state."""
+    return width_of_holding_quantities(system, discrete) + len(system.bounded)
+
+
+def width_of_holding_quantities(system: System, discrete: Discrete) -> int:
+    """The number of quantities that hold joints, which are the last ones in an output `row`."""
+    return len(held_speeds_with_supports(system, discrete)) + discrete.sharing
 
 
 def run_equations_close_state(system: System) -> bool:
@@ -126,7 +141,11 @@ def place_of_watched_quantity(system: System, discrete: Discrete, source: Source
     if what == "state":
         return which
     bearers, first = held_speeds_with_supports(system, discrete), system.measured + 2
-    return first + (bearers.index(which) if what == "support" else len(bearers) + [*system.bounded].index(which))
+    if what == "margin":
+        return first + len(bearers)
+    if what == "support":
+        return first + bearers.index(which)
+    return first + width_of_holding_quantities(system, discrete) + [*system.bounded].index(which)
 
 
 def run_rows_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
@@ -141,13 +160,8 @@ def held_speeds_with_supports(system: System, discrete: Discrete) -> list[int]:
     return [k for k in discrete.supported if part is None or k in part.given]
 
 
-def identity_of_run_equations(system: System, discrete: Discrete) -> tuple[str, ...]:
-    """Everything that the recorded equations depend on, as strings for the key of the cache."""
-    return (*fixed_identity_of_run_equations(system), discrete.name)
-
-
 def fixed_identity_of_run_equations(system: System) -> tuple[str, ...]:
-    """That part of the identity which no discrete state changes."""
+    """What the recorded equations depend on besides the discrete state, as strings for the key of the cache."""
     if system.symbols is None:
         return repr(system.model), repr(system.structure())
     numbers = planted_bodies(system.regrouped, dict.fromkeys(system.symbols, "a number"))

@@ -35,22 +35,30 @@ def _inverse(M: np.ndarray) -> np.ndarray:
 class Response:
     """The response of a system's speeds to forces and jumps at one position, with some speeds fixed."""
 
-    def __init__(self, system: System, q: list[float], fixed: Iterable[int]):
-        n, loops = system.robot.nv, system.loops
-        self.fixed = list(fixed)
-        self.M = np.array(inertia_matrix(system.model.bodies, q, n), dtype=float)
-        unit = np.eye(n)[self.fixed].reshape(-1, n)
+    def __init__(self, M: np.ndarray, T: np.ndarray, fixed: list[int], rows: np.ndarray):
+        """The response by the inertia matrix M and the motions T that are allowed, whose columns are independent.
+
+        The `rows` are those of constraints and fixed speeds, which speeds keep to.
+        """
+        self.M, self.T, self.fixed, self.rows = M, T, fixed, rows
+        self.inverse = _inverse(T.T @ M @ T)
+
+    @staticmethod
+    def of(system: System, q: list[float], fixed: Iterable[int]) -> Response:
+        """The response of a system at these coordinates."""
+        n, loops, given = system.robot.nv, system.loops, list(fixed)
+        M = np.array(inertia_matrix(system.model.bodies, q, n), dtype=float)
         if loops is None:
-            free = [k for k in range(n) if k not in self.fixed]
-            self.rows, self.T = unit, np.eye(n)[:, free]
-            self.inverse = _inverse(self.M[np.ix_(free, free)])
-            return
-        J, scale = loops.jacobian(np.array(q))[0], loops.column_scale
-        self.rows = np.concatenate([J, unit])
-        T = constraint_null_space(np.concatenate([loops.scaled(J), unit * scale]))
+            return Response(M, np.eye(n)[:, [k for k in range(n) if k not in given]], given, _units(n, given))
+        J = loops.jacobian(np.array(q))[0]
+        return Response.in_loops(M, loops.scaled(J), loops.column_scale, given, np.concatenate([J, _units(n, given)]))
+
+    @staticmethod
+    def in_loops(M: np.ndarray, J: np.ndarray, scale: np.ndarray, fixed: list[int], rows: np.ndarray) -> Response:
+        """The response of a mechanism with this scaled Jacobian and this scale of its speeds."""
+        T = constraint_null_space(np.concatenate([J, _units(len(M), fixed) * scale]))
         T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
-        self.T = T * scale[:, None]
-        self.inverse = _inverse(self.T.T @ self.M @ self.T)
+        return Response(M, T * scale[:, None], fixed, rows)
 
     def compliance(self, speeds: list[int]) -> np.ndarray:
         """The accelerations of these speeds under unit forces along them, as a matrix."""
@@ -71,3 +79,8 @@ class Response:
     def kinetic(self, qd: np.ndarray) -> float:
         """The kinetic energy of these speeds."""
         return float(qd @ self.M @ qd) / 2
+
+
+def _units(n: int, fixed: list[int]) -> np.ndarray:
+    """The rows of fixed speeds."""
+    return np.eye(n)[fixed].reshape(-1, n)

@@ -27,7 +27,8 @@ def evaluation_from_code(system: System, discrete: Discrete, rate: np.ndarray, r
     values, cuts = row.tolist(), _cuts(system)
     q, qd, qdd, tau, resistance = (values[a:b] for a, b in pairwise(cuts))
     support = dict(zip(held_speeds_with_supports(system, discrete), values[cuts[-1] :]))
-    return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
+    margin = values[-1] if discrete.sharing else None
+    return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]), margin=margin)
 
 
 def rows_from_code(system: System, row: np.ndarray) -> dict[str, np.ndarray]:
@@ -57,7 +58,7 @@ def rows_of_each_evaluation(
 def share_supports_in_rows(system: System, discrete: Discrete, rows: dict[str, np.ndarray]) -> None:
     """Writes the support of every held joint into the rows where the equations don't determine it."""
     bearers = held_speeds_with_supports(system, discrete)
-    if len(bearers) >= len(discrete.held):
+    if len(bearers) >= len(discrete.held) or discrete.sharing:
         return
     for q, resistance in zip(rows["q"], rows["resistance"]):
         known = {k: resistance[k] for k in bearers}

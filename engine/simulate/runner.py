@@ -11,8 +11,8 @@ from ..dynamics.vanishing import joints_of_vanishing_inertia
 from ..errors import InputError
 from ..loops import vanishing as freedoms
 from ..loops.methods import METHODS
-from ..machine.jit.curves import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.jit.march import Collocation, March, Method, Past
+from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, row_parts, singular
@@ -20,7 +20,7 @@ from .compiled import Compiled
 from .discrete import Discrete
 from .equations import Evaluation
 from .events import Event, Watch
-from .recorded import held_speeds_with_supports, place_of_watched_quantity
+from .recorded import place_of_watched_quantity, width_of_watched_quantities
 from .signals import Planned, late_signal_columns, prescribed_motion_at, signal_rows, signals_at
 from .stepper import Stepper
 from .system import System
@@ -284,12 +284,12 @@ class Runner:
         return rows
 
     def _compiled_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
-        """The same by compiled code; nothing where the plain text is to run."""
+        """The quantities of `many` by compiled code; none where the plain text is to run."""
         row = self._compiled.rows(discrete, values, states) if self._solve is None else None
         return {} if row is None else row_parts.rows_from_code(self.system, row)
 
     def _plain_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
-        """The same by the plain text, with a column of numbers for each scalar."""
+        """The quantities of `many` by the plain text, with a column of numbers for each scalar."""
         columns = [np.ascontiguousarray(x) for x in values.T], [np.ascontiguousarray(x) for x in states.T]
         with np.errstate(all="ignore"):
             try:
@@ -343,7 +343,7 @@ class Runner:
     @property
     def quantities(self) -> int:
         """The number of quantities besides the state that compiled code watches in the present discrete state."""
-        return len(held_speeds_with_supports(self.system, self.discrete)) + len(self.system.bounded)
+        return width_of_watched_quantities(self.system, self.discrete)
 
     def _solved(self, values: Sequence[np.ndarray], y: Sequence[np.ndarray], discrete: Discrete) -> Evaluation:
         if self._solve is not None and not self.system.inputs.wrenches:

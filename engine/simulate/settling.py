@@ -21,7 +21,6 @@ from ..robot.model import Body
 from . import sticking
 from .complementarity import balance_contacts
 from .contacts import Contacts, Limits, Patterns, joints_touching_stops, stiction_force_ranges
-from .system import constraints_of_system
 
 PROPOSALS = 20
 CLEAR = 1e-8  # relative: a force this near to its bound, and an acceleration this small, is in doubt
@@ -63,27 +62,20 @@ def settled_modes_of_runs(
 
     `loose` is the column of a joint whose support has just reached its bound, or −1, and `direction` its way then.
     """
-    system = patterns.run.system
-    contacts = _free_contacts(patterns, ask, runs, t, y)
+    contacts = free_contacts(patterns, ask, runs, t, y)
     if not patterns.switching:
         return Settled(y, contacts, np.ones(len(runs), dtype=bool))
-    places = [system.place_of(k) for k in patterns.switching]
-    lower, upper = joints_touching_stops(system, patterns.limits.some(runs), q)
-    rough = patterns.rough
-    rest = (abs(y[:, places]) <= sticking.RESTING) & (rough | lower | upper)
-    y = y.copy()
-    y[:, places] = np.where(rest, 0.0, y[:, places])
-    slip = np.where(~rest & rough, np.sign(y[:, places]) + (y[:, places] == 0.0), 0.0)
-    freed = np.zeros_like(rest)
+    y, contacts, rest = brought_to_rest_or_slipping(patterns, contacts, runs, y, q, sticking.RESTING)
+    freed, slip = np.zeros_like(rest), contacts.slip.copy()
     these = np.flatnonzero(loose >= 0)
     freed[these, loose[these]] = True
-    slip[these, loose[these]] = np.where(rough[loose[these]], direction[these], 0.0)
-    start = replace(contacts, slip=slip, held=rest & ~freed, lower=lower, upper=upper)
+    slip[these, loose[these]] = np.where(patterns.rough[loose[these]], direction[these], 0.0)
+    start = replace(contacts, slip=slip, held=rest & ~freed)
     margin = np.where(loose >= 0, LOOSE, CLEAR)[:, None]
     return _proposed(patterns, ask, runs, t, y, start, rest & ~freed, margin)
 
 
-def _free_contacts(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray, y: np.ndarray) -> Contacts:
+def free_contacts(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray, y: np.ndarray) -> Contacts:
     """Contacts with no joint held, and with those actuators at their limits of which more is demanded."""
     contacts = Contacts.none(len(runs), len(patterns.switching), len(patterns.bounded))
     if not patterns.bounded:
@@ -91,30 +83,18 @@ def _free_contacts(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray
     return _limited(patterns.limits.some(runs), contacts, ask(runs, t, y, contacts).demanded)
 
 
-def loosened(patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray, y: np.ndarray, q: np.ndarray) -> Settled:
-    """The modes in which these mechanisms go on, if none of their joints is held or at a stop; else they aren't sure.
-
-    Joints at rest slip the way that they would be accelerated without friction. Where friction leaves all of them that
-    way, none is held, for these conditions have one solution.
-    """
+def brought_to_rest_or_slipping(
+    patterns: Patterns, contacts: Contacts, runs: np.ndarray, y: np.ndarray, q: np.ndarray, slow: float | np.ndarray
+) -> tuple[np.ndarray, Contacts, np.ndarray]:
+    """The states with slow joints at rest where something may hold them, the contacts of all others, and who rests."""
     system = patterns.run.system
-    contacts = _free_contacts(patterns, ask, runs, t, y)
-    if not patterns.switching:
-        return Settled(y, contacts, np.ones(len(runs), dtype=bool))
     places = [system.place_of(k) for k in patterns.switching]
-    scale = np.asarray(constraints_of_system(system).column_scale)[patterns.switching]
-    rest = (abs(y[:, places]) <= sticking.RESTING * scale) & patterns.rough
+    lower, upper = joints_touching_stops(system, patterns.limits.some(runs), q)
+    rest = (abs(y[:, places]) <= slow) & (patterns.rough | lower | upper)
     y = y.copy()
     y[:, places] = np.where(rest, 0.0, y[:, places])
-    contacts = replace(contacts, slip=np.where(patterns.rough, np.sign(y[:, places]), 0.0))
-    sure = ~np.logical_or(*joints_touching_stops(system, patterns.limits.some(runs), q)).any(axis=1)
-    if rest.any():
-        way = np.sign(ask(runs, t, y, contacts).qdd[:, patterns.switching])
-        contacts = replace(contacts, slip=np.where(rest, way, contacts.slip))
-        qdd = ask(runs, t, y, contacts).qdd
-        clear = contacts.slip * qdd[:, patterns.switching] > CLEAR * abs(qdd).max(axis=1, keepdims=True)
-        sure &= (clear | ~rest).all(axis=1)
-    return Settled(y, contacts, sure)
+    slip = np.where(patterns.rough & ~rest, np.sign(y[:, places]) + (y[:, places] == 0.0), 0.0)
+    return y, replace(contacts, slip=slip, lower=lower, upper=upper), rest
 
 
 def _limited(limits: Limits, contacts: Contacts, demanded: np.ndarray) -> Contacts:
@@ -182,7 +162,10 @@ def states_after_blows_of_runs(
     hit = np.flatnonzero(outwards.any(axis=1))
     if not len(hit):
         return y
-    M, free = _inertias(bodies, q)[hit], [k for k in range(system.robot.nv) if k not in system.prescribed]
+    M, free = (
+        inertia_matrices_of_runs(bodies, q)[hit],
+        [k for k in range(system.robot.nv) if k not in system.prescribed],
+    )
     places = [free.index(k) for k in columns]
     ways = np.zeros((len(hit), system.robot.nv, len(columns)))  # jumps of all speeds under unit impulses
     ways[:, free] = np.linalg.solve(M[:, free][:, :, free], np.eye(len(free))[:, places])
@@ -212,7 +195,7 @@ def _impulses(G: np.ndarray, speeds: np.ndarray, lower: np.ndarray, upper: np.nd
     return balance_contacts(G, speeds, np.where(upper, -np.inf, 0.0), np.where(lower, np.inf, 0.0))[0]
 
 
-def _inertias(bodies: tuple[Body, ...], q: np.ndarray) -> np.ndarray:
+def inertia_matrices_of_runs(bodies: tuple[Body, ...], q: np.ndarray) -> np.ndarray:
     """The inertia matrices of many runs."""
     n = sum(len(body.speeds) for body in bodies)
     M = np.zeros((len(q), n, n))

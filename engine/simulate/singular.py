@@ -51,7 +51,7 @@ class Singular:
         )
 
     def of_given_motion(self) -> str:
-        """The same in words for a motion that is given, in which no other coordinates can be chosen."""
+        """The sentence on this position in a motion that is given, where no other coordinates can be chosen."""
         where = f" in the loop `{self.loop}`" if self.loop else ""
         return f"singular position{where}: the given motion can't go on from there"
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from ..dynamics.one_body import smooth_dry_friction
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import Load, Wrenches, sweep_tree
 from ..dynamics.wrenches import Applied, wrenches_on_bodies
 from ..loops.constrained import ConstrainedEquations
-from ..machine.program.scalars import Scalar, square_root
+from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .discrete import Discrete, discrete_partition
 from .late import late_state
@@ -149,7 +150,7 @@ def _planned_in_loops(
     on, loads = _wrenches(system, wrenches, q, qd, {})
     tree, _ = sweep_tree(model.bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, on, loads)
     for k, coulomb in zip(system.coulomb, model.coulomb) if system.smooth else ():
-        tree[k] = tree[k] + coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
+        tree[k] = tree[k] + smooth_dry_friction(coulomb, qd[k], system.smooth)
     loops = system.constraints(model)
     equations = ConstrainedEquations(loops, part, model.bodies)
     K, first = equations.factors(equations.rows(q, loops.tied(q))), len(part.rows) + len(part.given)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
-from ..dynamics.kinematics import tree_body_point_of_link, velocity_of_body_point
+from ..dynamics.kinematics import body_placements, tree_body_point_of_link, velocity_of_body_point
 from ..dynamics.spatial import dot
 from ..laws.forces import ForceLaw
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import Scalar, as_float
-from ..robot.model import ZERO, Body, Leader, Robot
+from ..robot.model import ZERO, Body, Leader, Robot, way_from_base
 from ..text.formula_tree import TIME, Formula, Lookup
 
 POINT = ("x", "y", "z", "vx", "vy", "vz")  # suffixes of a point's coordinates and of their rates, in base axes
@@ -79,10 +79,11 @@ class Point:
         return [f"{self.name}.{suffix}" for suffix in POINT]
 
     def values(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> dict[str, Scalar]:
-        """Its coordinates and their rates in base axes, by name."""
+        """The point's coordinates and their rates in base axes, by name."""
         place, rate = list[Scalar](self.at), list[Scalar]([0.0, 0.0, 0.0])
         if self.bodies:
-            place, rate = velocity_of_body_point(self.bodies, q, qd, len(self.bodies) - 1, self.at)
+            placed = body_placements(self.bodies, q)
+            place, rate = velocity_of_body_point(self.bodies, placed, qd, len(self.bodies) - 1, self.at)
         return dict(zip(self.columns(), (*place, *rate)))
 
 
@@ -94,11 +95,8 @@ def points_for_state_forces(robot: Robot) -> list[Point]:
 def _point(robot: Robot, link: str, name: str, at: Sequence[float]) -> Point:
     last, seat = robot.tree.seats[link]
     x, y, z = (as_float(c) for c in tree_body_point_of_link(seat, at))
-    chain: list[Body] = []
-    while last is not None:
-        body = robot.tree.bodies[last]
-        chain.insert(0, replace(body, drives=(), E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0))
-        last = body.parent
+    way = (robot.tree.bodies[i] for i in way_from_base(robot.tree.bodies, last))
+    chain = (replace(body, drives=(), E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in way)
     numbered = (replace(body, parent=k - 1 if k else None) for k, body in enumerate(chain))
     return Point(f"{link}.{name}", tuple(numbered), (x, y, z))
 

@@ -87,8 +87,15 @@ def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
     if len(now.support) < len(trial.held):
         if _carried_off(run, trial, now):
             return False
-        return Sharing(run.system, trial, np.array(now.q)).margin(supports_of_held_speeds(now)) >= -SLACK
+        return margin_of_shared_supports(run, trial, now) >= -SLACK
     return all(_excess(run.system, k, as_float(now.support[k]), trial.held[k]) <= SLACK for k in trial.held)
+
+
+def margin_of_shared_supports(run: Runner, discrete: Discrete, now: Evaluation) -> float:
+    """The margin within which all supports together can hold the mechanism."""
+    if now.margin is not None:
+        return as_float(now.margin)
+    return Sharing(run.system, discrete, np.array(now.q)).margin(supports_of_held_speeds(now))
 
 
 def supports_of_held_speeds(now: Evaluation) -> dict[int, float]:
@@ -138,10 +145,10 @@ def _released(
     q = run.complete(t, y)[0]
     free = run.accelerations(t, y, discrete_state_with_contacts(run, q, moving, {}))
     b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
-    G = Response(system, q, system.ruled).compliance(still)
+    G = Response.of(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T
     if loose:
-        low, high = _weaker(G, b, low, high)
+        low, high = weaker_bounds(G, b, low, high)
     _, a = balance_contacts(G, b, low, high)
     slip, held = dict(moving), dict(trial.held)
     for k, x in zip(still, a.tolist()):
@@ -152,7 +159,7 @@ def _released(
     return discrete_state_with_contacts(run, q, slip, held)
 
 
-def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def weaker_bounds(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Slightly narrower bounds, with which a joint that has just come to its bound moves."""
     gain = np.diag(G)
     needed = np.where(gain > 0.0, abs(b) / np.maximum(gain, 1e-300), 0.0)

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies
 from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.symbols import Path, number_leaves_of_bodies
 from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS, Method, MethodParameters

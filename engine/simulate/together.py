@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.regroup import inertias_moved_towards_base
-from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..loops.alike import Alike, Measures
 from ..machine.jit import march, native
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import March
 from ..machine.jit.offer import Offer
-from ..machine.program.trace import Program, Recording
+from ..machine.program.recording import Program, Recording
 from ..robot.model import Body
 from .beside import quantities_beside_state, widths_beside_state
 from .contacts import Limits
 from .discrete import Discrete
 from .integrate import INTEGRATORS
-from .recorded import held_speeds_with_supports, run_equations_outputs
+from .recorded import run_equations_outputs, width_of_holding_quantities
 from .runner import Runner
 from .signals import mode_columns, own_signal_columns, signals_at
 from .system import Model, System, bodies_without_dry_friction, constraints_of_system, dry_friction_of_system
@@ -97,6 +97,7 @@ class Starts:
     y: np.ndarray
     own: Numbers  # of all runs
     limits: Limits
+    known: dict[str, Equations] = field(default_factory=dict)  # by what they depend on; parts of the runs share them
 
     @staticmethod
     def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers, limits: Limits) -> Starts:
@@ -113,9 +114,9 @@ class Starts:
 
     @cached_property
     def discrete(self) -> Discrete:
-        """The discrete state with the equations of all runs: what holds in each of them is among the signals.
+        """The discrete state in which all runs start, before any joint is held.
 
-        In the lanes no joint of a mechanism is held.
+        Which joints of trees are held is among the signals.
         """
         system = self.run.system
         return replace(self.run.discrete, switched=() if system.loops is not None else tuple(system.switching))
@@ -127,23 +128,15 @@ class Starts:
         return len(signals_at(blank, 0.0, self.discrete, self.run.planned))
 
     @cached_property
-    def watched(self) -> int:
-        """The number of quantities besides the state that watches read."""
-        return self.widths.get("quantities", 0)
-
-    @cached_property
-    def widths(self) -> dict[str, int]:
-        """The widths of the program's groups of outputs, in their order."""
-        system = self.run.system
-        row = system.robot.nq + 4 * system.robot.nv + len(held_speeds_with_supports(system, self.discrete))
-        guard = {} if system.loops is None else {"guard": 1}
-        return {"rate": system.measured + 2, "row": row, **guard, **widths_beside_state(system)}
-
-    @cached_property
     def timed(self) -> list[int]:
         """The places of the signals that may depend on time: neither a run's own nor those of modes."""
         own = {*own_signal_columns(self.run.system), *mode_columns(self.run.system)}
         return [k for k in range(self.signals) if k not in own]
+
+    @cached_property
+    def bounds(self) -> slice:
+        """The places of the inverse bounds of pivots among the signals; there are none for trees."""
+        return slice(self.signals - self.run.robot.nv * (self.run.system.loops is not None), self.signals)
 
     @cached_property
     def alike(self) -> Alike:
@@ -152,7 +145,53 @@ class Starts:
         measures = Measures(self.own.bodies, numbers.ties, numbers.couplings)
         return Alike(constraints_of_system(self.run.system), measures, len(self.y))
 
-    # ---- code
+    def equations(self, discrete: Discrete) -> Equations:
+        """The equations of all runs in a discrete state, made at the first request."""
+        if discrete.name not in self.known:
+            self.known[discrete.name] = Equations(self.run, self.symbols, self.own, self.signals, discrete)
+        return self.known[discrete.name]
+
+    # ---- inputs
+
+    def inputs(self, signals: np.ndarray, these: np.ndarray) -> np.ndarray:
+        """The inputs of the equations: (runs, instants, signals) of these runs, with what is their own."""
+        signals[:, :, own_signal_columns(self.run.system)] = self.constants[these, None]
+        numbers = np.broadcast_to(self.numbers[these, None], (*signals.shape[:2], len(self.symbols)))
+        return np.concatenate([signals, numbers], axis=2)
+
+    def bodies(self, these: np.ndarray) -> tuple[Body, ...]:
+        """The bodies of these runs, with arrays in the places of numbers that differ."""
+        return self.own.some(these).bodies
+
+    def some(self, these: slice) -> Starts:
+        """A part of the runs, with the same programs."""
+        own = self.own.some(these)
+        rows = {name: getattr(self, name)[these] for name in ("numbers", "constants", "y")}
+        return replace(self, **rows, own=own, limits=self.limits.some(these))
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The equations of runs that are alike, in one discrete state, as programs with their numbers among the inputs."""
+
+    run: Runner
+    symbols: tuple[Path, ...]
+    own: Numbers  # of all runs
+    signals: int
+    discrete: Discrete
+
+    @cached_property
+    def watched(self) -> int:
+        """The number of quantities besides the state that watches read."""
+        return self.widths.get("quantities", 0)
+
+    @cached_property
+    def widths(self) -> dict[str, int]:
+        """The widths of the program's groups of outputs, in their order."""
+        system = self.run.system
+        row = system.robot.nq + 4 * system.robot.nv + width_of_holding_quantities(system, self.discrete)
+        guard = {} if system.loops is None else {"guard": 1}
+        return {"rate": system.measured + 2, "row": row, **guard, **widths_beside_state(system, self.discrete)}
 
     @cached_property
     def offer(self) -> Offer:
@@ -162,7 +201,7 @@ class Starts:
         own = planted_bodies(self.own, mark)
         key = (
             *likeness_of_systems(run),
-            repr(self.discrete.program),
+            self.discrete.name,
             repr(own),
             repr(self.symbols),
             repr(self.signals),
@@ -201,23 +240,3 @@ class Starts:
         """What the code says about these states without quadratures, by the names of its groups of outputs."""
         found, _, _ = code(inputs, np.ascontiguousarray(states))
         return dict(zip(self.widths, found))
-
-    # ---- inputs
-
-    def inputs(self, signals: np.ndarray, these: np.ndarray) -> np.ndarray:
-        """The inputs of the equations: (runs, instants, signals) of these runs, with what is their own."""
-        signals[:, :, own_signal_columns(self.run.system)] = self.constants[these, None]
-        numbers = np.broadcast_to(self.numbers[these, None], (*signals.shape[:2], len(self.symbols)))
-        return np.concatenate([signals, numbers], axis=2)
-
-    def bodies(self, these: np.ndarray) -> tuple[Body, ...]:
-        """The bodies of these runs, with arrays in the places of numbers that differ."""
-        return self.own.some(these).bodies
-
-    def some(self, these: slice) -> Starts:
-        """A part of the runs, with the same program."""
-        own = self.own.some(these)
-        rows = {name: getattr(self, name)[these] for name in ("numbers", "constants", "y")}
-        part = replace(self, **rows, own=own, limits=self.limits.some(these))
-        part.__dict__["offer"] = self.offer
-        return part

@@ -20,7 +20,9 @@ from ..errors import InputError
 from ..loops.constraints import ties_of_mechanism
 from ..loops.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
 from ..loops.ties import Tie
-from ..machine.program.trace import CONSTANT, Node, Program, Recording, substituted_nodes
+from ..machine.program.nodes import CONSTANT, Node
+from ..machine.program.recording import Program, Recording
+from ..machine.program.rewriting import substituted_nodes
 from ..robot.build import Draft, draft_of_robot, robot_draft_with_links_reread, robot_of_draft
 from ..robot.model import Robot
 from ..robot.schema import LinkEntry
@@ -162,10 +164,8 @@ def codegen_structure_with_scalars(x: Any, planted: Callable[[Node], Any]) -> An
 def codegen_draft_with_arguments(robot: Robot) -> Draft:
     if robot.document is None:
         raise InputError(f"{robot.name} has no file whose numbers could be arguments", key="--parameters")
-    known: Draft | None = robot.derived.get(Draft)
-    if known is None:
-        known = robot.derived[Draft] = draft_of_robot(robot.document)
-    return known
+    document = robot.document
+    return robot.made_once(Draft, lambda: draft_of_robot(document))
 
 
 def _numbers(x: Any, key: tuple[str, ...] = (), path: Keys = ()) -> Iterator[Argument]:

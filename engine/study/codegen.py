@@ -13,8 +13,9 @@ from ..dynamics.samples import singular_dynamics_error
 from ..errors import InputError, did_you_mean
 from ..loops.balance import actuated_speeds
 from ..loops.exported import TEXTS, program_of_mechanism_quantity
+from ..machine.program.counting import count_operations
 from ..machine.program.languages import LANGUAGES
-from ..machine.program.trace import Program, count_operations
+from ..machine.program.recording import Program
 from ..robot.model import Robot
 from . import arguments
 from .arguments import Argument

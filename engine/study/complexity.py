@@ -25,7 +25,8 @@ from ..loops.exported import (
     program_of_mechanism_quantity,
 )
 from ..loops.exported import recorded_mechanism_program as recorded_text
-from ..machine.program.trace import Count, Program, Recording, count_operations
+from ..machine.program.counting import Count, count_operations
+from ..machine.program.recording import Program, Recording
 from ..robot.model import Body, Drive, Robot
 from ..robot.placement import TURN_PLANES, X
 

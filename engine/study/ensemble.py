@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.symbols import Path as Place
-from ..dynamics.symbols import shape_of_bodies
+from ..dynamics.number_symbols import Path as Place
+from ..dynamics.number_symbols import shape_of_bodies
 from ..errors import DenocError
 from ..machine.jit import choice
 from ..robot.model import Robot
@@ -42,8 +42,7 @@ def ensemble(
 
     Keys are those of the scenario (`initial.joint1`, `forces.joint2.value`) or, after `robot.`, of the robot's file
     (`robot.links.link6.mass`; entries of lists by name or by number from 0). Runs that differ in numbers only are
-    computed side by side, whatever joints stick in them, come to stops, or follow laws of time; of mechanisms only
-    those in which none sticks or comes to a stop.
+    computed side by side, whatever joints stick in them, come to stops, or follow laws of time.
     """
     asked = Variations(scenario, variations, robot)
     results: dict[int, Result] = {}
@@ -122,6 +121,13 @@ class Member:
         return modes, self.plan.kinks, inputs.breaks, rows.tobytes()
 
 
+class Exemplar(NamedTuple):
+    """A run that is planned in full, and the variation that it is."""
+
+    variation: Variation
+    member: Member
+
+
 class Group(NamedTuple):
     """Runs that differ in numbers only, by the places of their variations; one of them is planned in full."""
 
@@ -133,6 +139,8 @@ class Group(NamedTuple):
 
     def some(self, these: slice) -> Group:
         """A part of the runs."""
+        if len(self.places[these]) == len(self.places):
+            return self
         starts, numbers = self.starts.some(these), self.numbers.some(these)
         return Group(self.places[these], self.plan, starts, numbers, self.members[these])
 
@@ -143,7 +151,11 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
     groups: list[Group] = []
     alike: dict[Hashable, list[tuple[int, Member]]] = {}
     quick: set[int] = set()
-    families = {family[0]: family for family in asked.families()}
+    families = {family[0]: (mark, family) for mark, family in asked.families().items()}
+    for mark, family in families.values():
+        if mark in asked.exemplars and (group := _of_numbers(asked, asked.exemplars[mark], family)) is not None:
+            groups.append(group)
+            quick.update(group.places)
     for k in range(len(asked)):  # in this order, so that the first mistake is the one that is reported
         if k in quick:
             continue
@@ -151,10 +163,14 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
         member = _member(plans[k])
         if member is None:
             continue
-        if len(families.get(k, ())) >= asked.fewest and (group := _of_numbers(asked, member, families[k])) is not None:
+        mark, family = families.get(k, ("", ()))
+        exemplar = Exemplar(asked.one(k), member)
+        if len(family) >= asked.fewest and (group := _of_numbers(asked, exemplar, family)) is not None:
             groups.append(group)
             quick.update(group.places)
-        elif not asked.independent and not (member.plan.system.planning and member.plan.robot.closed):
+            if asked.independent:  # it serves later blocks of the family, too
+                asked.exemplars[mark] = exemplar
+        elif len(asked) > 1 and not asked.independent and _may_be_alike(member):
             alike.setdefault(member.likeness(), []).append((k, member))
     groups += [_of_members(members) for members in alike.values() if len(members) > 1]
     return plans, groups
@@ -178,17 +194,24 @@ def _member(plan: Plan) -> Member | None:
     return None if run.without_inertia(begin, y) else Member(plan, run, y, run.signals(begin))
 
 
-def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Group | None:
-    """The group of those runs of a family that differ from its first in plain numbers."""
-    columns = asked.columns(first.plan, family)
+def _may_be_alike(member: Member) -> bool:
+    """Whether a run may go beside others that are planned in full, too."""
+    return not (member.plan.system.planning and member.plan.robot.closed)
+
+
+def _of_numbers(asked: Variations, exemplar: Exemplar, family: Sequence[int]) -> Group | None:
+    """The group of those runs of a family that differ from its exemplar in plain numbers."""
+    first = exemplar.member
+    columns = asked.columns(first.plan, exemplar.variation, family)
     base = lambda: asked.unvaried  # noqa: E731
-    found = varied_numbers_of_runs(first.plan, first.run, len(family), *columns, base, independent=asked.independent)
-    if found is None or found.plain.sum() < asked.fewest:
+    count = 1 + len(family)  # the exemplar is the first of them
+    found = varied_numbers_of_runs(first.plan, first.run, count, *columns, base, independent=asked.independent)
+    if found is None or found.plain[1:].sum() < asked.fewest:
         return None
-    these = np.flatnonzero(found.plain)
+    these = slice(1, None) if found.plain.all() else 1 + np.flatnonzero(found.plain[1:])
     numbers = found.numbers.some(these)
     starts = Starts.of(found.run, found.signals[these], found.y[these], numbers, found.limits.some(these))
-    return Group([family[k] for k in these.tolist()], first.plan, starts, numbers)
+    return Group(np.array(family)[found.plain[1:]].tolist(), first.plan, starts, numbers)
 
 
 def _of_members(members: Sequence[tuple[int, Member]]) -> Group:

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..dynamics.energy import energies
 from ..dynamics.kinematics import link_placements
-from ..dynamics.symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
+from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..errors import InputError
-from ..machine.jit.curves import SignalPieces
+from ..machine.jit.polynomials import SignalPieces
 from ..machine.program.javascript import javascript_function
-from ..machine.program.trace import Program, Recording
+from ..machine.program.recording import Program, Recording
 from ..record.pages import html
 from ..record.scene import Say, Scene, silence_sketch_warning
 from ..robot.model import Robot

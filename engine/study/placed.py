@@ -20,7 +20,8 @@ from ..loops.constraints import ties_of_mechanism
 from ..loops.rank import independent_constraint_rows, independent_constraint_rows_of_many
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
-from ..machine.program.trace import CONSTANT, Node, Recording
+from ..machine.program.nodes import CONSTANT, Node
+from ..machine.program.recording import Recording
 from ..robot.model import Robot
 from ..scenario.plan import Plan
 from ..simulate.coordinates import preferred_speeds_at_start

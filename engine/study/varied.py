@@ -146,6 +146,14 @@ def varied_key_may_be_plain(key: str) -> bool:
     return _placed(rest) or varied_path_is_limit(rest)
 
 
+def varied_key_is_of_dynamics(key: str) -> bool:
+    """Whether a dotted key leads to a number of a link on which only forces depend, such as a mass."""
+    first, *rest = key.split(".")
+    if first != "robot" or len(rest) < 3 or rest[0] != "links":
+        return False
+    return (rest[2] in OF_MASS) if len(rest) < 4 or rest[2] != "joint" else tuple(rest[3:]) in OF_DRIVE
+
+
 # ---- the numbers of one key
 
 
@@ -179,9 +187,11 @@ def _column(model: Strict, path: Keys, values: Sequence[Any], plain: np.ndarray)
     usual, bounds = _at(model, path)
     if _number(values[0]) != usual:  # another change has replaced it
         raise OtherError
-    column = np.array([_number(value) for value in values])
-    missed = [bool(bounds.missed(x)) for x in column.tolist()]
-    plain &= np.isfinite(column) & ~np.array(missed)
+    numbers = values if {*map(type, values)} == {float} else [_number(value) for value in values]
+    column = np.array(numbers)
+    plain &= np.isfinite(column)
+    if bounds != NO_BOUNDS:
+        plain &= ~np.array([bool(bounds.missed(x)) for x in column.tolist()])
     return np.where(plain, column, usual)
 
 
@@ -314,11 +324,15 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
 def _movable(plan: Plan, run: Runner, numbers: Numbers, y: np.ndarray) -> np.ndarray:
     """Whether each run, at its start, has an inertia to accelerate at every joint; what is in doubt isn't."""
     system, bodies = plan.system, numbers.bodies
-    columns = [np.ascontiguousarray(column) for column in y.T]
+    if system.loops is None:  # where all runs begin at the same place, most of them have the same pivots
+        columns = [x[0].item() if (x == x[0]).all() else np.ascontiguousarray(x) for x in y.T]
+    else:
+        columns = [np.ascontiguousarray(x) for x in y.T]
     motion = run.signals(float(plan.grid[0]))[: system.motion_signals]
     q, _, given = system.expanded(motion, columns)
     if system.loops is None:
-        return joint_pivots_are_sound(bodies, q, [k in given for k in range(plan.robot.nv)])
+        sound = joint_pivots_are_sound(bodies, q, [k in given for k in range(plan.robot.nv)])
+        return np.broadcast_to(sound, len(y))
     loops = system.loops.with_numbers(bodies, numbers.regrouped.ties, numbers.regrouped.couplings)
     known = freedoms.freedom_pivots_are_sound(loops, discrete_partition(run.discrete), q)
     return np.zeros(len(y), dtype=bool) if known is None else known

@@ -17,7 +17,7 @@ from measure import Row, against, checked, quickest, within
 
 import denoc
 from denoc.scenario.audit import DOUBTFUL
-from denoc.study.blocks import blocks_of_variations
+from denoc.study.run_blocks import blocks_of_variations
 from denoc.text.writing import yaml_text
 from peers import Pinocchio
 

@@ -18,13 +18,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from denoc.study.sweep import engines
+import psutil
+
+from denoc.study.sweep import engines, tasks
 from denoc.study.sweep.probe import probe_study
 from denoc.study.sweep.reading import open_study
-from denoc.study.sweep.run import BATCH, FIRST, MOST, Runs
-from denoc.study.sweep.tasks import study_task_carried_out
+from denoc.study.sweep.run import BATCH, FIRST, GROWTH, MOST, Runs
+from denoc.study.sweep.tasks import Done, Task, study_task_carried_out
 
-ROUNDS = 3
+ROUNDS = 5
 WORKERS = (1, 2, 8, 64, 512)
 SIZES = (10**6, 10**9)
 
@@ -69,6 +71,7 @@ class Costs:
 
     run: float  # a run, in the lanes of a worker
     batch: float  # a batch, on its worker, beside its runs
+    first: float  # the first batch of a worker, beside that: it reads the files and plans a run
     task: float  # a batch, in the starting process: made, pickled, and its outcomes unpickled
     known: float  # a run, in the starting process: its key, and keeping its outcome
     table: float  # a run, at the end: its row of the table, written
@@ -84,12 +87,17 @@ def measured(machine: Machine, task: float) -> Costs:
     ready = probe_study(open_study(machine.study(many)))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "runs.sqlite"
+        least = probe_study(open_study(machine.study(few)))
+        begun, _ = seconds(lambda: Runs(least, None))
         keys, runs = seconds(lambda: Runs(ready, None))
+        key = (keys - begun) / (many - few)  # what a study costs by itself isn't counted
         study_task_carried_out(runs.task(list(range(min(few, 8)))))  # so that compiling isn't measured
         short, _ = seconds(lambda: study_task_carried_out(runs.task(list(range(few)))))
+        anew, _ = seconds(lambda: forgotten(runs.task(list(range(few)))))
         long, done = seconds(lambda: study_task_carried_out(runs.task(list(range(many)))))
         making, sent = seconds(lambda: pickle.dumps(runs.task(list(range(many)))))
-        reading, answer = seconds(lambda: pickle.dumps(pickle.loads(pickle.dumps(done))))
+        answer = pickle.dumps(done)
+        reading, _ = seconds(lambda: pickle.loads(answer))
         tracemalloc.start()
         kept = Runs(ready, file)
         kept._keep(done)
@@ -105,14 +113,21 @@ def measured(machine: Machine, task: float) -> Costs:
     return Costs(
         run=run,
         batch=max(short - few * run, 0.0),
+        first=max(anew - short, 0.0),
         task=task,
-        known=(keys + making + reading + keeping) / many,
+        known=key + (making + reading + keeping) / many,
         table=(writing + tabled) / many,
         message=(len(sent) + len(answer)) / many,
         row=len(table) / many,
         store=store / many,
         memory=memory / many,
     )
+
+
+def forgotten(task: Task) -> Done:
+    """A task as the first one of a worker, whose code is in the cache."""
+    tasks._latest.read = None
+    return study_task_carried_out(task)
 
 
 def seconds(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
@@ -148,12 +163,13 @@ class Forecast:
     share: float
     batches: int
     master: float  # share of the time in which the starting process was busy
+    spent: tuple[float, float]  # seconds in which workers were busy, and the starting process
 
 
 def simulated(costs: Costs, count: int, workers: int) -> Forecast:
     """A study as `sweep/run.py` carries it out: batches of about a second, two on their way to each worker."""
     size, left, sent, done = FIRST, count, 0, 0
-    free_at = [0.0] * workers  # when each worker has done what it has
+    free_at = [costs.first] * workers  # when each worker has done what it has
     coming: list[tuple[float, int, int]] = []  # (when it is done, worker, runs)
     clock = master = computing = 0.0
 
@@ -178,34 +194,79 @@ def simulated(costs: Costs, count: int, workers: int) -> Forecast:
         clock, master, done = clock + spent, master + spent, done + runs
         took = costs.batch + runs * costs.run
         share = -(-(count - done) // (2 * workers)) if workers > 1 else MOST
-        size = max(1, min(int(BATCH * runs / took), 4 * max(size, runs), MOST, max(share, FIRST)))
-    end = clock + costs.table * count
-    return Forecast(end, computing / (workers * end), sent, (master + costs.table * count) / end)
+        size = max(1, min(int(BATCH * runs / took), GROWTH * max(size, runs), MOST, max(share, FIRST)))
+    end, master = clock + costs.table * count, master + costs.table * count
+    return Forecast(
+        end,
+        computing / (workers * end),
+        sent,
+        master / end,
+        (computing + sent * costs.batch + workers * costs.first, master),
+    )
 
 
-def checked(machine: Machine, costs: Costs) -> list[tuple[int, float, float]]:
-    """For one and two processes, the seconds by the clock and those simulated, without the processes' start."""
+def checked(machine: Machine, costs: Costs) -> list[tuple[int, float, float, float, float]]:
+    """For one and two processes, CPU seconds of these and of the starting process, each as measured and as simulated.
+
+    They are what the simulation adds up, and other work on the machine changes them little.
+    """
     made, count = [], 4 * machine.many
     for workers in (1, 2):
         with tempfile.TemporaryDirectory() as folder:
-            engine = engines.sweep_engine("process", workers, None)
+            engine = engines.Processes(workers)
             lasting = Lasting(engine)
             Runs(probe_study(open_study(machine.study(16))), None).carried_out(lambda lasting=lasting: lasting)
-            runs = Runs(probe_study(open_study(machine.study(count))), Path(folder) / "runs.sqlite")
-            begun = time.perf_counter()
-            runs.carried_out(lambda lasting=lasting: lasting)
-            made.append((workers, time.perf_counter() - begun, simulated(costs, count, workers).seconds))
+            each = [psutil.Process(pid) for pid in engine._pool._processes]
+            ready = probe_study(open_study(machine.study(count)))
+            before, begun = sum(map(spent, each)), time.process_time()
+            runs = Runs(ready, Path(folder) / "runs.sqlite")
+            runs.carried_out(lambda lasting=lasting: lasting).table.csv_text()
+            own, theirs = time.process_time() - begun, sum(map(spent, each)) - before
+            made.append((workers, theirs, own, *simulated(costs, count, workers).spent))
             runs.close()
             engine.close()
     return made
 
 
+def spent(process: psutil.Process) -> float:
+    """CPU seconds of a process so far."""
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def shared_by_two(count: int = 10_000) -> tuple[float, float]:
+    """Seconds of so many runs of some 2 ms on a running Dask cluster of two workers, and those that the runs took there.
+
+    Both are by the clock, so that other work on the machine changes both.
+    """
+    long = Machine("four-bar-fall", "robot.links.coupler.mass", (2.5, 3.5), 50.0, "A0", 0, 0)
+    engine = engines.sweep_engine("dask", 2, None)
+    try:
+        lasting = Lasting(engine)
+        Runs(probe_study(open_study(long.study(16))), None).carried_out(lambda: lasting)
+        lasting.computing = 0.0
+        with tempfile.TemporaryDirectory() as folder:
+            runs = Runs(probe_study(open_study(long.study(count))), Path(folder) / "runs.sqlite")
+            begun = time.perf_counter()
+            runs.carried_out(lambda: lasting)
+            took = time.perf_counter() - begun
+            runs.close()
+        return took, lasting.computing
+    finally:
+        engine.close()
+
+
 class Lasting:
-    """An engine that a study doesn't close, so that the next one finds its processes warm."""
+    """An engine that a study doesn't close, so that the next one finds its processes warm; it adds up what they took."""
 
     def __init__(self, engine: engines.Engine):
-        self.workers, self.room = engine.workers, engine.room
-        self.submit, self.next = engine.submit, engine.next
+        self._engine, self.workers, self.room = engine, engine.workers, engine.room
+        self.submit, self.computing = engine.submit, 0.0
+
+    def next(self) -> Done:
+        done = self._engine.next()
+        self.computing += done.seconds
+        return done
 
     def close(self) -> None:
         """Leaves it as it is."""
@@ -219,6 +280,7 @@ def main() -> int:
         "a run, on a worker": lambda it: f"{1e6 * it.run:.3g} µs",
         "runs a second, on one processor": lambda it: f"{1 / it.run:.3g}",
         "a batch, beside its runs": lambda it: f"{1e3 * it.batch:.3g} ms",
+        "the first batch of a worker, beside that": lambda it: f"{1e3 * it.first:.3g} ms",
         "a run, in the starting process": lambda it: f"{1e6 * it.known:.3g} µs",
         "its row of the table": lambda it: f"{1e6 * it.table:.3g} µs",
         "sent for a run, both ways": lambda it: f"{it.message:.3g} B",
@@ -230,10 +292,18 @@ def main() -> int:
     print("| | " + " | ".join(costs) + " |")
     for words, cell in rows.items():
         print(f"| {words} | " + " | ".join(cell(it) for it in costs.values()) + " |")
-    print("\n| runs of | workers | by the clock | simulated |")
+    print("\n| runs of | workers | they compute | simulated | the starting process | simulated |")
     for name, machine in MACHINES.items():
-        for workers, clock, simulation in checked(machine, costs[name]):
-            print(f"| {4 * machine.many} of {name} | {workers} | {clock:.3g} s | {simulation:.3g} s |")
+        for workers, *both in checked(machine, costs[name]):
+            theirs, own, simulated_theirs, simulated_own = (f"{x:.3g} s" for x in both)
+            cells = (f"{4 * machine.many} of {name}", workers, theirs, simulated_theirs, own, simulated_own)
+            print("| " + " | ".join(map(str, cells)) + " |")
+    took, computing = shared_by_two()
+    print(
+        f"\n10,000 runs of {1e3 * computing / 10_000:.3g} ms on two workers of a Dask cluster: {took:.3g} s by the clock, ",
+        end="",
+    )
+    print(f"{2 * took / computing:.2f} times half of what the runs took there")
     costs["runs of 2 ms"] = replace(costs["PUMA, 0.5 s"], run=0.002)
     print("\n| runs of | workers | hours | workers compute | starting process is busy | batches |")
     for name, it in costs.items():

@@ -15,7 +15,9 @@ from unittest.mock import patch
 
 import denoc
 from denoc.loops import branches, embedding, ties
-from denoc.machine.program.trace import Count, Node, Program, count_operations
+from denoc.machine.program.counting import Count, count_operations
+from denoc.machine.program.nodes import Node
+from denoc.machine.program.recording import Program
 from denoc.robot.model import Robot
 from denoc.study.complexity import program_for_complexity
 

@@ -26,7 +26,7 @@ import series
 from denoc.loops.accelerations import Forward
 from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.trace import count_operations
+from denoc.machine.program.counting import count_operations
 from denoc.robot.model import Robot
 from denoc.study.complexity import Dense, program_for_complexity
 

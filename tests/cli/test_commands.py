@@ -95,6 +95,7 @@ def test_wrong_use_is_exit_code_2(denoc, words):
 
 
 @pytest.mark.parametrize("name", ["puma", "puma.yaml"])
+@pytest.mark.sampled(2)
 def test_idyn_of_a_library_robot(denoc, name):
     code, out, err = denoc("idyn", name)
     assert (code, err) == (0, "")

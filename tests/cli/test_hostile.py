@@ -74,7 +74,7 @@ def test_mistake(file, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", OF_SUBPROCESSES)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_mistake_as_a_user_meets_it(name, tmp_path):
     file = HOSTILE / f"{name}.yaml"
     words = [sys.executable, "-c", "from denoc.cli.main import main; main()", COMMANDS[file.parent.name], str(file)]
@@ -247,7 +247,10 @@ def test_file_names_that_are_no_text(here, monkeypatch, capsys):
 
 
 def test_a_device_is_written_to_and_not_replaced(here, monkeypatch, capsys):
-    for words in (["codegen", "x.yaml", "--out", "/dev/null"], ["complexity", "--no-measure", "--csv", "/dev/null"]):
+    for words in (
+        ["codegen", "x.yaml", "--out", "/dev/null"],
+        ["convert", "x.yaml", "--to", "urdf", "--out", "/dev/null"],
+    ):
         assert command(words, monkeypatch, capsys)[0] == 0
         assert Path("/dev/null").is_char_device()
 

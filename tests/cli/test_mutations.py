@@ -19,7 +19,7 @@ LIMIT = 20  # seconds of CPU a file
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_broken_files(group, tmp_path):
     """`make hostile` tries as many as one likes."""
     for number in range(group * EACH, (group + 1) * EACH):

@@ -76,7 +76,7 @@ def test_a_loop_is_by_the_contract_and_nearly_closed_where_it_starts(denoc, conv
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("robot", library_names("robots"))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_a_scenario_runs_with_every_robot_of_the_library(denoc, robot, task):
     assert denoc("new", "scenario", "try", "--robot", robot, "--task", task)[0] == 0
     data = read_yaml_document(Path("try.yaml")).data

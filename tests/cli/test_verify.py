@@ -16,8 +16,8 @@ from denoc.peers.known import PEERS, Peer
 from denoc.record import checksums
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.scenario.stored import stored_scenario_result
-from denoc.study import verify
-from denoc.study.verify import verify_result
+from denoc.study.verification import columns_check
+from denoc.study.verification.verify import verify_result
 from denoc.text.change import Change
 
 FINGERS = """
@@ -197,13 +197,13 @@ def test_a_sensitive_run_is_allowed_what_half_of_its_tolerances_change(tmp_path,
     changes = [Change("time.end", 1.0, "", ""), Change("time.step", 0.05, "", "")]
     with using_backend("compiled"):
         carry_out_plan(prepare_scenario("slider-crank-singular-fall", changes=changes)).write(tmp_path, plot=False)
-    monkeypatch.setattr(verify, "GROWTH", 0.0)
+    monkeypatch.setattr(columns_check, "GROWTH", 0.0)
     (columns,) = [check for check in verify_result(stored_scenario_result(tmp_path)).checks if check.name == "columns"]
     assert (columns.ok, columns.words.endswith("are allowed more")) == (True, True)
     changed(tmp_path, "crank.q", 1e-6)
     assert ("columns", "plain") in wrong(tmp_path)
     changed(tmp_path, "crank.q", -1e-6)
-    monkeypatch.setattr(verify, "SENSITIVITY", 0.0)
+    monkeypatch.setattr(columns_check, "SENSITIVITY", 0.0)
     assert wrong(tmp_path) == [("columns", "plain")]
 
 

@@ -674,7 +674,7 @@ def rows(result, count):
 
 @pytest.mark.sound
 @pytest.mark.parametrize("form", ["straight", "rolled"])
-@settings(laws, max_examples=max(2, laws.max_examples // 8))  # each robot is compiled a dozen times
+@settings(laws, max_examples=max(1, laws.max_examples // 8))  # each robot is compiled a dozen times
 @seeds
 def test_compiled_code_is_the_plain_text(form, seed):
     """With regrouped inertias, in a straight line and in a loop over the bodies, in lanes and one sample at a time."""

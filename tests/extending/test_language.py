@@ -7,17 +7,17 @@ import pytest
 
 import denoc
 from denoc.cli import main, options
-from denoc.machine.program import trace
 from denoc.machine.program.languages import LANGUAGES, Language
 from denoc.machine.program.lines import FORMS, program_operation_lines
+from denoc.machine.program.nodes import COSINE, SIGN, SINE, SQUARE_ROOT
 from denoc.study.codegen import generate_code
 
 FORM = {
     **FORMS,
-    trace.COSINE: "np.cos({a})",
-    trace.SINE: "np.sin({a})",
-    trace.SQUARE_ROOT: "np.sqrt({a})",
-    trace.SIGN: "np.sign({a})",
+    COSINE: "np.cos({a})",
+    SINE: "np.sin({a})",
+    SQUARE_ROOT: "np.sqrt({a})",
+    SIGN: "np.sign({a})",
 }
 
 

@@ -48,6 +48,7 @@ def broken(text, rng):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(2)
 def test_broken_files_end_in_a_message(name):
     rng, refused = random.Random(name), 0
     for _ in range(60):

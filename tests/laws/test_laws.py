@@ -13,7 +13,7 @@ from comparing import slope
 from denoc.errors import InputError
 from denoc.laws import forces, profiles
 from denoc.laws import motions as laws
-from denoc.laws.table import Spline, read_law_table_columns
+from denoc.laws.csv_tables import Spline, read_law_table_columns
 
 pytestmark = pytest.mark.smoke
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import BSpline
 
 import denoc
-from denoc.laws.table import Spline
+from denoc.laws.csv_tables import Spline
 
 T = np.linspace(0.0, 1.0, 11)
 STEP = np.where(np.arange(11) < 5, 0.0, 1.0)

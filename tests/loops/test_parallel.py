@@ -261,6 +261,7 @@ def test_wrenches_drives_and_gravity_are_in_the_forces(name):
 
 
 @pytest.mark.parametrize("name", [*LIBRARY, "three-rrr-platform"])
+@pytest.mark.sampled(3)
 def test_the_text_by_parts_is_the_same_compiled(name):
     robot = denoc.load(name)
     state, wrenches = states(robot, 9), pushed(robot, np.random.default_rng(4))

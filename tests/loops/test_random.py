@@ -197,6 +197,7 @@ OUT_OF_PLANE = (("f", 2), ("n", 0), ("n", 1))
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "penalty"])  # which gives way a little
+@pytest.mark.sampled(2)
 def test_every_closure_method_has_the_accelerations_of_forward(method):
     for seed in range(6):
         case = mechanism(seed, drives=False, types=("revolute", "prismatic", "universal", "spherical"))

@@ -13,7 +13,7 @@ from denoc.loops.constraints import loop_closure
 from denoc.loops.division import partition_portions
 from denoc.loops.partition import best_partition
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.trace import count_operations
+from denoc.machine.program.counting import count_operations
 from denoc.study.complexity import Dense, program_for_complexity
 
 TREE = (0, 1, 1, 2, 2, 3, 3)  # a four-bar on the ground, two on its rocker, and so on
@@ -53,7 +53,7 @@ def test_random_subsystems_are_the_whole(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_loops_over_random_subsystems_are_the_text(seed):
     robot, q, qd, tau = random_case(seed)
     with using_backend("plain"):

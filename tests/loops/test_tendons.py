@@ -8,7 +8,7 @@ import yamls
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.stored import stored_scenario_result
-from denoc.study.verify import verify_result
+from denoc.study.verification.verify import verify_result
 from denoc.text.library import library_folder
 
 SHORT = {"task": "simulate", "time": {"end": 0.06, "step": 0.02}, "solver": {"rtol": 1e-11}}
@@ -29,6 +29,7 @@ def tendon(first, second, **more):
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("name, first, second", [("planar3r", "joint1", "joint2"), ("four-bar", "A0", "B0")])
+@pytest.mark.sampled(2)
 def test_a_tendon_pulls_each_joint_by_its_coefficient(name, first, second, backend, tmp_path):
     """The force is that of a formula over the sum of joints, and the joints have their shares of it."""
     own = f"(2*{first}.q - {second}.q)", f"(2*{first}.qd - {second}.qd)"

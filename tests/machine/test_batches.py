@@ -14,7 +14,7 @@ from denoc.machine.jit import cores, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.trigonometry import REACH
-from denoc.machine.program.trace import Recording
+from denoc.machine.program.recording import Recording
 
 pytestmark = pytest.mark.sound
 

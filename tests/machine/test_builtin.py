@@ -14,9 +14,9 @@ import pytest
 
 from denoc.machine.jit import choice, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
-from denoc.machine.jit.parts import kernel_parts_divided, kernel_parts_in_order
+from denoc.machine.jit.result_parts import kernel_parts_divided, kernel_parts_in_order
 from denoc.machine.jit.trigonometry import REACH
-from denoc.machine.program.trace import Recording
+from denoc.machine.program.recording import Recording
 
 
 def program(together=False):
@@ -97,7 +97,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("name", PARTS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_a_result_in_parts(name, single):
     parts = PARTS[name]
     builtin = Builtin([3, 2], left)
@@ -125,6 +125,7 @@ def test_a_result_in_parts(name, single):
         assert np.isnan(arrays[0]).all(), "each part keeps the numbers alive"
 
 
+@pytest.mark.sampled(2)
 def test_parts_are_freed(single):
     builtin = Builtin([3, 2], left)
     single.serve(builtin, (4,), 1, PARTS["dict"])

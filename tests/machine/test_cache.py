@@ -20,7 +20,7 @@ import denoc
 import generator
 from denoc.machine.jit import builtin_code, cache, choice, march, native, objects, sources
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.trace import Recording
+from denoc.machine.program.recording import Recording
 from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 from limits import HANGS
@@ -356,7 +356,7 @@ def test_two_processes_write_at_once(own_folder):
         "import numpy as np, denoc\nfrom denoc.machine.jit.choice import using_backend\n"
         "with using_backend('compiled'): print(denoc.inverse(denoc.load('planar3r'), *[np.ones((3, 3))] * 3)[0].tolist())"
     )
-    runs = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    runs = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = {run.communicate(timeout=HANGS)[0] for run in runs}
     assert len(answers) == 1
     assert all(run.returncode == 0 for run in runs)
@@ -397,7 +397,7 @@ FALLS = {"puma": {"robot": "puma"}, "four-bar": {"robot": "four-bar", "initial":
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
 @pytest.mark.parametrize("name", FALLS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_chosen_backend_gives_the_same_bits_whatever_the_cache_holds(own_folder, name, backend):
     """Made anew, from the folder, and as the process has it: by default the state of the cache decides who computes."""
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 
-from denoc.machine.jit import curves
-from denoc.machine.jit.curves import EMPTY, fitted_signal_pieces
+from denoc.machine.jit import polynomials
 from denoc.machine.jit.march import build_compiled_loop
-from denoc.machine.program.trace import Recording
+from denoc.machine.jit.polynomials import EMPTY, fitted_signal_pieces
+from denoc.machine.program.recording import Recording
 from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 
@@ -73,7 +73,7 @@ def test_what_never_settles_is_given_up():
     noise = np.random.default_rng(0)
     assert fitted_signal_pieces(lambda t: noise.normal(size=(len(t), 1)), 0.0, 1.0, (), np.inf) is None
     assert fitted_signal_pieces(lambda t: np.full((len(t), 1), np.nan), 0.0, 1.0, (), np.inf) is None
-    assert fitted_signal_pieces(smooth, 0.0, 2.0, (), 2.0 / (2 * curves.MOST)) is None
+    assert fitted_signal_pieces(smooth, 0.0, 2.0, (), 2.0 / (2 * polynomials.MOST)) is None
 
 
 def test_constant_functions_need_no_pieces():

@@ -7,11 +7,12 @@ import denoc
 from comparing import off
 from denoc.dynamics import programs, subject
 from denoc.dynamics.offered import offered_dynamics_quantity
-from denoc.machine.jit import kernel, objects, pieces
+from denoc.machine.jit import kernel, objects, program_pieces
 from denoc.machine.jit.choice import using_backend
+from denoc.machine.program.nodes import live_nodes
+from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
-from denoc.machine.program.trace import Recording, live_nodes
-from denoc.robot.nearby import robot_file_number
+from denoc.robot.file_number import robot_file_number
 from denoc.study.complexity import chain_robot_for_times
 
 pytestmark = pytest.mark.sound
@@ -34,9 +35,9 @@ ROWS = np.random.default_rng(4).uniform(-1.0, 1.0, (21, 7))
 
 @pytest.fixture(params=[1, 7, 1000])
 def in_pieces(request, monkeypatch):
-    monkeypatch.setattr(pieces, "LONG", 0)
-    monkeypatch.setattr(pieces, "PIECE", request.param)
-    monkeypatch.setattr(pieces, "STORED", 11)
+    monkeypatch.setattr(program_pieces, "LONG", 0)
+    monkeypatch.setattr(program_pieces, "PIECE", request.param)
+    monkeypatch.setattr(program_pieces, "STORED", 11)
     return f"toy in pieces of {request.param}"
 
 
@@ -47,11 +48,11 @@ def codes(name, lanes=0):
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
     a, b = np.ascontiguousarray(ROWS[:, :5]), np.ascontiguousarray(ROWS[:, 5:])
     many, one = codes(in_pieces, lanes)
-    monkeypatch.setattr(pieces, "LONG", 10**9)
+    monkeypatch.setattr(program_pieces, "LONG", 10**9)
     whole, alone = codes("toy in one piece", lanes)
     right, finite, largest = whole(a, b)
     found, is_finite, reach = many(a, b)
@@ -80,7 +81,7 @@ def test_numbers_that_are_not_finite_are_seen(bad, in_pieces):
 @pytest.mark.parametrize("name", ["puma", "space-arm", "tree"])
 def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
-    monkeypatch.setattr(pieces, "LONG", 100)
+    monkeypatch.setattr(program_pieces, "LONG", 100)
     robot, rng = denoc.load(name), np.random.default_rng(2)
     q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
     with using_backend("plain"):
@@ -94,9 +95,10 @@ def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
 
 def test_long_robots_are_cut():
     made = offered_dynamics_quantity(chain_robot_for_times(16), "fdyn-derivatives").program()
-    assert pieces.cut_long_program(made, 1) is not None
+    assert program_pieces.cut_long_program(made, 1) is not None
     assert (
-        pieces.cut_long_program(offered_dynamics_quantity(denoc.load("puma"), "fdyn-derivatives").program(), 1) is None
+        program_pieces.cut_long_program(offered_dynamics_quantity(denoc.load("puma"), "fdyn-derivatives").program(), 1)
+        is None
     )
 
 

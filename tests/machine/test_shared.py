@@ -10,10 +10,10 @@ import denoc
 from comparing import off
 from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.dynamics.programs import ROWS
-from denoc.machine.jit import builtin_code, choice, native, objects, pieces
+from denoc.machine.jit import builtin_code, choice, native, objects, program_pieces
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.trace import live_nodes
-from denoc.robot.nearby import robot_file_number
+from denoc.machine.program.nodes import live_nodes
+from denoc.robot.file_number import robot_file_number
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 interface = pytest.importorskip("interface")
@@ -97,10 +97,10 @@ def test_lengths_are_inputs_too(name, compiled):
         assert check(what, robots, own(robots), 11, compiled, 1e-12)[2:] == [0, 0]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_any_number_of_lanes_and_long_programs_in_pieces(lanes, compiled, monkeypatch):
-    monkeypatch.setattr(pieces, "LONG", 100)
+    monkeypatch.setattr(program_pieces, "LONG", 100)
     robots = family("puma", "links.link3.mass")
     given = np.random.default_rng(lanes).normal(size=(3, 21, 6))
     for what in (denoc.forward, denoc.inertia, denoc.derivatives):

@@ -76,7 +76,7 @@ def redundant():
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     state = legged.states(robot, 7)
@@ -102,7 +102,7 @@ def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
 
 @dask
 @pytest.mark.parametrize("batch", [1, 3, 1000])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_batches_and_wrenches_change_nothing(batch, engine):
     robot = denoc.load("three-rrr")
     q, qd, qdd = state = legged.states(robot, 7)
@@ -170,7 +170,7 @@ def test_euler_parameters_of_turns():
 
 @dask
 @pytest.mark.parametrize("closure", ["denoc", "penalty", "projection-qr", "projection-svd", "projection-gauss"])
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 def test_runs_by_legs_are_those_of_the_whole(closure, engine):
     scenario = {**FALL, "closure": {"method": closure}, "wrenches": []}
     with using_backend(

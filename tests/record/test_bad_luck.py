@@ -53,7 +53,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(tmp_path, fault):
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("writer, least", [("study", 20), ("drawn", 20), ("text", 2)])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_whatever_else_is_written_is_the_old_or_the_new(tmp_path, writer, least, fault):
     old = tmp_path / "old"
     writers.result(old, 1.0, ("robot.yaml",))

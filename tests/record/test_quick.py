@@ -37,6 +37,7 @@ def pictures(folder):
 
 
 @pytest.mark.parametrize("name", ["puma-idyn", "four-bar-fall"])
+@pytest.mark.sampled(2)
 def test_ticks_that_are_found_once_change_no_picture(name, tmp_path, monkeypatch):
     result = denoc.run({"robot": name.rpartition("-")[0], "task": "inverse", "time": {"end": 1, "step": 0.1}})
     result.write(tmp_path / "once")

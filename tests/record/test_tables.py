@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
-from denoc.record import tables
+from denoc.record import table_files
 
 FALL = {
     "robot": "planar3r",
@@ -106,7 +106,7 @@ def test_a_missing_package_is_named(result, monkeypatch, tmp_path):
     def missing(name):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(tables, "import_module", missing)
+    monkeypatch.setattr(table_files, "import_module", missing)
     for call in (result.to_pandas, result.to_xarray, lambda: result.to_parquet(tmp_path / "x.parquet")):
         with pytest.raises(denoc.InputError, match=r"isn't installed(?s:.*)extra `tables`"):
             call()

@@ -7,13 +7,13 @@ import pytest
 
 import denoc
 import newton
-from denoc.dynamics.kinematics import link_point_rates
+from denoc.dynamics.kinematics import rates_of_link_points
 from denoc.errors import InputError
 from denoc.scenario.rows import Rows
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.animate import animation_force_arrows
-from denoc.study.verify import verify_result
+from denoc.study.verification.verify import verify_result
 from denoc.text.change import Change
 from displacing import eighth_order
 from random_robots import drawn
@@ -32,9 +32,9 @@ def rows_of(case, wrenches=None):
 def test_points_move_as_newton_says(seed):
     """The velocity and acceleration of each mass centre, in trees of all joint types."""
     case = drawn(1100 + seed)
-    for link in case.robot.links:
-        q, qd, qdd = (list(x) for x in case.state)
-        v, a = link_point_rates(case.robot, q, qd, qdd, link.name, link.com)
+    centres = [(link.name, link.com) for link in case.robot.links]
+    rates = rates_of_link_points(case.robot, *(list(x) for x in case.state), centres)
+    for link, (v, a) in zip(case.robot.links, rates):
         centre = case.newton.centres[link.name]
         np.testing.assert_allclose(v, centre.v, atol=1e-11 * case.bends() ** 2)
         np.testing.assert_allclose(a, centre.a, atol=1e-11 * case.bends() ** 2)

@@ -156,6 +156,7 @@ def test_a_key_of_a_scenario_does_something_or_is_said(robot, task, key):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.sampled(4)
 def test_a_parameter_of_a_closure_method_does_something(method):
     base = {"task": "simulate", "time": TIME, "rates": {"a": 3}, "closure": {"method": method}}
     before = outcome(base, BARS)
@@ -290,7 +291,7 @@ def test_every_model_of_robots_has_its_row():
     assert names - others == set(ROBOT_KEYS)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("model", ROBOT_KEYS)
 def test_a_key_of_a_robot_does_something_or_is_said(model):
     """In one of the tasks at least."""

@@ -9,8 +9,8 @@ import pytest
 
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, STATUS, TOO_SMALL, H, T, build_compiled_loop
+from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
-from denoc.machine.program.trace import Recording
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
 from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme

@@ -16,8 +16,8 @@ from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.kernel import build_single_kernel
 from denoc.machine.jit.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, March, T, build_compiled_loop
 from denoc.machine.program.dual import Dual, dual_derivative
+from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
-from denoc.machine.program.trace import Recording
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.radau import RADAU, A, C
 

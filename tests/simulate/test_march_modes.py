@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
+import yamls
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.build import build_robot
 from denoc.simulate.runge_kutta import RungeKutta
@@ -156,3 +157,14 @@ def test_contacts_of_random_robots_are_those_of_the_plain_run(taken, kind, seed)
     law = {"law": "harmonic", "amplitude": 2, "frequency": 3}
     more = {"forces": dict.fromkeys(forces, law)} if forces else {}
     both(taken, {"task": "simulate", "time": {"end": 0.2, "step": 0.02}, **more}, robot, within=1e-7)
+
+
+def test_a_mechanism_that_friction_in_all_joints_holds_goes_on_in_the_loop(taken):
+    document = yamls.load(denoc.load("four-bar").document.text)
+    for link in document["links"]:
+        link["joint"]["friction"] = {"coulomb": 0.6}
+    law = {"law": "harmonic", "amplitude": 9, "frequency": 1}
+    run = {"task": "simulate", "time": {"end": 0.4, "step": 0.05}, "forces": {"A0": law}}
+    found, steps = both(taken, run, denoc.loads(yamls.dump(document)), within=1e-7)
+    assert {"breaks loose", "stops slipping"} <= {one["event"] for one in found.record["events"]}
+    assert 0 < steps <= 3 * len(events(found))

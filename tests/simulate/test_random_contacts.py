@@ -19,7 +19,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(50)
+@pytest.mark.sampled(100)
 @pytest.mark.parametrize(("kind", "seed"), CASES)
 def test_contacts_of_a_random_robot(kind, seed):
     robot = with_contacts(drawn(kind, seed), seed)

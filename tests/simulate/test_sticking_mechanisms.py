@@ -8,6 +8,7 @@ from scipy.optimize import linprog, minimize
 import denoc
 import yamls
 from denoc.scenario.run import prepare_scenario
+from denoc.simulate.equations import shared_friction
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.sharing import Sharing
 from denoc.simulate.sticking import settle_sticking_modes
@@ -202,6 +203,28 @@ def test_within_the_limits_the_rest_bears_more():
     )
     np.testing.assert_allclose(shares, best.x, atol=1e-4 * limit)
     assert abs(shares).max() <= limit * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8, 0.97, -0.6, 1.0])
+def test_friction_along_one_freedom_is_shared_with_the_least_squares(share):
+    """By a general method for s with x·s = load, |s| ≤ limits, and the least sum of squares relative to these."""
+    random = np.random.default_rng(3)
+    way, limits = random.normal(size=5), 10.0 ** random.uniform(-1, 1, size=5)
+    load = share * abs(way) @ limits
+    shares, left = shared_friction(load, [*zip(way.tolist(), limits.tolist())])
+    assert left == pytest.approx(1 - abs(share), abs=1e-14)
+    assert way @ shares == pytest.approx(load, abs=1e-12)
+    assert (abs(np.array(shares)) <= limits * (1 + 1e-12)).all()
+    best = minimize(
+        lambda s: (s / limits) @ (s / limits),
+        limits * share * np.sign(way),
+        jac=lambda s: 2 * s / limits**2,
+        bounds=[(-x, x) for x in limits],
+        constraints={"type": "eq", "fun": lambda s: way @ s - load, "jac": lambda s: way},
+        method="SLSQP",
+        options={"ftol": 1e-15},
+    )
+    np.testing.assert_allclose(shares, best.x, atol=1e-5 * limits.max())
 
 
 @pytest.mark.parametrize("shift", [-0.4, 0.0, 0.4])

@@ -8,7 +8,7 @@ import pytest
 import denoc
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
-from denoc.study.blocks import blocks_of_variations
+from denoc.study.run_blocks import blocks_of_variations
 from random_contacts import drawn, with_contacts
 from side_by_side import compared, happenings
 

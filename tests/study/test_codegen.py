@@ -114,7 +114,7 @@ def test_python(name, what, regroup):
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 @pytest.mark.parametrize("regroup", [False, True])
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 def test_c(name, regroup, tmp_path):
     robot = denoc.load(name)
     q, qd, x = state(robot)

@@ -10,7 +10,9 @@ import pytest
 import denoc
 from denoc.dynamics.programs import program_of_tree_quantity
 from denoc.formats.load import loads
-from denoc.machine.program.trace import Recording, count_operations, live_nodes
+from denoc.machine.program.counting import count_operations
+from denoc.machine.program.nodes import live_nodes
+from denoc.machine.program.recording import Recording
 from denoc.study import complexity
 
 pytestmark = pytest.mark.smoke

@@ -17,7 +17,15 @@ from denoc.study.identification.friction import sliding
 from denoc.study.identification.least_squares import solve_identification_fit
 from denoc.study.identification.nearest import least_change_of_identified_numbers, pseudo_inertia_of_identified_link
 from denoc.study.identification.recorded import measured_effort_columns, measured_joints
+from denoc.text.library import find_library_file
 
+TWO_ARMS = """
+name: two
+convention: frames
+links:
+  - {name: arm, joint: {type: revolute, name: J, axis: [0, 1, 0]}, mass: 3, com: [0.4, 0, 0.1]}
+  - {name: hand, joint: {type: revolute, name: K, axis: [0, 0, 1], xyz: [0.8, 0, 0]}, mass: 1, com: [0.2, 0, 0]}
+"""
 CHANGED = 0.3  # by which numbers of the file that the fit begins with are wrong
 ONE = """
 name: one
@@ -445,17 +453,55 @@ def test_what_only_the_data_tell_is_an_error_at_its_line(tmp_path):
         denoc.identify(denoc.loads(ONE), study=study)
 
 
-@pytest.mark.parametrize(
-    ("key", "entry"),
-    [
-        ("wrenches", "[{link: arm, force: [0, 0, 1]}]"),
-        ("springs", "[{name: cord, joints: {J: 2}, stiffness: 3}]"),
-    ],
-)
-def test_robots_with_more_than_the_regressor_knows_are_refused_at_the_line(key, entry):
-    robot = denoc.loads(f"{ONE}{key}: {entry}\n")
-    with pytest.raises(InputError, match=rf"<text>:7:1: {key}: .* act on this robot"):
-        denoc.identify(robot, data_of(robot))
+LOADED = {
+    "planar3r": "wrenches: [{link: link3, force: [3, -5, 0], moment: [0, 0, 2], at: [0.2, 0.1, 0]}]\n"
+    "springs: [{name: cord, joints: {joint1: 2, joint2: -0.5}, stiffness: 30, damping: 2, rest: 0.3}]\n",
+    "three-rrr": "wrenches: [{link: platform, force: [3, -5, 0], moment: [0, 0, 2]}]\n"
+    "springs: [{name: cord, joints: {J1: 2, J2: -0.5}, stiffness: 30, damping: 2, rest: 0.3}]\n",
+}
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_wrenches_and_springs_over_joints_are_known_forces(name):
+    """The robot has the numbers that it has without them; the file that is written has them, too."""
+    alone = denoc.load(name)
+    robot = denoc.loads(find_library_file(name, "robots").read_text() + LOADED[name], name)
+    data, free = data_of(robot), data_of(alone)
+    assert abs(data["tau"] - free["tau"]).max() > 1.0  # of the same motion
+    result, other = denoc.identify(robot, data), denoc.identify(alone, free)
+    assert result.values == pytest.approx(other.values, rel=1e-8, abs=1e-8)
+    assert max(result.train["data"].values()) < 1e-8
+    written = result.to_robot()
+    again = [denoc.inverse(written, data["q"], data["qd"], data["qdd"])[:, : data["tau"].shape[1]], data["tau"]]
+    assert again[0] == pytest.approx(again[1], abs=1e-6)
+
+
+def test_known_forces_go_through_the_filter_of_the_efforts(tmp_path):
+    robot = denoc.loads(f"{ONE}springs: [{{name: cord, joints: {{J: 2}}, stiffness: 5}}]\n")
+    t = np.arange(0, 6, 0.01)
+    motion = [
+        sum(one(w * t) * w**n / w for w in (3, 11)) for n, one in enumerate((np.sin, np.cos, lambda x: -np.sin(x)))
+    ]
+    tau = denoc.inverse(robot, *(x[:, None] for x in motion))[:, 0]
+    write(tmp_path / "a.csv", [t, *motion, tau], ["t", "J.q", "J.qd", "J.qdd", "J.tau"])
+    file = str(tmp_path / "a.csv")
+    result = denoc.identify(robot, study={"train": [file], "filter": {"cutoff": 1, "of": ["efforts"]}, "drop": 100})
+    assert max(result.train[file].values()) < 1e-6
+
+
+def test_only_joints_with_dry_friction_have_paths_on_which_it_builds_up():
+    robot = denoc.loads(TWO_ARMS)
+    t = np.arange(0, 6, 0.01)
+    q, qd, qdd = (
+        np.column_stack([x, 0.7 * x[::-1] * k])
+        for k, x in ((1, np.sin(3 * t)), (-1, 3 * np.cos(3 * t)), (1, -9 * np.sin(3 * t)))
+    )
+    tau = denoc.inverse(robot, q, qd, qdd)
+    rough = np.column_stack([2 * sliding(t, qd[:, 0], 1e-3), 0 * t])
+    noise = np.random.default_rng(4).normal(size=tau.shape) * 0.01
+    data = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau + rough + noise}
+    result = denoc.identify(robot, data, {"friction": {"law": "dahl"}})
+    assert result.distances == {"J": pytest.approx(1e-3, rel=0.05)}
 
 
 @pytest.mark.parametrize(

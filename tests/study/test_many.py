@@ -99,7 +99,7 @@ def same(found, expected):
         ("forces.joint2.value", (0.0, 0.4, -2.0)),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_every_kind_of_number_gives_the_run_by_itself(key, values, monkeypatch):
     robot = denoc.loads(SPRUNG)
     scenario = {
@@ -164,6 +164,7 @@ def test_a_zero_is_looked_at_by_itself():
         ({**FALL, "robot": "four-bar"}, "robot.links.coupler.mass"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_other_numbers_compile_nothing(scenario, key, monkeypatch, tmp_path):
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
     compiled, compile_ir = [], native.compile_ir

@@ -127,6 +127,47 @@ def test_tangents_are_differences_of_whole_runs(scenario):
     assert (abs(slopes - expected).max(axis=1) / sizes).max() < 1e-7
 
 
+GIVEN = {
+    "puma-idyn": (
+        {"joint2.tau": "rms", "joint3.tau": "largest"},
+        {"robot.links.link3.mass": 4.0, "robot.links.link6.r.0": 0.01, "robot.links.link2.joint.rotor_inertia": 0.2},
+    ),
+    "three-rrr-idyn": (
+        {"J1.tau": "rms", "J2.tau": "final"},
+        {"robot.links.platform.mass": 7.0, "robot.links.platform.com.0": 0.02},
+    ),
+}
+
+
+@pytest.mark.parametrize("scenario", GIVEN)
+def test_efforts_of_a_given_motion_have_derivatives_along_masses_from_one_run(scenario, monkeypatch):
+    takes, place = GIVEN[scenario]
+    runs, at = search_of(scenario, takes, place, plots=[])
+    expected = differences(runs, at, 1e-3)
+    with monkeypatch.context() as patch:
+        patch.setattr("denoc.study.optimise.nearby.study_slopes_of_given_motion", None)
+        patch.setattr("denoc.study.optimise.nearby.carry_out_plan", None)
+        slopes = np.array([*Derivatives(runs).at(at).values()])
+    assert (abs(slopes - expected).max(axis=1) / abs(expected).max(axis=1)).max() < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("takes", "place"),
+    [
+        ({"J1.tau": "rms"}, {"robot.links.platform.mass": 7.0, "motion.J1.to": 2.0}),
+        ({"J1.tau": "rms"}, {"robot.links.platform.mass": 7.0, "robot.links.link4.joint.xyz.0": 0.41}),
+        ({"J1.tau": "rms", "energy.kinetic": "max"}, {"robot.links.platform.mass": 7.0}),
+    ],
+    ids=["the motion changes", "the mechanism does", "energies are asked for"],
+)
+def test_where_more_changes_than_efforts_derivatives_come_from_runs_nearby(takes, place):
+    runs, at = search_of("three-rrr-idyn", takes, place, plots=[])
+    expected = differences(runs, at, 1e-3)
+    slopes = np.array([*Derivatives(runs).at(at).values()])
+    assert (abs(expected) > 1e-6).all()
+    assert (abs(slopes - expected).max(axis=1) / abs(expected).max(axis=1)).max() < 1e-7
+
+
 def test_tangents_follow_laws_and_euler_parameters():
     """Along gains, goals and amplitudes of the scenario, and of a state with Euler parameters."""
     forces = {
@@ -185,6 +226,7 @@ def farthest():
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.sampled(2)
 def test_all_methods_end_at_the_same_minimum(method):
     made = denoc.optimise(study(method=method))
     assert made.method == method
@@ -238,7 +280,7 @@ def test_more_starts_see_more_minima():
 def test_starts_go_on_together_and_each_takes_its_own_way(method, monkeypatch):
     """The points of all searches are those of each one for itself, in far fewer batches."""
     keep = {"end": {"column": "t", "take": "final"}, "bumpy": {"expression": "sin(15 * lean) + lean / 1 rad"}}
-    asked = study(keep=keep, minimise="bumpy", starts=6, seed=1, method=method)
+    asked = study(keep=keep, minimise="bumpy", starts=4, seed=1, method=method)
     batches, complete, before = [], Runs.complete, threading.active_count()
     monkeypatch.setattr(Runs, "complete", lambda *given: batches.append(1) or complete(*given))
     filters = list(warnings.filters)
@@ -386,6 +428,11 @@ MISTAKES = {
         "minimise: swing\nmethod: l-bfgs-b\nsubject-to: {end: {at_most: 1}}",
         "this method keeps no limits",
     ),
+    "jumps": (
+        "qd, take: final}\n  swing: {expression: end - lean}\nminimise: swing",
+        "q, take: settles, within: 1 deg}\nmethod: slsqp\nminimise: speed",
+        "there are no derivatives: when pin.q settles may jump",
+    ),
     "everywhere": (
         "minimise: swing",
         "minimise: swing\nmethod: differential-evolution\nstarts: 3",
@@ -406,7 +453,22 @@ def test_mistakes_have_places_and_nothing_is_written(case, command):
     assert (code, out) == (2, "")
     assert err.startswith("error: far.yaml:")
     assert message in err
-    assert not list(Path().glob("outputs/**/*.csv"))
+    assert not list(Path().glob("outputs/**/*"))
+
+
+def test_a_search_whose_outputs_have_no_value_says_which(command):
+    Path("far.yaml").write_text(yaml_text(study(keep={"none": {"expression": "1 / (lean - lean)"}}, minimise="none")))
+    code, _, err = command("optimise", "far.yaml")
+    assert code == 3
+    assert "none of 1 runs has sound numbers: `none` has no value" in err
+
+
+def test_a_minimum_may_lie_where_numbers_are_refused():
+    """A damper that makes the swing less; there are none that make it more."""
+    damper = {"damper": {"key": "robot.links.rod.joint.friction.viscous", "between": [-1, 1]}}
+    made = denoc.optimise(study(vary=damper, keep={"end": {"column": "pin.q", "take": "final"}}, minimise="end"))
+    assert made["damper"] == 0.0
+    assert made.verdict.words == "a minimum at an edge: along its gradient runs fail or are refused"
 
 
 def test_a_sweep_refuses_a_search(command):

@@ -12,7 +12,7 @@ import references
 from comparing import off
 from denoc.dynamics.programs import program_of_tree_quantity
 from denoc.errors import InputError
-from denoc.machine.program.trace import count_operations
+from denoc.machine.program.counting import count_operations
 from denoc.study.papers import hanzaki_costs, saha_counts
 from denoc.study.papers.exhibit import PAPERS, exhibit_ranges
 from denoc.study.papers.exhibits import EXHIBITS, exhibit, markdown_of_exhibits
@@ -41,7 +41,7 @@ def rows_at(table, t):
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(18)
 def test_every_entry_is_made_and_drawn(name):
     one, it = EXHIBITS[name], made(name)
     x, *columns = it.table.values()
@@ -132,7 +132,7 @@ def test_serial_arms(name, case, section):
         ("khan-2002-fig-4.2", "three_rrr", "inverse_dynamics_gravity_minus_Y", {}),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_planar_mechanisms(name, mechanism, case, columns):
     _, right = closed.one_case(mechanism, case)
     table = made(name).table
@@ -252,6 +252,7 @@ def test_penalty_is_inaccurate_and_breaks_off_where_the_thesis_says():
     assert made("khan-2002-fig-4.5").verdict.endswith("exactly as in the thesis.")
 
 
+@pytest.mark.full
 def test_denoc_needs_few_evaluations_and_no_correction():
     for row in made("khan-2002-fig-4.12").rows:
         assert numbers(row[-1])[0] < 500
@@ -264,6 +265,7 @@ def test_denoc_needs_few_evaluations_and_no_correction():
     assert 1 < largest < 15 < now < 50
 
 
+@pytest.mark.full  # the runs of `docs/khan.csv` are looked at before a commit, too
 def test_triangularization_stays_whole():
     counts = [numbers(row[-1])[0] for row in made("khan-2002-fig-4.9").rows]
     assert counts == sorted(counts)

@@ -89,7 +89,7 @@ LIBRARY = ["puma-idyn", "puma-fall", "puma-pd", "planar3r-fall", "rx90-fall", "s
 
 
 @pytest.mark.parametrize("name", [*LIBRARY, "spherical-arm-fall", "chain-fall", "elastic-arm-idyn"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_rounding_passes(name, tmp_path, monkeypatch):
     """Plain text and compiled code, in lanes of any width, and a start that is off by the last digit."""
     kept = tmp_path / "kept"

@@ -81,6 +81,7 @@ def test_names_stay_text(tmp_path):
     assert "&lt;img/src=x/onerror=alert(1)&gt;" in text
 
 
+@pytest.mark.full
 def test_a_pdf(folder, tmp_path, monkeypatch):
     assert run_main(monkeypatch, "report", folder, "--pdf", "--out", tmp_path, "-q") == 0
     pdf = (tmp_path / "turn-report.pdf").read_bytes()

@@ -24,7 +24,7 @@ from scipy.integrate import trapezoid
 import denoc
 from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
-from denoc.study.blocks import blocks_of_variations
+from denoc.study.run_blocks import blocks_of_variations
 from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
 from denoc.study.sweep.keep import Reduction, sweep_settling_times, take_sweep_outputs
@@ -400,6 +400,18 @@ def test_a_table_that_has_changed_makes_other_runs():
     for pull, computed in ((1, 4), (2, 4), (1, 0)):
         Path("pull.csv").write_text(f"t,pull\n0,0\n0.1,{pull}\n0.2,0\n")
         assert denoc.sweep(study(), keep="runs.sqlite").computed == computed
+
+
+def test_files_that_have_changed_are_read_again():
+    """Each study reads its files once, and not those of the study before."""
+    last = []
+    for rate in (0, 1):
+        Path("swing.yaml").write_text(SWING.replace("}}", f"}}, rates: {{joint3: {rate}}}}}"))
+        table = denoc.sweep(study(vary={"load": {"key": "robot.links.link2.mass", "list": [1.5, 2]}})).table
+        alone = [denoc.ensemble("swing.yaml", [{"robot.links.link2.mass": x}])[0] for x in table["load"].tolist()]
+        assert table["last"] == pytest.approx([one["joint1.q"][-1] for one in alone], rel=1e-9)
+        last.append(table["last"][0])
+    assert abs(last[0] - last[1]) > 1e-4
 
 
 def test_what_is_no_store_is_left_alone():

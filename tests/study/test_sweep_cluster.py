@@ -13,6 +13,10 @@ import pytest
 
 import denoc
 from denoc.study.sweep import run as sweeping
+from denoc.study.sweep.probe import probe_study
+from denoc.study.sweep.reading import open_study
+from denoc.study.sweep.run import Runs
+from denoc.study.sweep.tasks import study_task_carried_out
 from limits import HANGS
 
 pytestmark = pytest.mark.full
@@ -109,6 +113,53 @@ def test_a_lost_worker_costs_nothing_but_time(cluster, whole):
 @pytest.mark.parametrize("seed", range(5))
 def test_after_the_loss_of_a_scheduler_the_next_start_goes_on(seed, cluster, whole):
     swept(cluster, whole, np.random.default_rng(seed).uniform(0, LATEST), cluster.scheduler)
+
+
+COMPUTED = 10_000  # runs of at least 2 ms
+SHARE = 1.5  # times what computing takes on two workers
+
+
+def test_ten_thousand_runs_keep_two_workers_busy(monkeypatch, tmp_path):
+    """By CPU times, which other work on the machine doesn't change: those of the busier worker and of this process
+    together, as if they never went on side by side, beside those of the same runs in one process.
+    """
+    psutil = pytest.importorskip("psutil")
+    monkeypatch.chdir(tmp_path)
+    study = {
+        "scenario": "four-bar-fall",
+        "vary": {"load": {"key": "robot.links.coupler.mass", "random": [2.5, 3.5]}},
+        "set": {"time.end": 50, "time.step": 5},
+        "samples": COMPUTED,
+        "keep": {"fastest": {"column": "A0.qd", "take": "largest"}},
+    }
+    made = Cluster()
+    try:
+        made.answers()
+        denoc.sweep({**study, "samples": 100}, on="dask", scheduler=made.address)  # so that all is compiled
+        workers = [psutil.Process(one.pid) for one in made.workers]
+        before, own = [_spent(one) for one in workers], time.process_time()
+        swept = denoc.sweep(study, on="dask", scheduler=made.address, keep="runs.sqlite")
+        own = time.process_time() - own
+        busy = [_spent(one) - x for one, x in zip(workers, before)]
+    finally:
+        made.close()
+    assert set(swept["ended"]) == {"done"}
+    runs = Runs(probe_study(open_study({**study, "samples": 500})), None)
+    task = runs.task(list(range(500)))
+    cost = min(_cpu_of(lambda: study_task_carried_out(task)) for _ in range(3)) / 500
+    assert cost > 1e-3  # some 2 ms
+    assert max(busy) + own <= SHARE * COMPUTED * cost / 2, (busy, own, cost)
+
+
+def _spent(process):
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def _cpu_of(work):
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
 
 
 def test_the_loss_of_a_scheduler_is_said(cluster, whole):

@@ -100,6 +100,11 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
+    def comes(self, condition: str) -> bool:
+        """Whether a condition becomes true in the page, however slow the machine is; `PATIENCE` ends the waiting."""
+        look = f"() => ({condition}) ? done(true) : setTimeout(look, 20)"
+        return self.evaluate(f"new Promise((done) => {{ const look = {look}; look(); }})") is True
+
     def size(self, width: int, height: int, *, mobile: bool = False) -> None:
         """Gives the page another size."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)

@@ -7,27 +7,30 @@ CRANK, COUPLER, ROCKER, BASE = 0.1, 0.3, 0.25, 0.28
 MASSES, GRAVITY = (1.0, 3.0, 2.5), 9.81
 
 
-def angles(crank):
-    """Absolute angles of coupler and rocker, from the triangle of the diagonal; the coupler above the line of centres."""
-    x, y = CRANK * np.cos(crank) - BASE, CRANK * np.sin(crank)
+def angles(crank, reach=CRANK):
+    """Absolute angles of coupler and rocker, from the triangle of the diagonal; the coupler above the line of centres.
+
+    `reach` is how far along the crank the coupler hangs.
+    """
+    x, y = reach * np.cos(crank) - BASE, reach * np.sin(crank)
     d = np.hypot(x, y)
     corner = np.arccos((ROCKER**2 + d**2 - COUPLER**2) / (2 * ROCKER * d))
     rocker = np.pi + np.arctan2(-y, -x) - corner
     bx, by = BASE + ROCKER * np.cos(rocker), ROCKER * np.sin(rocker)
-    return np.arctan2(by - CRANK * np.sin(crank), bx - CRANK * np.cos(crank)), rocker
+    return np.arctan2(by - reach * np.sin(crank), bx - reach * np.cos(crank)), rocker
 
 
-def inertia_and_weight(crank, h=1e-5):
+def inertia_and_weight(crank, h=1e-5, reach=CRANK):
     """Of the one freedom: T = M ȧ²/2, and V."""
 
     def places(a):
-        coupler, rocker = angles(a)
+        coupler, rocker = angles(a, reach)
         return np.array(
             [
                 [CRANK / 2 * np.cos(a), CRANK / 2 * np.sin(a), a],
                 [
-                    CRANK * np.cos(a) + COUPLER / 2 * np.cos(coupler),
-                    CRANK * np.sin(a) + COUPLER / 2 * np.sin(coupler),
+                    reach * np.cos(a) + COUPLER / 2 * np.cos(coupler),
+                    reach * np.sin(a) + COUPLER / 2 * np.sin(coupler),
                     coupler,
                 ],
                 [BASE + ROCKER / 2 * np.cos(rocker), ROCKER / 2 * np.sin(rocker), rocker],

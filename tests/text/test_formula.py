@@ -8,11 +8,11 @@ import pytest
 
 from denoc.machine.jit import llvm, native
 from denoc.machine.jit.kernel import Kernel
-from denoc.machine.program import trace
+from denoc.machine.program.counting import count_operations
 from denoc.machine.program.dual import Dual
 from denoc.machine.program.formulas import formula_value_on_scalars
 from denoc.machine.program.lines import python_function
-from denoc.machine.program.trace import Recording
+from denoc.machine.program.recording import Recording
 from denoc.text.formula import formula_with_renamed_tables, parsed_formula
 from denoc.text.formula_tree import Number, Operation, lookups_in_formula, names_in_formula
 from denoc.text.tokens import ExpressionError
@@ -79,7 +79,7 @@ def test_constants_are_folded():
     recording = Recording("formula")
     (a,) = recording.input("x", 1)
     program = recording.program(y=[formula_value_on_scalars(parsed_formula("3*(2 + 5 mm)*a.q"), {"a.q": a}, {})])
-    assert trace.count_operations(program.results()).multiplications == 1
+    assert count_operations(program.results()).multiplications == 1
 
 
 @pytest.mark.parametrize(

@@ -462,6 +462,7 @@ def test_size_is_limited(tmp_path):
         read_yaml_document(large)
 
 
+@pytest.mark.sampled(2)
 def test_messages_stay_short_for_monstrous_text():
     for text in (
         "? " + "x" * 10**6 + "\n: !foo",

@@ -6,8 +6,21 @@ import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
-from ..program import trace
-from ..program.trace import Node, live_nodes
+from ..program.nodes import (
+    ADD,
+    CONSTANT,
+    COSINE,
+    DIVIDE,
+    FLOOR,
+    INPUT,
+    MULTIPLY,
+    NEGATE,
+    SIGN,
+    SINE,
+    SUBTRACT,
+    Node,
+    live_nodes,
+)
 from . import trigonometry
 
 # contraction to fused multiply-adds and no negative zeros, but no reordering: results don't depend on the compiler
@@ -15,7 +28,7 @@ FLAGS = "contract nsz"
 OVERFLOW = 2.0**990  # a factor by which enormous numbers overflow
 ENORMOUS = 2.0**34  # size of results from which on the plain text has to examine them
 NUMBERS = "numbers"  # name of the table of a code's own numbers, which are written into it when it is loaded
-_ARITHMETIC = {trace.ADD: "fadd", trace.SUBTRACT: "fsub", trace.MULTIPLY: "fmul", trace.DIVIDE: "fdiv"}
+_ARITHMETIC = {ADD: "fadd", SUBTRACT: "fsub", MULTIPLY: "fmul", DIVIDE: "fdiv"}
 
 
 def hexadecimal_of_double(x: float) -> str:
@@ -155,25 +168,25 @@ class Block:
         for node in nodes:
             for operand in (node.a, node.b):
                 if operand is not None and operand.id not in at:  # as late as can be, so that registers suffice
-                    constant = operand.op == trace.CONSTANT
+                    constant = operand.op == CONSTANT
                     at[operand.id] = self.constant(operand.value) if constant else value(operand)
             a = at[node.a.id] if node.a is not None else ""
             b = at[node.b.id] if node.b is not None else ""
-            if node.op == trace.CONSTANT:
+            if node.op == CONSTANT:
                 at[node.id] = self.constant(node.value)
             elif node.op in _ARITHMETIC:
                 at[node.id] = self.operation(_ARITHMETIC[node.op], a, b)
-            elif node.op == trace.NEGATE:
+            elif node.op == NEGATE:
                 at[node.id] = self.let(f"fneg {self.double} {a}")
-            elif node.op in (trace.COSINE, trace.SINE):
+            elif node.op in (COSINE, SINE):
                 if a not in circular:
                     circular[a] = self.sine_cosine(a)
-                at[node.id] = circular[a][node.op == trace.COSINE]
-            elif node.op == trace.SIGN:
+                at[node.id] = circular[a][node.op == COSINE]
+            elif node.op == SIGN:
                 at[node.id] = self.sign(a)
-            elif node.op == trace.FLOOR:
+            elif node.op == FLOOR:
                 at[node.id] = self.floor(a)
-            elif node.op == trace.INPUT:
+            elif node.op == INPUT:
                 at[node.id] = value(node)
             else:
                 at[node.id] = self.call("sqrt", a)

@@ -25,7 +25,7 @@ from . import builtin_parts, choice
 from . import interpreter as at
 from .builtin_code import NAME, loaded_builtin_code
 from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, ROUNDING, SMALLEST, WORDS
-from .parts import Part, kernel_parts_divided
+from .result_parts import Part, kernel_parts_divided
 from .trigonometry import REACH
 
 

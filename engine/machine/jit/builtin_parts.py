@@ -8,7 +8,7 @@ import numpy as np
 
 from . import interpreter as at
 from .builtin_words import ir_that_loads_words
-from .parts import Part
+from .result_parts import Part
 
 WIDTH = 6  # words of a part: its name (0 in a tuple), where it begins, its dimensions, lengths, distance of its rows
 _VIEW = at.ALIGNED | at.WRITEABLE

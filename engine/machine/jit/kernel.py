@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..program.trace import Program
+from ..program.recording import Program
 from . import cores, llvm, native, objects
 from .builtin import Builtin
-from .parts import Part
+from .result_parts import Part
 
 
 class Kernel:

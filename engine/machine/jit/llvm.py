@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..program import trace
-from ..program.trace import Program, live_nodes
-from . import pieces
+from ..program.nodes import COSINE, SINE, live_nodes
+from ..program.recording import Program
+from . import program_pieces
 from .block import NUMBERS, Block, hexadecimal_of_double
-from .pieces import Pieces
+from .program_pieces import Pieces
 
 
 @dataclass
@@ -36,13 +36,13 @@ def _computed(
         if nodes:
             values.update(zip((node.id for node in nodes), block.load_columns(bases[group], len(nodes))))
     results = [*program.results(), *program.watched]
-    angles = {node.a.id for node in live_nodes(results) if node.op in (trace.COSINE, trace.SINE)}  # type: ignore[union-attr]
+    angles = {node.a.id for node in live_nodes(results) if node.op in (COSINE, SINE)}  # type: ignore[union-attr]
     for number in sorted(angles & set(values)):
         largest = block.larger(block.call("fabs", values[number]), largest)
     for number, value in values.items():
         finite = block.watched(block.blank(value) if number in program.blank else value, finite)
     own = {node.id: k for k, node in enumerate(program.numbers)}
-    if (parts := pieces.cut_long_program(program, block.lanes)) is not None:
+    if (parts := program_pieces.cut_long_program(program, block.lanes)) is not None:
         long = Pieces(block, parts, bases, own, abreast)
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
     registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])

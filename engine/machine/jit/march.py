@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..program.trace import Program
+from ..program.recording import Program
 from . import cores, march_block, march_implicit, native, objects
 from .collocation import Collocation
-from .curves import EMPTY, FIRST, SignalPieces
 from .kernel import Single
 from .march_block import (
     ACCEPTED,
@@ -42,6 +41,7 @@ from .march_code import compiled_loop_ir
 from .march_dense import Scheme
 from .march_past import Past
 from .march_watch import RULE, SAMPLES
+from .polynomials import EMPTY, FIRST, SignalPieces
 
 __all__ = [
     "ACCEPTED",

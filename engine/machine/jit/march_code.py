@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..program.control import bounded_step_length, combined_step_error, next_step_lengths
-from ..program.trace import Node, Program, live_nodes
+from ..program.nodes import Node, live_nodes
+from ..program.recording import Program
 from . import march_dense, march_past, march_time, march_watch
 from .block import Block
-from .curves import ABREAST
 from .llvm import number_table_ir
 from .march_block import (
     ACCEPTED,
@@ -34,6 +34,7 @@ from .march_block import (
 )
 from .march_dense import Attempt, Dense, Scheme
 from .march_lanes import Lane, LaneCode
+from .polynomials import ABREAST
 
 KEEP = "  call void @keep(ptr %control, ptr %y, ptr %stages, ptr %table)"
 
@@ -44,9 +45,9 @@ def compiled_loop_ir(
     """The IR of the loop and of its right-hand side.
 
     The loop takes the control block, u, y and the stages (rows of lanes), the grid of output instants and an array for
-    rows, the number of attempts, the table of signals that vary in time (`curves.py`), and the watches; `units` are the
-    places of Euler parameters in y, which get norm 1 after every step. A step at whose end the `guard` isn't positive,
-    or within which a watch may have an event, is not taken: its lane stops before it.
+    rows, the number of attempts, the table of signals over time (`polynomials.py`), and the watches; `units` are
+    the places of Euler parameters in y, which get norm 1 after every step. A step at whose end the `guard` isn't
+    positive, or within which a watch may have an event, is not taken: its lane stops before it.
     The output `closed` has the states that go into the rows in the place of those by dense output, and a number that
     says how far they are from closed; the control block gets the largest.  Only a single lane has such states.
     With `late`, steps are remembered for signals that are components of an earlier state; likewise.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..program.control import bounded_step_length, foreseen_step_factor, larger_in_step_control, smaller_in_step_control
-from ..program.trace import Program
+from ..program.recording import Program
 from . import march_code, march_dense, newton
 from .collocation import POINTERS, STAGES, Code, Collocation
 from .flow import ir_leave, ir_when

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .block import Block, hexadecimal_of_double
-from .curves import FIRST
 from .flow import ir_loop, ir_when
 from .march_block import STEP, TAKEN, T
 from .march_dense import Dense
+from .polynomials import FIRST
 
 ROOM = 512  # steps
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .block import Block
-from .curves import ABREAST, NODES
+from .polynomials import ABREAST, NODES
 
 
 def signals_function_ir(lanes: int, late: bool = False) -> str:

@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..program.trace import Program
+from ..program.recording import Program
 from . import choice, kernel, native, objects
 from .account import note_backend_run
 from .kernel import Kernel, Single

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..program.trace import CONSTANT, INPUT, NEGATE, Graph, Node, live_nodes
+from ..program.nodes import CONSTANT, INPUT, NEGATE, Graph, Node, live_nodes
 from .rolled_steps import BodyStep, Place
 
 SLOTS = ("own", "up")
@@ -127,17 +127,7 @@ class PhasedStep:
 
 def _within(results: Sequence[Node], phase: int, phase_of: dict[int, int]) -> list[Node]:
     """The nodes that a phase computes or takes over for these results, operands first."""
-    seen: dict[int, Node] = {}
-    waiting = list(results)
-    while waiting:
-        node = waiting.pop()
-        if node.id in seen:
-            continue
-        seen[node.id] = node
-        if 0 <= phase_of[node.id] < phase and node.op != NEGATE:
-            continue
-        waiting += [x for x in (node.a, node.b) if x is not None]
-    return [seen[number] for number in sorted(seen)]
+    return live_nodes(results, lambda node: 0 <= phase_of[node.id] < phase and node.op != NEGATE)
 
 
 def _is_zero(node: Node) -> bool:

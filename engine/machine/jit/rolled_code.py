@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..program import trace
-from ..program.trace import live_nodes
+from ..program.nodes import COSINE, INPUT, live_nodes
 from .block import Block
 from .rolled_steps import BodyStep, Sweep, SweepProgram
 
@@ -108,19 +107,19 @@ def _step(step: BodyStep, loop: SweepProgram, lanes: int, name: str, arrays: tup
     values: dict[int, str] = {}
     columns: list[str] = []
     for node in live_nodes(results):
-        if node.op == trace.INPUT:
+        if node.op == INPUT:
             where, what = step.places[node.id]
             values[node.id] = _loaded(block, loop, where, what)
             if where in loop.inputs:
                 columns.append(values[node.id])
     # columns that no result needs are checked for NaN as well, in the step that takes them
     for node in step.graph.nodes:
-        if node.op == trace.INPUT and node.id not in values and step.places[node.id][0] in loop.inputs:
+        if node.op == INPUT and node.id not in values and step.places[node.id][0] in loop.inputs:
             columns.append(_loaded(block, loop, *step.places[node.id]))
     angles = [
         values[node.a.id]
         for node in live_nodes(results)
-        if node.op == trace.COSINE and node.a is not None and node.a.op == trace.INPUT
+        if node.op == COSINE and node.a is not None and node.a.op == INPUT
     ]
     registers = block.run(results, lambda node: values[node.id])
     enormous = registers[len(step.results) :]

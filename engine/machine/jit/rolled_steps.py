@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..program.trace import Graph, Node
+from ..program.nodes import Graph, Node
 
 # the place of a value in a step: ("own", row), ("up", row), ("number", k) or (array, k)
 Place = tuple[str, Any]

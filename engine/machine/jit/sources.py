@@ -35,7 +35,7 @@ def hash_of_sources(root: Path) -> str:
 
 
 def known_hash_of_sources(root: Path, note: Callable[[], bytes | None], keep: Callable[[bytes], None]) -> str:
-    """The same hash, from a note if that says which state of the files it is of; else it is made, and a note kept."""
+    """The hash of all modules, from a note if that is of the files' present state; else it is made, and a note kept."""
     if os.name == "nt":  # there, files don't say when they changed
         return hash_of_sources(root)
     modules = _modules(root)

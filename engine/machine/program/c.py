@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import trace
 from .lines import FORMS, program_operation_lines
-from .trace import Program, live_nodes
+from .nodes import COSINE, FLOOR, SIGN, SINE, SQUARE_ROOT, live_nodes
+from .recording import Program
 
 FORM = {
     **FORMS,
-    trace.COSINE: "cos({a})",
-    trace.SINE: "sin({a})",
-    trace.SQUARE_ROOT: "sqrt({a})",
-    trace.SIGN: "(double)(({a} > 0.0) - ({a} < 0.0))",
-    trace.FLOOR: "floor({a})",
+    COSINE: "cos({a})",
+    SINE: "sin({a})",
+    SQUARE_ROOT: "sqrt({a})",
+    SIGN: "(double)(({a} > 0.0) - ({a} < 0.0))",
+    FLOOR: "floor({a})",
 }
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from . import trace
 from .lines import FORMS, program_operation_lines
-from .trace import Program
+from .nodes import COSINE, FLOOR, SIGN, SINE, SQUARE_ROOT
+from .recording import Program
 
 FORM = {
     **FORMS,
-    trace.COSINE: "Math.cos({a})",
-    trace.SINE: "Math.sin({a})",
-    trace.SQUARE_ROOT: "Math.sqrt({a})",
-    trace.SIGN: "Math.sign({a})",
-    trace.FLOOR: "Math.floor({a})",
+    COSINE: "Math.cos({a})",
+    SINE: "Math.sin({a})",
+    SQUARE_ROOT: "Math.sqrt({a})",
+    SIGN: "Math.sign({a})",
+    FLOOR: "Math.floor({a})",
 }
 
 

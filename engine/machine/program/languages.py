@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .c import c_call, c_file
 from .javascript import javascript_call, javascript_file
 from .lines import python_call, python_file
-from .trace import Program
+from .recording import Program
 
 
 @dataclass(frozen=True)

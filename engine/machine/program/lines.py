@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import trace
-from .trace import Node, Program, live_nodes
+from .nodes import (
+    ADD,
+    CONSTANT,
+    COSINE,
+    DIVIDE,
+    FLOOR,
+    INPUT,
+    MULTIPLY,
+    NEGATE,
+    SIGN,
+    SINE,
+    SQUARE_ROOT,
+    SUBTRACT,
+    Node,
+    live_nodes,
+)
+from .recording import Program
 
 FORMS = {
-    trace.ADD: "{a} + {b}",
-    trace.SUBTRACT: "{a} - {b}",
-    trace.MULTIPLY: "{a} * {b}",
-    trace.DIVIDE: "{a} / {b}",
-    trace.NEGATE: "-{a}",
+    ADD: "{a} + {b}",
+    SUBTRACT: "{a} - {b}",
+    MULTIPLY: "{a} * {b}",
+    DIVIDE: "{a} / {b}",
+    NEGATE: "-{a}",
 }
 PYTHON = {
     **FORMS,
-    trace.COSINE: "cos({a})",
-    trace.SINE: "sin({a})",
-    trace.SQUARE_ROOT: "sqrt({a})",
-    trace.SIGN: "(float({a} > 0.0) - float({a} < 0.0))",
-    trace.FLOOR: "float(floor({a}))",
+    COSINE: "cos({a})",
+    SINE: "sin({a})",
+    SQUARE_ROOT: "sqrt({a})",
+    SIGN: "(float({a} > 0.0) - float({a} < 0.0))",
+    FLOOR: "float(floor({a}))",
 }
 
 
@@ -31,10 +46,10 @@ def program_operation_lines(
     names: dict[int, str] = {}
     statements: list[tuple[str, str]] = []
     for node in live_nodes(results):
-        if node.op == trace.CONSTANT:
+        if node.op == CONSTANT:
             text = constant(node.value)
             names[node.id] = f"({text})" if node.value < 0 else text
-        elif node.op == trace.INPUT:
+        elif node.op == INPUT:
             names[node.id] = named(node)
         else:
             a = names[node.a.id] if node.a is not None else ""
@@ -46,7 +61,7 @@ def program_operation_lines(
 
 def _variable_name(node: Node, number: int) -> str:
     """The name of a variable: such as `cos_q2` for the cosine of an input, else `t` with a number."""
-    if node.op in (trace.COSINE, trace.SINE) and node.a is not None and node.a.op == trace.INPUT:
+    if node.op in (COSINE, SINE) and node.a is not None and node.a.op == INPUT:
         return f"{node.op}_{node.a.value}"
     return f"t{number}"
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..scene import Scene
 from ..styles import COLOURS
-from .view import View
+from .viewpoint import View
 
 BLUE, RED, GREEN, VIOLET = COLOURS[0], COLOURS[1], COLOURS[2], "#7b3fa0"
 XYZ = ("#cc3333", "#2e8b3d", "#3355cc")

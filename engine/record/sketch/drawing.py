@@ -12,13 +12,13 @@ import numpy as np
 
 from ..plots import plain_plot_text
 from ..scene import Poses, Scene
-from .bodies import sketch_links_have_shapes
 from .canvas import VIOLET, XYZ, Canvas, sketch_legend_line
+from .drawn_bodies import sketch_links_have_shapes
+from .drawn_links import sketch_link_frames, sketch_links, sketch_points
+from .joint_symbols import sketch_joints
 from .names import Paper, sketch_names
 from .outlines import rounded_sketch_length
-from .solids import sketch_link_frames, sketch_links, sketch_points
-from .symbols import sketch_joints
-from .view import View
+from .viewpoint import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

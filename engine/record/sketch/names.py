@@ -11,7 +11,7 @@ from ..scene import BASE
 from .canvas import BLUE, GREEN, RED, Axes, Canvas
 from .labels import Box, sketch_label_places
 from .outlines import sketch_spots_together
-from .view import sketch_points_moved
+from .viewpoint import sketch_points_moved
 
 MOST_NAMES = 40  # joints; sketches with more have no names
 MOST_WORDS = 14  # joints; beyond that, numbers stand beside the symbols, and the names in the legend

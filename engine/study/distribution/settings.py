@@ -12,8 +12,6 @@ from ...parallel.steps import Exchange
 from ...scenario.run import Result
 from .forecast import Cost, Forecast
 
-ENGINES = ("process", "threads", "dask")
-
 
 @dataclass(frozen=True)
 class EngineSetting:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...dynamics import quantities
 from ...dynamics.inertial import INERTIAL, NAMES
 from ...dynamics.regressor import names_of_regressor_numbers, parameters, regressor_speeds
 from ...loops.base import BaseParameters, base_parameters
@@ -106,12 +107,34 @@ def seen(Y: np.ndarray, motion: Recorded) -> np.ndarray:
     return Y[motion.kept]
 
 
-def remaining_measured_efforts(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:
-    """The efforts without the part of the numbers that keep the values of the robot's file."""
+def remaining_measured_efforts(wanted: Sought, Y: np.ndarray, motion: Recorded) -> np.ndarray:
+    """The measured efforts without the part that keeps the values of the robot's file; Y is the motion's regressor."""
     fixed = wanted.values.copy()
     fixed[list(wanted.places)] = 0.0
-    result: np.ndarray = efforts - Y @ fixed
+    result: np.ndarray = motion.efforts - Y @ fixed - known_efforts(wanted.robot, motion)
     return result
+
+
+def modelled_efforts(wanted: Sought, motion: Recorded, numbers: np.ndarray) -> np.ndarray:
+    """The efforts of a robot with these numbers along a motion."""
+    result: np.ndarray = identification_regressor_rows(wanted, motion) @ numbers + known_efforts(wanted.robot, motion)
+    return result
+
+
+def known_efforts(robot: Robot, motion: Recorded) -> np.ndarray:
+    """The efforts against what the regressor has no columns for: constant wrenches, and springs over several joints.
+
+    That is what remains of the tree's forces without the regressor's part. The columns of constant forces say which
+    efforts it takes, in mechanisms as well.
+    """
+    if not (robot.wrenches or robot.springs):
+        return np.zeros(motion.efforts.shape)
+    whole = motion.whole or motion
+    own = np.array(list(parameters(robot).values()))
+    tree = quantities.regressor(robot, whole.q, whole.qd, np.zeros_like(whole.qd)) @ own
+    forces = quantities.bias(robot, whole.q, whole.qd) - tree
+    Y = plain_rows(robot, whole)
+    return seen(sum(Y[..., constant] * forces[:, [k]] for k, _, constant in friction_columns(robot)), motion)
 
 
 def sizes_of_identified_numbers(wanted: Sought, motions: list[Recorded]) -> np.ndarray:

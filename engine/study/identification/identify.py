@@ -13,12 +13,12 @@ from ...dynamics.regressor import parameters, regressor_speeds
 from ...errors import InputError, did_you_mean
 from ...formats.load import loads
 from ...robot.model import Robot
-from ...text.source import document_from_mapping
 from . import nearest, written
 from .columns import (
     Sought,
     identification_regressor_rows,
     length_scale_of_identification,
+    modelled_efforts,
     remaining_measured_efforts,
     sizes_of_identified_numbers,
     sought_identification_numbers,
@@ -28,6 +28,8 @@ from .least_squares import Fit, solve_identification_fit
 from .recorded import Recorded, measured_effort_columns, recorded_measurement
 from .reversals import with_distances
 from .settings import DataFile, IdentificationFile, friction_fits_joints, identification_settings, placed_in_study
+
+SHOWN = 4.0  # standard errors beyond which dry friction is there: its path is the best of many
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +129,6 @@ def identify(
         raise InputError(
             "friction that builds up along a path needs instants", key="friction.law", allowed="data with `t`"
         )
-    for key, what in (("wrenches", "constant wrenches act"), ("springs", "springs over several joints act")):
-        if getattr(robot, key):
-            own = robot.document or document_from_mapping({})
-            raise own.error((key,), f"{what} on this robot", key=True, allowed=f"a robot's file without `{key}`")
     with placed_in_study(document):
         training, others = _motions(robot, data, test, settings, folder)
     if not training:
@@ -200,9 +198,7 @@ def _identified(
     wanted = with_distances(wanted, training)
     regressors = [identification_regressor_rows(wanted, one) for one in training]
     Y = np.concatenate(regressors)
-    y = np.concatenate(
-        [remaining_measured_efforts(wanted, rows, one.efforts) for rows, one in zip(regressors, training)]
-    )
+    y = np.concatenate([remaining_measured_efforts(wanted, rows, one) for rows, one in zip(regressors, training)])
     ends = np.cumsum([len(one.t) for one in training])
     fit: Fit = solve_identification_fit(Y[..., columns], y, base.values, list(ends), errors)
     size = sizes_of_identified_numbers(wanted, training)
@@ -226,8 +222,7 @@ def _identified(
 
     def compared(motions: list[Recorded]) -> dict[str, dict[str, float]]:
         return {
-            one.name: dict(zip(efforts, _error(identification_regressor_rows(wanted, one) @ numbers, one.efforts)))
-            for one in motions
+            one.name: dict(zip(efforts, _error(modelled_efforts(wanted, one, numbers), one.efforts))) for one in motions
         }
 
     return Identified(
@@ -245,12 +240,22 @@ def _identified(
         lags=fit.lags,
         physical=constrained,
         numbers=own,
-        distances={name: wanted.distances[k] for name, k, _ in regressor_speeds(wanted.robot) if k in wanted.distances},
+        distances=_distances(wanted, own, dict(zip(base.names, fit.errors.tolist()))),
         train=compared(training),
         test=compared(others),
         unwritable=tuple(written.unwritable_identified_numbers(robot, own, source)),
         sources=tuple(one.name for one in training),
     )
+
+
+def _distances(wanted: Sought, numbers: Mapping[str, float], errors: Mapping[str, float]) -> dict[str, float]:
+    """The paths on which dry friction builds up, of those joints whose dry friction is more than its standard error."""
+    found = {}
+    for name, k, _ in regressor_speeds(wanted.robot):
+        dry, error = numbers[f"{name}.coulomb"], errors.get(f"{name}.coulomb", 0.0)
+        if k in wanted.distances and dry and not abs(dry) <= SHOWN * error:
+            found[name] = wanted.distances[k]
+    return found
 
 
 def _error(fitted: np.ndarray, efforts: np.ndarray) -> list[float]:

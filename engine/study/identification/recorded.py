@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError, Place
-from ...laws.table import read_law_table_columns
+from ...laws.csv_tables import read_law_table_columns
 from ...robot.model import Joint, Robot
 from .closed import follow_measured_loops
 from .filters import derivative_of_measured_columns, smooth_measured_columns

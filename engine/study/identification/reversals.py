@@ -34,7 +34,7 @@ def with_distances(wanted: Sought, motions: Sequence[Recorded]) -> Sought:
     if given:
         return wanted
     rows = [identification_regressor_rows(wanted, one) for one in motions]
-    efforts = np.concatenate([remaining_measured_efforts(wanted, Y, one.efforts) for Y, one in zip(rows, motions)])
+    efforts = np.concatenate([remaining_measured_efforts(wanted, Y, one) for Y, one in zip(rows, motions)])
     Y = np.concatenate(rows)
     constants = [plain_rows(robot, one.whole or one) for one in motions]
     found = {}

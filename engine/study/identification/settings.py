@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
-from ...dynamics.inertial import NAMES
 from ...dynamics.regressor import OF_SPEED, STIFFNESS
 from ...errors import InputError
 from ...robot.model import Robot
@@ -120,9 +119,6 @@ class IdentificationFile(Strict):
                 "gains", "gains and currents must be as many", {"found": f"{given} and {count}", "allowed": "one each"}
             )
         return self
-
-
-OF_INERTIA = frozenset(NAMES)
 
 
 def identification_settings(study: str | Path | dict[str, Any] | None) -> tuple[IdentificationFile, Document, Path]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ...machine.jit import choice
 from ...machine.program.dual import Dual, dual_derivative
 from ...machine.program.formulas import formula_value_on_scalars
 from ...machine.program.scalars import as_float
+from ...robot.model import Robot
 from ...scenario.conclude import columns_of_run
 from ...scenario.course import course_of_trace
 from ...scenario.plan import Plan
@@ -32,8 +34,10 @@ from ...text.expression import Quantity
 from ...text.formula import parsed_formula
 from ...text.tokens import ExpressionError
 from ..ensemble import ensemble_plans_with_symbols
+from ..run_blocks import variations_of_blocks
 from ..sweep.keep import (
     JUMPS,
+    Reduction,
     dimension_of_sweep_column,
     take_sweep_outputs,
     take_sweep_slopes,
@@ -43,7 +47,10 @@ from ..sweep.probe import Probed
 from ..sweep.run import Runs
 from ..sweep.store import Outcome
 from ..variations import Variations
+from .same_motion import Beside, motion_stays_the_same, study_slopes_of_efforts
 
+Slopes = tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]  # instants, columns, their derivatives
+Made = TypeVar("Made", Plan, Robot)
 STEP = 1e-3  # of differences, as a share of a number's size
 LEAST = 0.01  # size of a number, as a share of its range
 TURN = 1e-3  # of differences along the state: the largest displacement of any component
@@ -63,6 +70,7 @@ class Derivatives:
 
     def __init__(self, runs: Runs):
         self._runs, self._study, self._wanted = runs, runs.study, runs.wanted
+        self._files = variations_of_blocks(runs.study.scenario, runs.study.robot)
         self.asked = 0
 
     def at(self, place: Mapping[str, float]) -> dict[str, np.ndarray]:
@@ -89,54 +97,87 @@ class Derivatives:
         return Outcome(WHAT, "", tuple(made.ravel().tolist()))
 
     def _slopes(self, place: Mapping[str, float]) -> np.ndarray:
-        for one in self._wanted:
-            if one.take in JUMPS:
-                raise NoTangentsError(f"when {one.of or one.column} {JUMPS[one.take]} may jump")
-        plan, along = self._plans(place)
+        if jumping := search_outputs_that_jump(self._wanted):
+            raise NoTangentsError(jumping)
         names = {one.column for one in self._wanted}
+        if (made := self._of_efforts(place, names)) is not None:
+            return self._taken(len(place), *made)
+        plan, along = self._plans(place)
         if plan.system.free and runner_with_feedforward(plan.system, plan.q0).unknown:
-            t, values, slopes = study_slopes_of_integrated_run(plan, along, names)
-        else:
-            t, values, slopes = study_slopes_of_given_motion(plan, along)
+            return self._taken(len(place), *study_slopes_of_integrated_run(plan, along, names))
+        return self._taken(len(place), *study_slopes_of_given_motion(plan, along))
+
+    def _taken(
+        self, width: int, t: np.ndarray, values: Mapping[str, np.ndarray], slopes: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """The numbers that are taken of columns, each with its derivatives."""
         numbers = take_sweep_outputs(t, {name: x[None] for name, x in values.items()}, self._wanted, 1)[0]
-        nothing = np.zeros((len(t), len(along)))
+        nothing = np.zeros((len(t), width))
         rows = [
             take_sweep_slopes(
                 t, t if (name := one.column) == "t" else values[name], slopes.get(name, nothing), one.take
             )
             for one in self._wanted
         ]
-        return np.column_stack([numbers, np.array(rows).reshape(len(self._wanted), len(along))])
+        return np.column_stack([numbers, np.array(rows).reshape(len(self._wanted), width)])
+
+    def _of_efforts(self, place: Mapping[str, float], names: set[str]) -> Slopes | None:
+        """What the regressor gives, where only efforts are asked for and all numbers leave a given motion as it is."""
+        changes = self._study.at([place]).changes(0)
+        others = [self._study.at([{**place, name: x + self._step(name, x)}]).changes(0) for name, x in place.items()]
+        if not motion_stays_the_same({key for other in others for key, x in other.items() if x != changes[key]}):
+            return None
+        (plan,) = self._planned([place])
+        if plan.system.free and runner_with_feedforward(plan.system, plan.q0).unknown:
+            return None
+        along = [Beside(*self._beside(place, name, self._robots)) for name in place]
+        return study_slopes_of_efforts(plan, along, names)
+
+    def _step(self, name: str, x: float) -> float:
+        low, high = (float(bound) for bound in self._study.file.vary[name].between or (x, x))
+        return STEP * max(abs(x), LEAST * (high - low))
 
     def _plans(self, place: Mapping[str, float]) -> tuple[Plan, list[Along]]:
         """The plan at a place, and those nearby along each number; numbers that differ are inputs of their programs."""
         (base,), along = self._planned([place]), []
-        for name, x in place.items():
-            low, high = (float(bound) for bound in self._study.file.vary[name].between or (x, x))
-            step = STEP * max(abs(x), LEAST * (high - low))
-            along.append(self._beside(place, name, step))
+        for name in place:
+            along.append(Along(*self._beside(place, name, self._planned)))
         every = ensemble_plans_with_symbols(dict(enumerate([base, *(plan for one in along for plan in one.plans)])))
         ready = [every[k] for k in sorted(every)]
         rest = iter(ready[1:])
         return ready[0], [Along(one.weights, [next(rest) for _ in one.plans]) for one in along]
 
-    def _beside(self, place: Mapping[str, float], name: str, step: float) -> Along:
-        first: InputError | None = None
+    def _beside(
+        self, place: Mapping[str, float], name: str, made: Callable[[Sequence[Mapping[str, float]]], list[Made]]
+    ) -> tuple[list[float], list[Made]]:
+        """What is made at places along a number, with the weights of a derivative."""
+        first, step = None, self._step(name, place[name])
         for weights, size in ((AROUND, step), (BEYOND, step), (BEYOND, -step)):
             try:
-                plans = self._planned([{**place, name: place[name] + k * size} for k in weights])
+                there = made([{**place, name: place[name] + k * size} for k in weights])
             except InputError as error:  # a value is out of what the files allow
                 first = first or error
                 continue
-            return Along([w / size for w in weights.values()], plans)
+            return [w / size for w in weights.values()], there
         assert first is not None
         raise NoTangentsError(f"no value of `{name}` beside {place[name]:g} is allowed: {first.message}")
 
     def _planned(self, points: Sequence[Mapping[str, float]]) -> list[Plan]:
-        study = self._study.at(points)
-        changes = [study.changes(k) for k in range(len(points))]
-        asked = Variations(study.scenario, changes, study.robot, independent=True)
+        asked = self._asked(points)
         return [asked.plan(k) for k in range(len(points))]
+
+    def _robots(self, points: Sequence[Mapping[str, float]]) -> list[Robot]:
+        asked = self._asked(points)
+        return [asked.robot(k) for k in range(len(points))]
+
+    def _asked(self, points: Sequence[Mapping[str, float]]) -> Variations:
+        study = self._study.at(points)
+        return self._files.with_others([study.changes(k) for k in range(len(points))])
+
+
+def search_outputs_that_jump(wanted: Sequence[Reduction]) -> str:
+    """Which of the numbers may jump, in words; empty if none does."""
+    return next((f"when {one.of or one.column} {JUMPS[one.take]} may jump" for one in wanted if one.take in JUMPS), "")
 
 
 def study_slopes_of_given_motion(

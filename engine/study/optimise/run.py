@@ -10,17 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import DenocError, NumericalError
+from ...errors import DenocError, InputError, NumericalError
+from ...text.document import Document
 from ..sweep import engines
 from ..sweep.design import sampled_sweep_cube
 from ..sweep.probe import Probed, probe_study
 from ..sweep.reading import Study, open_study
 from ..sweep.run import Runs, Source, missed_sweep_expectations
-from ..sweep.table import Table
+from ..sweep.table import Table, sweep_reductions
 from .goal import Goal
 from .landscape import Landscape, LostError, Report, SpentError
 from .methods import METHODS, Method
-from .nearby import Derivatives
+from .nearby import Derivatives, search_outputs_that_jump
 from .together import View, go_together
 from .verdict import Verdict, search_verdict
 
@@ -88,7 +89,30 @@ def search_ready(study: Study) -> Probed:
         if name in made.study.whole:
             why = f"`{name}` has to be a whole number, which can't be sought"
             raise study.document.error(("vary", name), why, key=True)
+    _check_method(made)
     return made
+
+
+def _check_method(ready: Probed) -> None:
+    """Raises an error for a sum of different kinds, and for a method that the file shows to be a wrong choice."""
+    file, document, asked = ready.study.file, ready.study.document, ready.study.file.method
+    goal = Goal(ready)  # whose parts are of one kind
+    if asked is None:
+        return
+    row = METHODS[asked]
+    if goal.limits and not row.limits:
+        others = ", ".join(name for name, one in METHODS.items() if one.limits)
+        raise document.error(("method",), "this method keeps no limits", found=asked, allowed=others)
+    if file.starts is not None and file.starts > 1 and not row.local:
+        raise document.error(("starts",), f"{asked} begins everywhere", key=True, hint="leave `starts` out")
+    jumping = search_outputs_that_jump(sweep_reductions(ready))
+    if row.derivatives and jumping:
+        raise _without_derivatives(document, asked, jumping)
+
+
+def _without_derivatives(document: Document, asked: str, why: str) -> InputError:
+    others = ", ".join(name for name, one in METHODS.items() if not one.derivatives)
+    return document.error(("method",), f"there are no derivatives: {why}", found=asked, allowed=others)
 
 
 def search_start_of_number(bounds: tuple[float, float] | None, start: float | None) -> float:
@@ -131,17 +155,8 @@ class Search:
             smooth = self.smooth
             name = (WITH_LIMITS if self.goal.limits else WITHOUT) if smooth else JUMPING
             return name, "there are derivatives" if smooth else f"no derivatives: {self._why_none}"
-        row = METHODS[asked]
-        if self.goal.limits and not row.limits:
-            others = ", ".join(name for name, one in METHODS.items() if one.limits)
-            raise document.error(("method",), "this method keeps no limits", found=asked, allowed=others)
-        if self.file.starts is not None and self.file.starts > 1 and not row.local:
-            raise document.error(("starts",), f"{asked} begins everywhere", key=True, hint="leave `starts` out")
-        if row.derivatives and not self.smooth:
-            others = ", ".join(name for name, one in METHODS.items() if not one.derivatives)
-            raise document.error(
-                ("method",), f"there are no derivatives: {self._why_none}", found=asked, allowed=others
-            )
+        if METHODS[asked].derivatives and not self.smooth:
+            raise _without_derivatives(document, asked, self._why_none)
         return asked, ""
 
     def carried_out(self, engine: Callable[[], engines.Engine], report: Report = lambda it: None) -> Optimised:
@@ -189,8 +204,8 @@ class Search:
     def _concluded(self, land: Landscape, method: str, why: str, spent: bool) -> Optimised:
         best = land.best
         if best is None:
-            reasons = [x for x in land.table()["reason"] if x]
-            raise NumericalError(f"none of {len(land.points)} runs has sound numbers: {reasons[0] if reasons else ''}")
+            reason = next((x for x in land.table()["reason"] if x), f"`{self.goal.name}` has no value")
+            raise NumericalError(f"none of {len(land.points)} runs has sound numbers: {reason}")
         searched = len(land.points)
         with self._unlimited(land):
             judged = search_verdict(land, best)

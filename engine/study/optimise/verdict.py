@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import DenocError
 from .landscape import Landscape
-from .methods import OUTSIDE
+from .methods import FAILED, OUTSIDE
 
 AROUND = 1e-3  # of the points around the best one, as a share of the range
 BETTER = 1e-5  # by which one of them has to be better, as a share of what is minimised
@@ -58,6 +58,8 @@ def search_verdict(land: Landscape, best: np.ndarray) -> Verdict:
     steep = rest is not None and projected is not None and projected > FLAT
     if steep and rest is not None and not against:
         below = land.ranks((best - DOWN * rest / np.linalg.norm(rest))[None])[0]
+        if below >= FAILED:
+            return judged(True, "a minimum at an edge: along its gradient runs fail or are refused")
         if below >= here.rank:
             return judged(True, "a minimum at a kink: what is minimised grows along its gradient, too")
     if steep:

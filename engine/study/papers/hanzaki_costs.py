@@ -19,7 +19,7 @@ from ...loops.constraints import loop_closure
 from ...loops.partition import best_partition
 from ...machine.jit import choice
 from ...machine.jit.kernel import build_kernel
-from ...machine.program.trace import Count, count_operations
+from ...machine.program.counting import Count, count_operations
 from ...record.panels import Line, Panel
 from ...robot.model import Robot
 from ...scenario.run import carry_out_plan, changed_robot_of_scenario, prepare_scenario

@@ -99,7 +99,7 @@ class Workers:
 
     def submit(self, task: Task) -> None:
         with _losing_nothing():
-            self._under_way.append(self._cluster.task(study_task_carried_out, task))
+            self._under_way.append(self._cluster.task(task_of_dask_worker, task))
 
     def next(self) -> Done:
         with _losing_nothing():
@@ -110,6 +110,15 @@ class Workers:
 
     def close(self) -> None:
         self._cluster.close()
+
+
+def task_of_dask_worker(task: Task) -> Done:
+    """The outcomes of a task, on one processor unless DENOC_CORES of the worker says otherwise.
+
+    There are as many workers on a machine as have something to do.
+    """
+    with cores.at_most_processors(cores.processors_to_use() if os.environ.get("DENOC_CORES") else 1):
+        return study_task_carried_out(task)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import hashlib
 import json
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ...scenario.replay import tables_of_scenario as tables_of
 from ...scenario.run import opened_scenario as scenario_opened
 from ...scenario.run import prepare_scenario, robot_of_scenario
 from ...text.change import Change
+from ..variations import Columns
 from . import engines, store
 from .design import Value
 from .keep import Reduction
@@ -33,6 +34,7 @@ FIRST = 8  # runs of the first batch: a few, which may take long
 MOST = 5000  # runs of any
 BATCH = 1.0  # seconds that a batch should take: far more than to plan and to hand it over
 GROWTH = 50  # times the runs of the batch before, at most: each batch costs a plan
+EMPTY = 12_288  # bytes of a store without runs
 TRIED = 3  # runs of which one should be planned to see which tables they read
 
 Source = str | Path | Mapping[str, Any]
@@ -194,9 +196,14 @@ class Runs:
 
     def task(self, places: list[int]) -> Task:
         """The task of carrying out these runs."""
-        changes = [self.study.changes(k) for k in places]
-        study = self.study
-        return Task(places, study.scenario, study.robot, changes, self.wanted, study.file.rows, self.machine)
+        study, changed = self.study, self.study.changed.items()
+        first, count = places[0], len(places)
+        if places[-1] - first == count - 1:  # they are in order
+            changes = Columns(count, {key: values[first : first + count] for key, values in changed})
+        else:
+            changes = Columns(count, {key: [values[k] for k in places] for key, values in changed})
+        files = self._hashes.mark(study.words(first))
+        return Task(places, study.scenario, study.robot, changes, self.wanted, study.file.rows, self.machine, files)
 
 
 @dataclass(frozen=True)
@@ -222,7 +229,9 @@ def forecast_sweep(runs: Runs) -> Forecast:
         seconds = study_task_carried_out(runs.task(some)).seconds / len(some)
     whole = runs.probed.whole_bytes
     kept = 8 * (len(runs.wanted) + 2) + 60 + whole
-    return Forecast(runs.count, runs.count - len(missing), seconds, (row + 3 * whole) * runs.count, kept * runs.count)
+    return Forecast(
+        runs.count, runs.count - len(missing), seconds, (row + 3 * whole) * runs.count, EMPTY + kept * runs.count
+    )
 
 
 class _Batches:
@@ -265,15 +274,28 @@ class _Keys:
     def all(self, study: Study) -> list[bytes]:
         """The hashes of all runs of the study, or of one that differs from it in its points only."""
         keys = list[bytes]()
-        for k, (words, values) in enumerate(zip(study.all_words, zip(*study.changed.values()))):
+        for k, (words, values) in enumerate(zip(study.all_words, self._values(study))):
             if words not in self._begun:
                 text = self._common + self._read(study, k) + _text(list(study.changed))
                 self._begun[words] = hashlib.sha256(text.encode())
             whole = self._begun[words].copy()
-            plain = {*map(type, values)} == {float}
-            whole.update(struct.pack(f"<{len(values)}d", *values) if plain else _text(values).encode())
+            whole.update(values)
             keys.append(whole.digest())
         return keys
+
+    def mark(self, words: tuple[Any, ...]) -> bytes:
+        """The hash of what all runs with these words have in common."""
+        made: bytes = self._begun[words].digest()
+        return made
+
+    @staticmethod
+    def _values(study: Study) -> Iterable[bytes]:
+        """The values of all keys that each run changes, as bytes."""
+        columns = study.changed.values()
+        if all({*map(type, values)} == {float} for values in columns):
+            flat, size = np.array([*columns], dtype="<f8").T.tobytes(), 8 * len(columns)
+            return (flat[k : k + size] for k in range(0, len(flat), size))
+        return map(_bytes_of_values, zip(*columns))
 
     @staticmethod
     def _read(study: Study, k: int) -> str:
@@ -286,6 +308,12 @@ class _Keys:
                 continue
             return _text([[name, hashlib.sha256(one).hexdigest()] for name, one in contents.items()])
         return ""
+
+
+def _bytes_of_values(values: Sequence[Any]) -> bytes:
+    """Values from whose bytes they could be read again."""
+    plain = {*map(type, values)} == {float}
+    return struct.pack(f"<{len(values)}d", *values) if plain else _text(values).encode()
 
 
 def _text(data: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...record import tables, write
+from ...record import table_files, write
 from ...scenario.audit import BROKEN, DOUBTFUL, residual_share_of_energy
 from ...text.expression import Quantity
 from .keep import Reduction, dimension_of_sweep_column, sweep_rows_of_bytes, value_of_sweep_expression
@@ -52,13 +52,13 @@ class Table:
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame; its `attrs["units"]` has the units of the columns."""
-        return tables.tidy_dataframe(self.columns, self.units)
+        return table_files.tidy_dataframe(self.columns, self.units)
 
     def to_parquet(self, path: str | Path) -> Path:
         """Writes a Parquet file with the columns of the CSV file and their units, whole or not at all."""
         path = Path(path)
-        tables.check_table_formats(["parquet"])
-        write.write_file_whole(path, lambda draft: tables.write_tidy_parquet(draft, self.columns, self.units))
+        table_files.check_table_formats(["parquet"])
+        write.write_file_whole(path, lambda draft: table_files.write_tidy_parquet(draft, self.columns, self.units))
         return path
 
 
@@ -163,11 +163,17 @@ def _number(value: Any) -> float:
 def _cells(values: np.ndarray | Sequence[Any]) -> tuple[str, Sequence[Any]]:
     """The cells of a column, and the form in which a line takes them; what isn't known is empty."""
     if not isinstance(values, np.ndarray):
-        return "%s", [_cell(x) for x in values]
+        return "%s", values if {*map(type, values)} == {int} else _memo(values)
     numbers = values.tolist()
     if not np.isnan(values).any():
         return "%.17g", numbers
     return "%s", ["" if x != x else f"{x:.17g}" for x in numbers]
+
+
+def _memo(values: Sequence[Any]) -> list[Any]:
+    """The cells of a column in which the same words stand again and again."""
+    made = {x: _cell(x) for x in {*values}} if {*map(type, values)} == {str} else {}
+    return [made[x] for x in values] if made else [_cell(x) for x in values]
 
 
 def _cell(value: Any) -> Any:

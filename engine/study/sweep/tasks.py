@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
-from ..blocks import blocks_of_variations
+from ..run_blocks import block_of_variations, variations_of_blocks
+from ..variations import Columns, Variations
 from .keep import Reduction, take_sweep_outputs, whole_sweep_rows
 from .store import Outcome
 
@@ -26,14 +27,19 @@ class Task:
     places: list[int]
     scenario: Path
     robot: Path | None
-    variations: list[dict[str, Any]]
+    variations: Columns
     wanted: Sequence[Reduction]
     rows: Sequence[str]  # columns that are kept whole
     machine: str
+    files: bytes  # the hash of all that its runs have in common: files, keys, words
 
     def part(self, some: slice) -> Task:
         """A part of the runs."""
-        return replace(self, places=self.places[some], variations=self.variations[some])
+        return replace(self, places=self.places[some], variations=self.variations.some(some))
+
+    def without_variations(self) -> Task:
+        """The task as it is sent back, by its places."""
+        return replace(self, variations=Columns(0, {}))
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ def study_task_carried_out(task: Task) -> Done:
         )
     begun = time.perf_counter()
     outcomes = _outcomes(task)
-    return Done(task, outcomes, time.perf_counter() - begun)
+    return Done(task.without_variations(), outcomes, time.perf_counter() - begun)
 
 
 def _outcomes(task: Task) -> list[Outcome]:
@@ -80,9 +86,26 @@ def _outcomes(task: Task) -> list[Outcome]:
 def _together(task: Task) -> list[Outcome]:
     """The outcomes of runs all of which can begin."""
     made: dict[int, Outcome] = {}
-    for block in blocks_of_variations(task.scenario, task.variations, task.robot, most=max(len(task.variations), 1)):
+    for block in block_of_variations(_files(task), task.variations):
         numbers = take_sweep_outputs(block.t, block.columns, task.wanted, len(block.places))
         rows = whole_sweep_rows(block.t, block.columns, task.rows, len(block.places))
         kept = map(tuple, np.column_stack([numbers, block.energy]).tolist())
         made.update(zip(block.places, map(Outcome, block.ended, block.reasons, kept, rows)))
     return [made[k] for k in range(len(task.variations))]
+
+
+class _Latest(threading.local):
+    """The files of the latest task of a thread, as it has read them, with what its runs go by."""
+
+    files = b""
+    read: Variations | None = None
+
+
+_latest = _Latest()
+
+
+def _files(task: Task) -> Variations:
+    """The files of a task, which the batches of a study read once."""
+    if _latest.read is None or _latest.files != task.files:
+        _latest.read, _latest.files = variations_of_blocks(task.scenario, task.robot), task.files
+    return _latest.read

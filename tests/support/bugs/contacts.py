@@ -59,8 +59,8 @@ CONTACTS = (
     Bug(
         "blows don't move the other joints",
         BLOWS,
-        "qd = led + response.after(stops, impulses)",
-        "qd = led.copy()",
+        "after = qd + response.after(stops, impulses)",
+        "after = qd.copy()",
         (
             "simulate/test_friction.py::test_a_blow_inside_a_linkage",
             "simulate/test_blows.py::test_a_stop_of_a_dependent_joint_takes_one_of_two_freedoms",

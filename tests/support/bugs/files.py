@@ -58,14 +58,14 @@ FILES = (
     Bug("gravity upwards passes", PLAUSIBLE, "if z > 0 and not (x or y):", "if z < 0 and not (x or y):", WARNED),
     Bug(
         "reversed limits are taken",
-        "engine/robot/closing.py",
+        "engine/robot/beyond_tree.py",
         "    if not low < high:",
         "    if low == high:",
         ("robot/test_build.py::test_effort_limits_have_a_low_and_a_high_end",),
     ),
     Bug(
         "couplings in a circle are taken",
-        "engine/robot/closing.py",
+        "engine/robot/beyond_tree.py",
         "if place == start:\n            return True",
         "if place == start:\n            return False",
         ("robot/test_build.py::test_couplings_do_not_go_round_in_a_circle",),

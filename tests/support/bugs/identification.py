@@ -24,6 +24,27 @@ IDENTIFICATION = (
         (f"{TESTS}test_standard_errors_hold_with_white_noise",),
     ),
     Bug(
+        "known forces of a mechanism act on its actuators as on a tree's",
+        COLUMNS,
+        "Y[..., constant] * forces[:, [k]]",
+        "(Y[..., constant] != 0) * forces[:, [k]]",
+        (f"{TESTS}test_wrenches_and_springs_over_joints_are_known_forces",),
+    ),
+    Bug(
+        "known forces don't go through the filter of the efforts",
+        COLUMNS,
+        "friction_columns(robot)), motion)",
+        "friction_columns(robot)), whole.cut(motion.kept, None))",
+        (f"{TESTS}test_known_forces_go_through_the_filter_of_the_efforts",),
+    ),
+    Bug(
+        "joints without dry friction have paths on which it builds up",
+        f"{HOME}identify.py",
+        "and not abs(dry) <= SHOWN * error",
+        "",
+        (f"{TESTS}test_only_joints_with_dry_friction_have_paths_on_which_it_builds_up",),
+    ),
+    Bug(
         "standard errors take residuals for white",
         SQUARES,
         "if correlated else step.white()",

@@ -225,14 +225,14 @@ LOOPS = (
     ),
     Bug(
         "open loops are taken by the text of many samples",
-        "engine/loops/closing.py",
+        "engine/loops/openness.py",
         "return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]",
         "return [self.margin, 1.0 + gap - self.gaps, rate * self.speeds - self.rates]",
         ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
     ),
     Bug(
         "speeds that open the loops are taken",
-        "engine/loops/closing.py",
+        "engine/loops/openness.py",
         "return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]",
         "return [self.margin, gap - self.gaps, 1.0 + self.rates]",
         ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
@@ -346,7 +346,7 @@ LOOPS = (
         "engine/machine/program/scalars.py",
         "return (0.5 - half) * a + (0.5 + half) * b",
         "return 0.5 * (a + b) - half * (a - b)",
-        ("machine/test_trace.py::test_the_smaller_of_two_numbers_survives_beside_a_huge_one",),
+        ("machine/test_recording.py::test_the_smaller_of_two_numbers_survives_beside_a_huge_one",),
     ),
     Bug(
         "the platform's wrench without what acts on it",
@@ -479,9 +479,25 @@ LOOPS = (
     ),
     Bug(
         "constants of products that are needed elsewhere are gathered, too",
-        "engine/machine/program/trace.py",
+        "engine/machine/program/rewriting.py",
         "if uses[inner.id] == uses[own.id] == 1:",
         "if uses[inner.id] == 1:",
-        ("machine/test_trace.py::test_constant_factors_of_one_product_are_gathered",),
+        ("machine/test_recording.py::test_constant_factors_of_one_product_are_gathered",),
+    ),
+    Bug(
+        "mechanisms with other numbers keep the cuts of the first",
+        "engine/loops/constraints.py",
+        "other.bodies, other.ties, other.couplings = bodies, ties, couplings",
+        "other.bodies, other.ties, other.couplings = bodies, self.ties, couplings",
+        ("study/test_mechanisms_abreast.py::test_the_loops_of_lengths_that_differ_stay_closed",),
+    ),
+    Bug(
+        "mechanisms' pivots are watched by nothing",
+        "engine/simulate/equations.py",
+        "guard=equations.guard(K, now.limits)",
+        "guard=equations.guard(K, now.limits) + 1.0",
+        (
+            "study/test_mechanisms_abreast.py::test_in_lanes_too_a_singular_position_is_stopped_at_or_passed_in_other_coordinates",
+        ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from .bug import Bug
 
-TABLE = "engine/laws/table.py"
+TABLE = "engine/laws/csv_tables.py"
 LAWS = ("laws/test_laws.py::test_rate_and_acceleration_are_the_derivatives",)
 ENDS = ("laws/test_laws.py::test_a_spline_goes_through_its_rows_and_holds_its_ends",)
 COMPLEMENTARY = (

@@ -4,6 +4,7 @@ from .bug import Bug
 
 VARIATIONAL = "engine/simulate/variational.py"
 NEARBY = "engine/study/optimise/nearby.py"
+SAME_MOTION = "engine/study/optimise/same_motion.py"
 VERDICT = "engine/study/optimise/verdict.py"
 KEEP = "engine/study/sweep/keep.py"
 SIGNALS = "engine/simulate/signals.py"
@@ -13,6 +14,20 @@ LIMITS = ("study/test_optimise.py::test_limits_hold_and_the_minimum_lies_on_them
 GAINS = ("study/test_sweep.py::test_gains_of_laws_are_inputs_of_one_program",)
 
 SEARCHES = (
+    Bug(
+        "one number of dynamics is enough for a motion to stay the same",
+        SAME_MOTION,
+        "all(varied_key_is_of_dynamics",
+        "any(varied_key_is_of_dynamics",
+        ("study/test_optimise.py::test_where_more_changes_than_efforts_derivatives_come_from_runs_nearby",),
+    ),
+    Bug(
+        "efforts of a given motion grow where masses shrink",
+        SAME_MOTION,
+        "np.asarray(one.weights) @",
+        "-np.asarray(one.weights) @",
+        ("study/test_optimise.py::test_efforts_of_a_given_motion_have_derivatives_along_masses_from_one_run",),
+    ),
     Bug(
         "tangents know nothing of the equations' own numbers",
         VARIATIONAL,

@@ -91,6 +91,20 @@ STUDIES = (
         ("study/test_sweep.py::test_the_csv_file_is_what_pythons_own_writer_makes",),
     ),
     Bug(
+        "the files of a study are those of the study before",
+        TASKS,
+        "_latest.read is None or _latest.files != task.files",
+        "_latest.read is None",
+        ("study/test_sweep.py::test_files_that_have_changed_are_read_again",),
+    ),
+    Bug(
+        "the runs of a batch are shifted by the one that all go by",
+        "engine/study/ensemble.py",
+        "these = slice(1, None)",
+        "these = slice(0, -1)",
+        SAME,
+    ),
+    Bug(
         "the first batches are large, whatever a run takes",
         RUN,
         "FIRST = 8  #",

@@ -81,7 +81,7 @@ TIES = (
     ),
     Bug(
         "arguments are substituted with their own names",
-        "engine/machine/program/trace.py",
+        "engine/machine/program/rewriting.py",
         "made[node.id] = instead[node.id] if node.id in instead else _again(node, a, b)",
         "made[node.id] = _again(node, a, b)",
         ("study/test_arguments.py::test_of_trees",),

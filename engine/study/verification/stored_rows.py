@@ -8,17 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics.one_body import passive_force
-from ..dynamics.quantities import frames
-from ..dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
-from ..errors import InputError
-from ..loops.constraints import loop_closure
-from ..machine.program.scalars import as_samples
-from ..peers.peer import PeerModel
-from ..record.columns import WRENCH
-from ..robot.model import Robot
-from ..scenario.plan import Plan
-from ..simulate.acting import wrenches_at_instants
+from ...dynamics.one_body import passive_force
+from ...dynamics.quantities import frames
+from ...dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
+from ...errors import InputError
+from ...loops.constraints import loop_closure
+from ...machine.program.scalars import as_samples
+from ...peers.peer import PeerModel
+from ...record.columns import WRENCH
+from ...robot.model import Robot
+from ...scenario.plan import Plan
+from ...simulate.acting import wrenches_at_instants
 
 Table = Mapping[str, np.ndarray]
 SLOW = 1e-6  # of a column's largest speed: a joint that is slower may stick

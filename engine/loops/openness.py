@@ -17,7 +17,7 @@ class Openness(NamedTuple):
     speeds: Scalar
 
     def with_other(self, other: Openness) -> Openness:
-        """That of two groups together."""
+        """The openness of two groups of bodies together."""
         return Openness(smaller(self.margin, other.margin), *(x + y for x, y in zip(self[1:], other[1:])))
 
     def checks(self, gap: Scalar, rate: Scalar) -> list[Scalar]:

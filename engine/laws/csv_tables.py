@@ -160,7 +160,9 @@ def _text(path: Path) -> str:
     place = Place(str(path))
     try:
         if not path.exists():
-            raise InputError("there is no such file", place=place, allowed="a CSV file, from the scenario's folder")
+            raise InputError(
+                "there is no such file", place=place, allowed="a CSV file, from the folder of the file that names it"
+            )
         if not path.is_file():
             what = "a directory" if path.is_dir() else "no ordinary file"
             raise InputError(f"this is {what}", place=place, allowed="a CSV file")

@@ -6,9 +6,7 @@ disappear, signs move outwards.  Operations that no result needs are left out, s
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
 from typing import Any
 
 CONSTANT, INPUT = "const", "input"
@@ -215,138 +213,13 @@ class Graph:
         return (a, b) if a.id <= b.id else (b, a)
 
 
-@dataclass(frozen=True)
-class Columns:
-    """What follows for each column of square matrices among the results, which it replaces by its own results.
-
-    `program` takes the numbers that all columns `shared`, and one `column`.  The matrices are given row by row, one
-    behind the other, from the result number `first` on.
-    """
-
-    program: Program
-    shared: list[Node]
-    first: int
-    matrices: int
-
-    @property
-    def size(self) -> int:
-        """The number of rows and of columns of a matrix."""
-        return len(self.program.inputs["column"])
+def folded(x: Any) -> Any:
+    """A constant of a recording as a plain number, anything else as it is."""
+    return x.value if isinstance(x, Node) and x.op == CONSTANT else x
 
 
-@dataclass(frozen=True)
-class Program:
-    """A recorded program with named groups of inputs and outputs; a group is an array with a column for each node.
-
-    Inputs whose numbers are in `blank` have to be NaN.  `numbers` belong to whoever runs the code, not to a sample.
-    Of a program with `columns`, these results have yet to go through another program; only compiled code does that.
-    """
-
-    name: str
-    inputs: dict[str, list[Node]]
-    outputs: dict[str, list[Node]]
-    graph: Graph = field(repr=False, compare=False)
-    watched: list[Node] = field(default_factory=list)  # no results, but they have to be as moderate as these
-    blank: frozenset[int] = frozenset()
-    numbers: list[Node] = field(default_factory=list)
-    columns: Columns | None = None
-
-    def results(self) -> list[Node]:
-        return [node for group in self.outputs.values() for node in group]
-
-    def gathered(self) -> Program:
-        """The program with the constants of products of products in one."""
-        made = iter(_gathered([*self.results(), *self.watched]))
-        outputs = {name: [next(made) for _ in group] for name, group in self.outputs.items()}
-        return replace(self, outputs=outputs, watched=list(made))
-
-
-class Recording:
-    """Makes a `Program` in three steps: `input` gives nodes, a text runs on them, `program` takes the outputs."""
-
-    def __init__(self, name: str):
-        self.name, self.graph = name, Graph()
-        self.inputs: dict[str, list[Node]] = {}
-        self.blank, self._numbers = set[int](), list[Node]()
-
-    def input(self, name: str, count: int) -> list[Node]:
-        """A new group of input nodes, named `name0`, `name1`, …"""
-        self.inputs[name] = [self.graph.input(f"{name}{k}") for k in range(count)]
-        return self.inputs[name]
-
-    def numbers(self, count: int) -> list[Node]:
-        """New nodes for numbers that are the same for all samples, but others in another robot."""
-        self._numbers = [self.graph.input(f"number {k}") for k in range(count)]
-        return self._numbers
-
-    def leave_blank(self, nodes: Iterable[Node]) -> None:
-        """Have the program refuse all samples in which any of these inputs is a number and not NaN."""
-        self.blank |= {node.id for node in nodes}
-
-    def program(self, watched: Sequence[Any] = (), **outputs: Sequence[Any]) -> Program:
-        """The program from the inputs to these groups of outputs; compiled code looks at what is `watched`, too."""
-        made = {name: [self.graph.node(x) for x in group] for name, group in outputs.items()}
-        looked_at = [self.graph.node(x) for x in watched]
-        blank = frozenset(self.blank)
-        return Program(self.name, self.inputs, made, self.graph, looked_at, blank, self._numbers)
-
-
-def substituted_nodes(results: Iterable[Node], instead: Mapping[int, Node]) -> list[Node]:
-    """The results with other nodes of the same graph in the places of inputs, by the numbers of these."""
-    results = list(results)
-    made: dict[int, Node] = {}
-    for node in live_nodes(results):
-        a, b = (made[x.id] if x is not None else None for x in (node.a, node.b))
-        made[node.id] = instead[node.id] if node.id in instead else _again(node, a, b)
-    return [made[node.id] for node in results]
-
-
-def _again(node: Node, a: Node | None, b: Node | None) -> Node:
-    """The node's operation on other operands."""
-    graph = node.graph
-    if a is None:
-        return node
-    if b is not None:
-        two = {ADD: graph.add, SUBTRACT: graph.subtract, MULTIPLY: graph.multiply, DIVIDE: graph.divide}
-        return two[node.op](a, b)
-    if node.op in (COSINE, SINE):
-        return graph.cosine_sine(a)[node.op == SINE]
-    one = {NEGATE: graph.negate, SQUARE_ROOT: graph.square_root, SIGN: graph.sign, FLOOR: graph.floor}
-    return one[node.op](a)
-
-
-def _gathered(results: Sequence[Node]) -> list[Node]:
-    """The results with c (x (k y)) as (c k) (x y) where no other node needs k y or x (k y)."""
-    made, uses = dict[int, Node](), Counter(node.id for node in results)
-    alive = live_nodes(results)
-    for node in alive:
-        uses.update(x.id for x in (node.a, node.b) if x is not None)
-    for node in alive:
-        a, b = (made[x.id] if x is not None else None for x in (node.a, node.b))
-        found = _chain(node, uses)
-        if found is not None:
-            factor, x, y = found
-            made[node.id] = node.graph.multiply(node.graph.node(factor), node.graph.multiply(made[x.id], made[y.id]))
-        else:
-            made[node.id] = node if a is node.a and b is node.b else _again(node, a, b)
-    return [made[node.id] for node in results]
-
-
-def _chain(node: Node, uses: Mapping[int, int]) -> tuple[float, Node, Node] | None:
-    """The factors c k, x and y of a product c (x (k y)) whose inner products nothing else uses."""
-    outer, inner = node.a, node.b
-    if node.op != MULTIPLY or outer is None or inner is None or outer.op != CONSTANT or inner.op != MULTIPLY:
-        return None
-    for x, own in ((inner.a, inner.b), (inner.b, inner.a)):
-        if x is None or own is None or own.op != MULTIPLY or own.a is None or own.b is None or own.a.op != CONSTANT:
-            continue
-        if uses[inner.id] == uses[own.id] == 1:
-            return outer.value * own.a.value, x, own.b
-    return None
-
-
-def live_nodes(results: Iterable[Node]) -> list[Node]:
-    """All nodes that the results need, operands before results."""
+def live_nodes(results: Iterable[Node], known: Callable[[Node], bool] | None = None) -> list[Node]:
+    """All nodes that the results need, operands before results; what `known` nodes need is left out."""
     seen: dict[int, Node] = {}
     waiting = list(results)
     while waiting:
@@ -354,56 +227,10 @@ def live_nodes(results: Iterable[Node]) -> list[Node]:
         if node.id in seen:
             continue
         seen[node.id] = node
+        if known is not None and known(node):
+            continue
         if node.a is not None:
             waiting.append(node.a)
         if node.b is not None:
             waiting.append(node.b)
     return [seen[number] for number in sorted(seen)]
-
-
-@dataclass(frozen=True)
-class Count:
-    """Numbers of operations of each kind; subtractions count as additions, sines and cosines as trigonometric."""
-
-    multiplications: int = 0
-    additions: int = 0
-    divisions: int = 0
-    trigonometric: int = 0
-    square_roots: int = 0
-    signs: int = 0
-
-    def __str__(self) -> str:
-        text = f"{self.multiplications}M {self.additions}A"
-        for number, letter in ((self.divisions, "D"), (self.trigonometric, "T"), (self.square_roots, "R")):
-            text += f" {number}{letter}" if number else ""
-        return text
-
-
-_COUNTED = {
-    MULTIPLY: "multiplications",
-    ADD: "additions",
-    SUBTRACT: "additions",
-    DIVIDE: "divisions",
-    COSINE: "trigonometric",
-    SINE: "trigonometric",
-    SQUARE_ROOT: "square_roots",
-    SIGN: "signs",
-}
-
-
-def folded(x: Any) -> Any:
-    """A constant of a recording as a plain number, anything else as it is."""
-    return x.value if isinstance(x, Node) and x.op == CONSTANT else x
-
-
-def count_operations(results: Iterable[Node], known: Iterable[Node] = ()) -> Count:
-    """Numbers of operations that the results need; a change of sign is free, and so is what follows from `known`."""
-    totals: dict[str, int] = {}
-    before = {node.id for node in known}
-    for node in live_nodes(results):
-        kind, operands = _COUNTED.get(node.op), [x for x in (node.a, node.b) if x is not None]
-        if node.op == CONSTANT or (operands and all(x.id in before for x in operands)):
-            before.add(node.id)
-        elif kind:
-            totals[kind] = totals.get(kind, 0) + 1
-    return Count(**totals)

@@ -6,7 +6,8 @@ what all columns share is in all lanes.  For samples side by side, columns come 
 
 from __future__ import annotations
 
-from ..program.trace import Columns, Node
+from ..program.nodes import Node
+from ..program.recording import Columns
 from .block import Block
 
 
@@ -44,7 +45,7 @@ def loop_of_one(columns: Columns, lanes: int, shared: int) -> str:
 
 
 def loop_of_rows(columns: Columns, lanes: int, shared: int, first: int) -> str:
-    """The same for samples in the lanes, with the matrices in the room, too, from the place `first` on."""
+    """IR of `@columns` for samples in the lanes, one column at a time; the matrices are in the room from `first` on."""
     block, size = Block(lanes), columns.size
     at = block.let(f"add i64 %matrix, {first}")
     at = block.let(f"getelementptr {block.double}, ptr %room, i64 {block.let(f'add i64 {at}, %k')}")
@@ -63,7 +64,7 @@ def loop_of_rows(columns: Columns, lanes: int, shared: int, first: int) -> str:
 
 
 def _places(columns: Columns) -> dict[int, tuple[str, int]]:
-    """Of each input of the columns' program, its group and its place there."""
+    """The group of each input of the columns' program, and its place there."""
     inputs = columns.program.inputs.items()
     return {node.id: (group, k) for group, nodes in inputs for k, node in enumerate(nodes)}
 

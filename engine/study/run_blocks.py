@@ -7,7 +7,7 @@ happen to be equal, and the last lanes are filled up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from ..robot.model import Robot
 from ..scenario.audit import residual_share_of_energy
 from ..scenario.run import Scenario
 from .ensemble import Part, carry_out_ensemble
-from .variations import Variation, Variations
+from .variations import Columns, Variation, Variations
 
 MOST = 5000  # runs of a block
 
@@ -49,12 +49,22 @@ def blocks_of_variations(
     Only one block of variations, and of results, is held at a time. Wrong variations raise errors as in `ensemble`.
     """
     ahead, first = iter(variations), 0
+    asked = variations_of_blocks(scenario, robot)
     while some := list(islice(ahead, most)):
-        with choice.steadily_compiled():
-            asked = Variations(scenario, some, robot, independent=True)
-            made = [block for part in carry_out_ensemble(asked) for block in _blocks(part, first)]
-        yield from made
+        yield from block_of_variations(asked, some, first)
         first += len(some)
+
+
+def variations_of_blocks(scenario: Scenario, robot: Robot | str | Path | None = None) -> Variations:
+    """The files of any number of blocks, read once."""
+    return Variations(scenario, [], robot, independent=True)
+
+
+def block_of_variations(files: Variations, some: Sequence[Variation] | Columns, first: int = 0) -> list[Block]:
+    """The runs of some variations, whose places count from `first` on."""
+    with choice.steadily_compiled():
+        asked = files.with_others(some)
+        return [block for part in carry_out_ensemble(asked) for block in _blocks(part, first)]
 
 
 def _blocks(part: Part, first: int) -> Iterator[Block]:
@@ -62,7 +72,8 @@ def _blocks(part: Part, first: int) -> Iterator[Block]:
     many = part.many
     if many is not None and many.columns is not None:
         these = np.flatnonzero(many.in_order)
-        columns = {name: many.values[these, c] for c, name in enumerate(many.names)}
+        values = many.values if len(these) == len(many.values) else many.values[these]
+        columns = {name: values[:, c] for c, name in enumerate(many.names)}
         energy = np.full((len(these), 2), np.nan)
         if many.verdicts is not None:
             energy = np.column_stack([np.broadcast_to(x, len(many.in_order))[these] for x in many.verdicts])

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..machine.jit.offer import Shared
+from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Program, Recording
 from ..robot.model import Body
 
 Path = tuple[Any, ...]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..scene import FORMS, Colour, Solid
 from .canvas import Canvas
-from .view import sketch_points_moved
+from .viewpoint import sketch_points_moved
 
 GREY = (0.76, 0.79, 0.83, 1.0)
 DARK = 0.55  # how bright a face is that the light doesn't reach

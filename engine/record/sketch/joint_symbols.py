@@ -7,7 +7,7 @@ import numpy as np
 from ..scene import SceneJoint
 from .canvas import BLUE, RED, Canvas, Look
 from .outlines import TURN, outline_hull, outline_of_ball
-from .view import sketch_points_moved
+from .viewpoint import sketch_points_moved
 
 LIGHT = "#a5d3f0"
 WORDS = {"point-on-line": "point on a line", "point-on-plane": "point on a plane", "three-revolutes": "spherical"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import BASE, FORMS, Solid
-from .bodies import sketch_body
 from .canvas import GREEN, XYZ, Canvas
+from .drawn_bodies import sketch_body
 from .outlines import outline_of_ball, outline_of_rod
-from .view import sketch_points_moved
+from .viewpoint import sketch_points_moved
 
 BESIDE = 12  # places along a rod that names had better not cover
 LINK, EDGE, EARTH = "#c9ced6", "#4a5360", "#a08f78"

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..program import trace
-from ..program.trace import Node, Program, live_nodes
+from ..program.nodes import CONSTANT, INPUT, Node, live_nodes
+from ..program.recording import Program
 from .block import OVERFLOW, Block, hexadecimal_of_double
-from .columns import loop_of_one, loop_of_rows
+from .matrix_columns import loop_of_one, loop_of_rows
 
 LONG = 8000  # operations from which on a program is cut into pieces
 PIECE = 500  # operations of a piece
@@ -38,16 +38,16 @@ def cut_long_program(program: Program, lanes: int) -> Cut | None:
     """
     results, columns = program.results(), program.columns
     needed = [*results, *program.watched, *(columns.shared if columns is not None else ())]
-    nodes = [node for node in live_nodes(needed) if node.op not in (trace.CONSTANT, trace.INPUT)]
+    nodes = [node for node in live_nodes(needed) if node.op not in (CONSTANT, INPUT)]
     if len(nodes) < LONG and columns is None:
         return None
     if columns is not None:
         results = results[: columns.first] + results[columns.first + columns.matrices * columns.size**2 :]
     piece, own = {node.id: k // PIECE for k, node in enumerate(nodes)}, {node.id for node in program.numbers}
-    passing = {node.id for node in results if node.op != trace.CONSTANT} if lanes > 1 else set[int]()
+    passing = {node.id for node in results if node.op != CONSTANT} if lanes > 1 else set[int]()
     for node in nodes:
         for operand in (node.a, node.b):
-            if operand is None or operand.op == trace.CONSTANT or operand.id in own:
+            if operand is None or operand.op == CONSTANT or operand.id in own:
                 continue  # each piece has these for itself
             if piece.get(operand.id) != piece[node.id]:
                 passing.add(operand.id)
@@ -94,7 +94,7 @@ class Pieces:
         """Write the calls, with the inputs in these registers; return the register of the watch."""
         block, places = self._block, self._parts.places
         for node in self._parts.program.watched:
-            if node.op in (trace.CONSTANT, trace.INPUT):
+            if node.op in (CONSTANT, INPUT):
                 finite = block.watched(block.overflowing(self._given(node, values)), finite)
         self._store(block, WATCH, finite)
         for number, value in values.items():
@@ -111,7 +111,7 @@ class Pieces:
 
     def _given(self, node: Node, values: dict[int, str]) -> str:
         """The register of a constant, of an input, or of one of the code's own numbers."""
-        if node.op == trace.CONSTANT:
+        if node.op == CONSTANT:
             return self._block.constant(node.value)
         return self._block.number(self._numbers[node.id]) if node.id in self._numbers else values[node.id]
 
@@ -150,9 +150,9 @@ class Pieces:
         program, constants = self._parts.program, list[Node]()
         shared = program.columns.shared if program.columns is not None else ()
         for node in {node.id: node for node in (*program.results(), *shared)}.values():
-            if node.op == trace.CONSTANT:
+            if node.op == CONSTANT:
                 constants.append(node)
-            elif node.op == trace.INPUT:
+            elif node.op == INPUT:
                 self._deliver(self._block, base, node, self._given(node, values))
         inner = Block(self._block.lanes)
         for node in constants:
@@ -191,7 +191,7 @@ class Pieces:
         for k, node in enumerate(columns[first:end], start=before + first):
             if k in self._columns:
                 own.append(self._load(inner, self._room + k - self._columns.start))
-            elif node.op == trace.CONSTANT:
+            elif node.op == CONSTANT:
                 own.append(inner.constant(node.value))
             else:
                 own.append(self._load(inner, self._parts.places[node.id]))

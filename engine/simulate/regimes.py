@@ -1,0 +1,121 @@
+"""The regimes of mechanisms that run side by side: which joints are held, and which coordinates are independent.
+
+Each has equations of its own, and so a program of its own. When other joints are held than before, a run takes the
+partition of its own position, as it does by itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..loops.partition import Partition, best_partitions_of_many
+from ..loops.rank import independent_constraint_rows_of_many
+from ..machine.jit import choice
+from .contacts import Contacts, Patterns, stiction_force_ranges
+from .coordinates import nearness_of_pivot_guard
+from .discrete import Discrete
+from .recorded import held_speeds_with_supports
+from .signals import pivot_limit_signals
+from .system import constraints_of_system
+from .together import Starts
+from .trace import Solver
+
+FEWEST = 16  # runs for which the equations of another regime are compiled where that has to pay
+MOST = 100  # regimes of runs side by side
+
+
+@dataclass(frozen=True)
+class Regimes:
+    """The regimes of many runs, as patterns number them, with the inverse bounds of their pivots.
+
+    The last ones in which no joint was held are known as well.
+    """
+
+    now: np.ndarray
+    bounds: np.ndarray
+    free: np.ndarray
+    free_bounds: np.ndarray
+    wanted: Counter[str] = field(default_factory=Counter)  # regimes without code, by their names
+
+    @staticmethod
+    def at_start(starts: Starts) -> Regimes:
+        """Those with which the runs start."""
+        count, width = len(starts.y), starts.bounds.stop - starts.bounds.start
+        bounds = starts.constants[:, starts.constants.shape[1] - width :]
+        return Regimes(np.zeros(count, dtype=int), bounds.copy(), np.zeros(count, dtype=int), bounds.copy())
+
+    def renew(
+        self, starts: Starts, patterns: Patterns, solver: Solver, these: np.ndarray, q: np.ndarray, contacts: Contacts
+    ) -> np.ndarray:
+        """Give these runs at these coordinates the regimes of what holds them now; say which of them have one."""
+        done, system = np.zeros(len(these), dtype=bool), starts.run.system
+        if not len(these) or system.method.basis != "independent":
+            return done
+        _, J = starts.alike.near(q, these)
+        near = nearness_of_pivot_guard(system)
+        for ranges, some in _alike(patterns, contacts):
+            for part, places in _partitions(starts, tuple(sorted(ranges)), J[some]):
+                at = some[places]
+                pivots = starts.alike.pivots(part, J[at], these[at])
+                bounds = pivot_limit_signals(pivots, near)
+                part = replace(part, pivots=tuple(pivots[0].tolist()))
+                regime = replace(patterns.blank, held=ranges, partition=part, near=near)
+                if self._ready(starts, patterns, solver, regime, len(at)):
+                    done[at] = np.isfinite(bounds).all(axis=1) & (pivots != 0.0).all(axis=1)
+                    self.now[these[at]], self.bounds[these[at]] = patterns.regime_of_discrete(regime), bounds
+        loose = these[done & ~contacts.held.any(axis=1)]
+        self.free[loose], self.free_bounds[loose] = self.now[loose], self.bounds[loose]
+        return done
+
+    def _ready(self, starts: Starts, patterns: Patterns, solver: Solver, regime: Discrete, count: int) -> bool:
+        """Whether there is code for a regime that so many runs want, or it is worth it."""
+        equations = starts.equations(regime)
+        if len(regime.held) > len(held_speeds_with_supports(starts.run.system, regime)) and not regime.sharing:
+            return False
+        if regime.name in [one.name for one in patterns.regimes]:
+            return True
+        if len(patterns.regimes) >= MOST:
+            return False
+        self.wanted[regime.name] += count
+        few = self.wanted[regime.name] < FEWEST and choice.chosen_backend() != "compiled"
+        if equations.code(cached=few) is None:
+            return False
+        return equations.march(solver) is not None
+
+
+def _alike(patterns: Patterns, contacts: Contacts) -> list[tuple[dict[int, tuple[float, float]], np.ndarray]]:
+    """The sets of held speeds that occur, with ranges of what holds them, and the rows in which they do.
+
+    The ranges tell friction from stops; how strong it is makes no other regime.
+    """
+    held, speeds = contacts.held, patterns.switching
+    low, high = stiction_force_ranges(np.ones(held.shape), contacts.lower & held, contacts.upper & held)
+    each, which = np.unique(np.concatenate([held, low, high], axis=1), axis=0, return_inverse=True)
+    result = []
+    for n, (now, *bounds) in enumerate(each.reshape(len(each), 3, -1).tolist()):
+        ranges = {k: (a, b) for k, is_held, a, b in zip(speeds, now, *bounds) if is_held}
+        result.append((ranges, np.flatnonzero(which.ravel() == n)))
+    return result
+
+
+def _partitions(starts: Starts, held: tuple[int, ...], J: np.ndarray) -> list[tuple[Partition, np.ndarray]]:
+    """The partitions at positions with these scaled Jacobians, as `partition_at_run_positions` has each."""
+    system, loops = starts.run.system, constraints_of_system(starts.run.system)
+    preferred = system.preferred if system.preferred is not None else system.robot.driven
+    ruled, more = system.ruled, [k for k in held if k not in system.ruled]
+    if not more:
+        return best_partitions_of_many(loops, J, ruled, preferred)
+    m, first = loops.m, loops.m + len(ruled)
+    units = np.eye(system.robot.nv)[[*ruled, *more]]
+    rows = np.concatenate([J, np.broadcast_to(units, (len(J), *units.shape))], axis=1)
+    picks = independent_constraint_rows_of_many(rows, [range(m), range(m, first), range(first, rows.shape[1])])
+    firm = (picks[:, :, None] == np.arange(first, rows.shape[1])).any(axis=1)
+    result = []
+    for one in np.unique(firm, axis=0):
+        these = np.flatnonzero((firm == one).all(axis=1))
+        given = (*ruled, *(k for k, is_firm in zip(more, one.tolist()) if is_firm))
+        result += [(part, these[some]) for part, some in best_partitions_of_many(loops, J[these], given, preferred)]
+    return result

@@ -1,0 +1,92 @@
+"""Verification of a stored result: everything in it is computed again from its own files, by other means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...errors import DenocError, InputError
+from ...machine.jit.choice import using_backend
+from ...peers.known import peer_engine
+from ...peers.text import PlainText
+from ...record.deviation import Difference
+from ...scenario.plan import plan_of_scenario
+from ...scenario.replay import Prepared, prepared_scenario_replay, scenario_of_result
+from ...scenario.run import robot_of_scenario
+from ...scenario.stored import Stored
+from ...text.source import read_yaml_document
+from .check import EXACT, Check
+from .closure_check import check_closure_of_rows
+from .columns_check import Progress, allowed_share_of_run, check_columns_of_result, run_of_result_again
+from .energy_check import check_energy_of_rows
+from .files_check import check_files_of_result
+from .motion_check import check_motion_of_rows
+from .stored_rows import StoredRows
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of one result, and notes on what could not be checked."""
+
+    result: str
+    checks: list[Check]
+    notes: list[str]
+    tolerance: float  # of the recomputed columns
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+
+def verify_result(
+    kept: Stored, engines: Sequence[str] = (), tolerance: float | None = None, report: Progress = lambda _, __: None
+) -> Verification:
+    """The checks of a result: its files, its columns, its rows by each engine, its loops, its energy.
+
+    `tolerance` is what is allowed of a column's largest number, in place of what follows from the run.
+    """
+    notes: list[str] = []
+    files = check_files_of_result(kept, notes)
+    if kept.record.get("ended") != kept.record.get("expected"):
+        notes.append(f"the run ended as `{kept.record.get('ended')}`: {kept.record.get('reason')}")
+    try:
+        made = _plan(kept)
+    except DenocError as error:
+        if files.ok:
+            raise
+        lost = Difference("scenario", f"can't be read: {error}")
+        return Verification(kept.name, [files, Check("columns", "plain text", "nothing", [lost])], notes, 0.0)
+    peers = [peer_engine(name, made.robot) for name in dict.fromkeys(engines)]
+    with using_backend("plain"):
+        again = run_of_result_again(made, report)
+        allowed = allowed_share_of_run(made, again) if tolerance is None else tolerance
+        columns = check_columns_of_result(kept, made, again, allowed, sensitive=tolerance is None, report=report)
+        checks = [files, columns]
+        reading = StoredRows(made, kept.t, kept.table, bool(again.audit["steps"]))
+        try:
+            rows = reading.rows()
+        except InputError as error:
+            notes.append(f"the equations of motion were not checked: {error.message}")
+            if peers:
+                raise
+        else:
+            share = EXACT if tolerance is None else tolerance
+            for engine in (PlainText(made.robot), *peers):
+                report(f"checking rows by {engine.title}", None)
+                checks.append(check_motion_of_rows(reading, rows, engine, share, notes))
+            if made.system.loops is not None:
+                close = share if made.system.method.closes else allowed
+                checks.append(check_closure_of_rows(made, made.system.loops, kept.t[reading.sound], rows, close))
+        checks += check_energy_of_rows(kept, made, again, EXACT if tolerance is None else tolerance)
+    return Verification(kept.name, checks, list(dict.fromkeys(notes)), allowed)
+
+
+def _plan(kept: Stored) -> Prepared:
+    """The plan of the result's own scenario with its own robot; what it notes of the run's programs is left out."""
+    path = scenario_of_result(kept.folder, kept.name)
+    document = read_yaml_document(path)
+    made = plan_of_scenario(document, robot_of_scenario(document, path.parent), kept.name)
+    made = replace(made, file=made.file.model_copy(update={"replay": None}))
+    if kept.record.get("ended") == "interrupted":  # as far as it came
+        made = replace(made, grid=made.grid[made.grid <= kept.t[-1]])
+    return prepared_scenario_replay(made, document)
