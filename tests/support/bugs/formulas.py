@@ -137,6 +137,13 @@ FORMULAS = (
         LATE,
     ),
     Bug(
+        "laws with dead time take their steps in Python",
+        "engine/simulate/inputs.py",
+        "        return bool(self.sampled)\n",
+        "        return bool(self.sampled) or self.memory is not None\n",
+        ("simulate/test_laws_compiled.py::test_a_law_is_in_the_loop",),
+    ),
+    Bug(
         "compiled loops look back on the step before",
         "engine/machine/jit/march_past.py",
         'value = block.call("fma", value, x, of.get(base, str(p)))',
