@@ -14,10 +14,12 @@ import numpy as np
 from ..errors import InputError, Place, did_you_mean
 
 MOST_ROWS = 1_000_000
+OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
 MOST_BYTES = 200_000_000
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 DECIMALS = "decimals have a point, as in 0.5 (a spreadsheet that is set to English exports it so)"
 FORM = "a header line with names, `t` among them, then one line an instant"
+FORM_OVER_ANY = "a header line with names, then one line for each value of its first column"
 
 
 def read_law_table_columns(
@@ -28,6 +30,25 @@ def read_law_table_columns(
     Where the table isn't `of_time`, its first column takes the place of time, and the name "" is the second column.
     The columns of a file without a header are called 1, 2 and so on.
     """
+    try:
+        return _read_columns(path, names, time, header, of_time=of_time)
+    except InputError as error:
+        if not of_time and error.allowed == FORM:
+            raise InputError(
+                error.message,
+                place=error.place,
+                key=error.key,
+                found=error.found,
+                allowed=FORM_OVER_ANY,
+                hint=error.hint,
+            ) from None
+        raise
+
+
+def _read_columns(
+    path: Path, names: list[str], time: str | None, header: bool, *, of_time: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same, with messages that are about tables over time."""
     text = _text(path)
     rows = _rows(path, text)
     first = [name.strip() for name in next(rows, [])]

@@ -6,7 +6,7 @@
 simulation, which knows the robot.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -21,6 +21,7 @@ from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, looku
 from ..text.table_fields import OneOf
 from .csv_tables import Spline
 from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
+from .lookup import law_table_doubt
 
 # (t, position, rate, reference) → force of one coordinate; the reference is (position, rate) or None
 Force = Callable[[float, float, float, tuple[float, float] | None], float]
@@ -245,7 +246,14 @@ class StateLaw(LateLaw):
         return True
 
     def files(self) -> list[str]:
-        return list(dict.fromkeys(one.file for _, formula in self.formulas(1) for one in lookups_in_formula(formula)))
+        return list(dict.fromkeys(one.file for one in self._lookups()))
+
+    def doubts(self, folder: Path) -> Iterator[str]:
+        """Warnings about splines that leave the range of the rows around them."""
+        yield from (doubt for one in self._lookups() if (doubt := law_table_doubt(one, folder)))
+
+    def _lookups(self) -> list[Lookup]:
+        return [one for _, formula in self.formulas(1) for one in lookups_in_formula(formula)]
 
 
 class Expression(StateLaw):
@@ -285,7 +293,7 @@ class StateFeedback(StateLaw):
     example = {"K": {"q": 30, "qd": 4}, "reference": {"q": 0.5}}
     law: Literal["state-feedback"]
     K: dict[str, Annotated[float, quantity_field("number")]] = Field(
-        description="gains in SI by the names of columns, such as `pole.q`, `pole.qd`"
+        min_length=1, description="gains in SI by the names of columns, such as `pole.q`, `pole.qd`"
     )
     reference: dict[str, Annotated[float, quantity_field("initial")]] = Field(
         default={}, description="values at which these columns ask for no force; default: 0"

@@ -9,11 +9,10 @@ from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from ..text.fields import Strict, quantity_field, quantity_kinds_of_fields
-from .csv_tables import Spline, read_law_table_columns
+from .csv_tables import OVERSHOOT, Spline, read_law_table_columns
 
 Duration = Annotated[float, quantity_field("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing
-OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
 STEPS = 40  # in a period or a profile, so that an integrator at rest doesn't step over it
 
 # the kinds of quantities whose units depend on the joint: (if it turns, if it slides)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, Place
 from ..text.formula_tree import Lookup
-from .csv_tables import read_law_table_columns
+from .csv_tables import OVERSHOOT, Spline, read_law_table_columns
 
 MOST = 1000  # rows, for each of them is a part of the equations
 CLOSED = 1e-9  # of the column's range, by which the ends of a periodic table may differ
@@ -36,12 +36,27 @@ def law_table_polynomials(lookup: Lookup, folder: Path) -> LookupPieces:
         raise InputError(
             "a periodic table ends with the value that it begins with",
             place=Place(str(path)),
-            found=f"{y[0]:g} in the first row, {y[-1]:g} in the last",
+            found=f"{y[0]:.12g} in the first row, {y[-1]:.12g} in the last",
             hint="its first and its last row are the same place, one period apart",
         )
     if lookup.periodic:
         y = np.append(y[:-1], y[0])
     return law_polynomials_through_rows(x, y, lookup.interpolation, lookup.periodic)
+
+
+def law_table_doubt(lookup: Lookup, folder: Path) -> str:
+    """A warning about a spline that leaves the range of the rows around it; nothing where it stays within."""
+    if lookup.interpolation != "spline":
+        return ""
+    x, columns = read_law_table_columns(folder / lookup.file, [lookup.column], of_time=False)
+    begin, end, share = Spline(x, columns[:, 0], lookup.interpolation).overshoot()
+    if share <= OVERSHOOT:
+        return ""
+    column = f"`{lookup.column}`" if lookup.column else "the second column"
+    return (
+        f"between {begin:g} and {end:g} the spline through {column} of `{lookup.file}` leaves the range of the rows "
+        f"around by {100 * share:.3g} % of the column's range; `pchip` or `linear` stays within"
+    )
 
 
 def law_polynomials_through_rows(x: np.ndarray, y: np.ndarray, interpolation: str, periodic: bool) -> LookupPieces:

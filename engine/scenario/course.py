@@ -121,7 +121,7 @@ def _sought(
     resistance: np.ndarray | None = None,
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
     """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
-    acting = forces_by_laws_at_instants(plan.system.inputs.driven, t, q, qd)
+    acting = forces_by_laws_at_instants(plan.system, t, q, qd)
     return internal_forces.sought_forces_of_run(plan.system, q, qd, qdd, wrenches, acting, resistance)
 
 

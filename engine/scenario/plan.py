@@ -15,7 +15,7 @@ from ..record.drawings import Drawing
 from ..robot.model import Robot
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.memory import laws_with_dead_time_memory
+from ..simulate.memory import joined_instants, memory_for_laws
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..simulate.trace import Solver
@@ -98,7 +98,8 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         initial.refuse_contradictory_initial_entries(reading, inputs.prescribed)
     initial.refuse_start_beyond_stops(reading, system, start.q0)
     steps = solver.read_solver_section(reading, grid, laws.all)
-    late = dead_time.dead_time_kinks_of_scenario(reading, laws.all, steps.step)
+    kinks = [*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)]
+    late = dead_time.dead_time_kinks_of_scenario(reading, laws.all, steps.step, kinks)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
         solver.scenario_law_swings_are_countable(reading, laws.all)
     points = record.read_record_points(reading)
@@ -115,7 +116,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         q0=tuple(start.q0),
         qd0=tuple(start.qd0),
         solver=steps,
-        kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs), *late),
+        kinks=(*kinks, *joined_instants(late, [*grid, *kinks])),
         record=file.record,
         points=points,
         formulas=record.read_record_formulas(reading, known),
@@ -140,14 +141,11 @@ def _start_with_inputs(
     if constraints is not None:
         start = loops.read_closed_start(reading, constraints, drives, start, laws.motions, laws.forces, references)
     efforts = forces.read_force_laws(reading, laws.forces, references)
-    driven, memory = laws_with_dead_time_memory(
-        [*efforts.driven, *actuators.actuators_driven_by_laws(reading, laws.actuators)],
-        lambda one: one.speed >= reading.robot.nv,
-    )
+    driven = [*efforts.driven, *actuators.actuators_driven_by_laws(reading, laws.actuators)]
     return start, Inputs(
         prescribed=tuple(start.prescribed),
-        driven=driven,
-        memory=memory,
+        driven=tuple(driven),
+        memory=memory_for_laws(driven, lambda one: one.speed >= reading.robot.nv),
         commanded=tuple(efforts.commanded),
         feedforward=tuple(efforts.feedforward),
         wrenches=tuple(wrenches.read_scenario_wrenches(reading)),
@@ -159,6 +157,7 @@ def _start_with_inputs(
 def _doubts(reading: Reading, system: System, start: loops.Start, laws: _Laws) -> Iterator[str]:
     """The warnings of values that are hardly meant, and of entries that nothing reads."""
     yield from law_tables.doubts_about_scenario_tables(reading, laws.all)
+    yield from dead_time.doubts_about_scenario_dead_times(reading, laws.all)
     yield from plausible.doubts_about_scenario_angles(reading, [*laws.motions.items(), *laws.forces.items()])
     yield from unused.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws.all])
 

@@ -11,33 +11,38 @@ from ..dynamics.quantities import frames
 from ..dynamics.wrenches import wrenches_on_link
 from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Robot
-from .inputs import Driven, TimedWrench
+from .inputs import TimedWrench
+from .signals import late_state_at
 from .system import System
 
 
-def forces_by_laws_at_instants(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def forces_by_laws_at_instants(
+    system: System, t: np.ndarray, q: np.ndarray, qd: np.ndarray, first: int = 0
+) -> np.ndarray:
     """Forces by the laws along each speed, within their limits, with a row for each instant; 0 where no law acts.
 
-    Behind the speeds are as many of the actuators that are no joint's as a law reaches.
+    Behind the speeds are as many of the actuators that are no joint's as a law reaches.  Laws of places before `first`
+    are left out.
     """
-    count = max([qd.shape[1], *(one.speed + 1 for one in driven)])
+    laws = [pair for pair in zip(system.inputs.driven, system.seen) if pair[0].speed >= first]
+    count = max([qd.shape[1], *(one.speed + 1 for one, _ in laws)])
     forces = np.zeros((len(qd), count))
-    for one in driven:
+    for one, seen in laws:
         if one.timed:
-            along = np.array([one.force(float(instant), 0.0, 0.0, None) for instant in t])
-            forces[:, one.speed] += np.clip(along, one.low, one.high)
+            given = np.array([one.force(float(instant), 0.0, 0.0, None) for instant in t])
+            forces[:, one.speed] += np.clip(given, one.low, one.high)
             continue
+        places, rates = (list(q.T), list(qd.T)) if seen is None else late_state_at(system, one, seen, t)
         if one.whole is not None:
             with np.errstate(all="ignore"):
-                asked = one.whole(t, list(q.T), list(qd.T))
+                asked = one.whole(t, places, rates)
         else:
             wanted = None
             if one.reference is not None:
-                places, rates, _ = one.reference.at(t)
-                wanted = places[one.place], rates[one.place]
-            place: Scalar = q[:, one.coordinate] if one.coordinate is not None else 0.0
-            rate: Scalar = qd[:, one.speed]
-            asked = one.in_state(place, rate, wanted)
+                there, along, _ = one.reference.at(t)
+                wanted = there[one.place], along[one.place]
+            place: Scalar = places[one.coordinate] if one.coordinate is not None else 0.0
+            asked = one.in_state(place, rates[one.speed], wanted)
         forces[:, one.speed] += np.clip(as_samples(asked), one.low, one.high)
     return forces
 
@@ -45,7 +50,7 @@ def forces_by_laws_at_instants(driven: Sequence[Driven], t: np.ndarray, q: np.nd
 def actuator_forces_at_instants(system: System, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """The forces of all actuators that are no joint's, with a row for each instant; 0 where none has a law."""
     nv = system.robot.nv
-    laws = forces_by_laws_at_instants([one for one in system.inputs.driven if one.speed >= nv], t, q, qd)[:, nv:]
+    laws = forces_by_laws_at_instants(system, t, q, qd, nv)[:, nv:]
     forces = np.zeros((len(t), len(system.robot.actuators)))
     forces[:, : laws.shape[1]] = laws
     return forces

@@ -82,6 +82,10 @@ class CalledForce:
     def recordable(self) -> bool:
         return False
 
+    @property
+    def reads(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return tuple(self.caller.coordinates.values()), tuple(self.caller.speeds.values())
+
     def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
         columns = [np.asarray(x) for x in (t, *q, *qd)]
         if all(x.ndim == 0 for x in columns):

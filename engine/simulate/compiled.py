@@ -151,7 +151,7 @@ class Compiled:
         if not (self.differentiable if implicit else self._able):
             return None
         system = self._system
-        sizes = system.measured + 2, system.measured, system.units
+        sizes, late = (system.measured + 2, system.measured, system.units), system.inputs.memory is not None
 
         def build(offer: Offer, cached: bool) -> March | None:
 
@@ -163,7 +163,7 @@ class Compiled:
                     return None
                 more: dict[str, Any] = {"derivatives": own, "numbers": numbers}
                 return march.build_compiled_loop(
-                    text, scheme, *sizes, 1, *given, closes=run_equations_close_state(system), **more
+                    text, scheme, *sizes, 1, *given, closes=run_equations_close_state(system), late=late, **more
                 )
 
             return offer.chosen("march", make, cached, *self._texts(time_loop_program, discrete, signals))

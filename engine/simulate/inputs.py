@@ -12,6 +12,7 @@ import numpy as np
 from ..dataclass import dataclass
 from ..laws.forces import ComputedTorque, Force
 from ..laws.motions import Curve
+from ..machine.jit.march_past import Steps
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Joint
 from .reference import Held, Reference, Turning
@@ -135,11 +136,21 @@ class Sampled(Protocol):
 class Recalled(Protocol):
     """What a run remembers of its states (`memory.py`)."""
 
-    def begin(
-        self, t: float, y: np.ndarray, complete: Callable[[float, np.ndarray], tuple[list[float], list[float]]]
-    ) -> None: ...
+    @property
+    def start(self) -> float:
+        """The instant at which the run began."""
+        ...
 
-    def add(self, begin: float, course: Callable[[float], np.ndarray]) -> None: ...
+    @property
+    def dead_times(self) -> tuple[float, ...]: ...
+
+    def begin(self, t: float, y: np.ndarray, places: Sequence[int]) -> None: ...
+
+    def add(self, begin: float, course: Callable[[float], np.ndarray] | Steps) -> None: ...
+
+    def at(self, t: Any) -> np.ndarray: ...
+
+    def known(self, t: float, powers: int) -> Steps: ...
 
     def breaks_behind(self, t: float) -> list[float]: ...
 
@@ -165,8 +176,8 @@ class Inputs:
 
     @property
     def stepwise(self) -> bool:
-        """Whether an input looks at the state step by step, as it begins or as it was."""
-        return bool(self.sampled) or self.memory is not None
+        """Whether an input looks at the state as it is at the beginning of a step."""
+        return bool(self.sampled)
 
     @cached_property
     def timeless(self) -> bool:

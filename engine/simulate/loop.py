@@ -14,6 +14,7 @@ from .discrete import Discrete
 from .events import Watch, first_event_crossing
 from .integrate import INTEGRATORS, stepper_of_integrator
 from .marching import TOO_MANY, TOO_OFTEN, compiled_loop_for_leg, marched_leg
+from .memory import joined_instants
 from .passage import step_across_singular_position
 from .runge_kutta import RungeKutta
 from .runner import Runner
@@ -67,7 +68,7 @@ def _run(
         if t in ruled and trace.ended == "done":
             t, y = _kink(run, t, y, trace)
         elif t < end:
-            ruled |= {x for x in run.breaks_behind(t) if x < end}
+            ruled |= {*joined_instants((x for x in run.breaks_behind(t) if x < end), [*grid, *ruled])}
 
 
 def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:

@@ -41,7 +41,11 @@ def compiled_loop_for_leg(
     run: Runner, stepper: Stepper, watched: Sequence[Watch], end: float, solver: Solver
 ) -> ReadyLoop | None:
     """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
-    scheme = INTEGRATORS[solver.method].loop
+    method = INTEGRATORS[solver.method]
+    lost = (
+        method.fixed is not None and run.system.inputs.memory is not None
+    )  # such steps leave nothing to be remembered
+    scheme = None if lost else method.loop
     rules = run.rules(watched) if scheme is not None and run.marches else None
     run.alone = rules is None
     if scheme is None or rules is None:
@@ -75,14 +79,16 @@ def marched_leg(
     stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])
     out = march.room(len(ahead))
     within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
-    wanted, slope = stepper.wanted(), stepper.f
+    wanted, slope, scheme = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
+    past = run.past(scheme, stepper.t) if scheme is not None else None
     march.begin(
-        np.array(run.signals(within)),
+        np.array(run.signals(within, recalls=False)),
         stepper.y,
         ready.pieces,
         ready.rules,
         run.quantities,
         slope,
+        past,
         T=stepper.t,
         H=wanted,
         T_END=next(stops),
@@ -94,6 +100,8 @@ def marched_leg(
     while True:
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
+        if past is not None:
+            run.recall(past)
         if status == REACHED and march.control[T, 0] == march.control[T_END, 0] < end:
             march.control[T_END] = next(stops)
             continue

@@ -9,12 +9,15 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing_inertia_message
 from ..machine.jit.block import ENORMOUS
+from ..text.words import words_with_and
 from . import modes, saturation
 from .discrete import Discrete
 from .events import Watch
 from .runner import Runner
+from .stepper import NOT_FINITE
 
 CHATTER = 300  # events within 1e-8 of the run that are too many
+AHEAD = 0.0, 1e-9, 1e-6  # seconds in which a law may have no force any more
 BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
 
 
@@ -26,7 +29,8 @@ def events_chatter(events: list[dict[str, Any]], duration: float) -> bool:
 def endless_events_message(last: Mapping[str, Any]) -> str:
     """A sentence on the two modes between which the run would change without end, from the last of the events."""
     if last["event"] in saturation.EVENTS:
-        return f"{last['joint']} changes between its law and its effort limit without end; a law with less gain may not"
+        name = last.get("joint") or last.get("actuator")
+        return f"{name} changes between its law and its effort limit without end; a law with less gain may not"
     return (
         f"{last['joint']} changes between slipping and sticking without end; `friction: smooth` under `solver` has no "
         "such changes"
@@ -35,7 +39,15 @@ def endless_events_message(last: Mapping[str, Any]) -> str:
 
 def reason_why_integration_failed(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     """The reason of a failure, in words of mechanics where the model is to blame."""
-    if not np.isfinite(y).all() or _moderate(run.derivative(t, y)):
+    if not np.isfinite(y).all():
+        return failure
+    rate = run.derivative(t, y)
+    for ahead in AHEAD if failure == NOT_FINITE else ():
+        place = y + ahead * rate if ahead else y  # where states are enormous, no law is to blame
+        if _moderate(place) and (lost := saturation.actuators_without_demand(run, t + ahead, place)):
+            whose = words_with_and([f"`{name}`" for name in lost])
+            return f"{failure}: the force law of {whose} gives no finite number here"
+    if _moderate(rate):
         return failure
     still = y.copy()
     still[len(run.system.state_coordinates) : run.system.measured] = 0.0
@@ -46,7 +58,7 @@ def reason_why_integration_failed(run: Runner, t: float, y: np.ndarray, failure:
 
 
 def _moderate(rate: np.ndarray) -> bool:
-    """Whether all rates of the state are numbers, and none is enormous."""
+    """Whether all components of a state or of its rate are numbers, and none is enormous."""
     return bool((abs(rate) < ENORMOUS).all())
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..machine.jit.march import Scheme
 from ..machine.jit.march_code import SLIVER
@@ -17,6 +18,22 @@ from .tableau import Tableau, hermite_dense_output
 
 # the constants of scipy's step control, so that all steps are the same as scipy's
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """The states within a step: y + h Q (x, x², …), with x from 0 to 1."""
+
+    begin: float
+    h: float
+    y: np.ndarray
+    Q: np.ndarray
+
+    def __call__(self, t: float) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            powers = np.cumprod(np.full(self.Q.shape[1], (t - self.begin) / self.h))
+            state: np.ndarray = self.h * np.dot(self.Q, powers) + self.y
+            return state
 
 
 class RungeKutta:
@@ -85,8 +102,8 @@ class RungeKutta:
     def between(self, t: float) -> np.ndarray:
         return self.y.copy() if self.t == self.t_old else self.course()(t)
 
-    def course(self) -> Callable[[float], np.ndarray]:
-        h, begin, y = self.t - self.t_old, self.t_old, self.y_old
+    def course(self) -> Course:
+        h = self.t - self.t_old
         with np.errstate(all="ignore"):
             if self.Q is None:
                 if not self.end_known:
@@ -94,15 +111,7 @@ class RungeKutta:
                     self.end_known = True
                 self._further_stages(h)
                 self.Q = self.K.T.dot(self.P)
-        Q, degree = self.Q, self.P.shape[1]
-
-        def at(t: float) -> np.ndarray:
-            with np.errstate(all="ignore"):
-                powers = np.cumprod(np.full(degree, (t - begin) / h))
-                state: np.ndarray = h * np.dot(Q, powers) + y
-                return state
-
-        return at
+        return Course(self.t_old, h, self.y_old, self.Q)
 
     def renew(self) -> None:
         self.f = None

@@ -11,7 +11,7 @@ from ..dynamics.vanishing import joints_of_vanishing_inertia
 from ..errors import InputError
 from ..loops import vanishing as freedoms
 from ..loops.methods import METHODS
-from ..machine.jit.march import Collocation, March, Method
+from ..machine.jit.march import Collocation, March, Method, Past
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
@@ -21,7 +21,7 @@ from .discrete import Discrete
 from .equations import Evaluation
 from .events import Event, Watch
 from .recorded import place_of_watched_quantity, width_of_watched_quantities
-from .signals import Planned, prescribed_motion_at, signal_rows, signals_at
+from .signals import Planned, late_signal_columns, prescribed_motion_at, signal_rows, signals_at
 from .stepper import Stepper
 from .system import System
 
@@ -56,7 +56,7 @@ class Runner:
             self.discrete = self._compiled.in_one_program(self.discrete)
         self.alone = True  # whether its evaluations stand alone, because no compiled loop can carry the run
         self._width: int | None = None  # of the signals
-        self._constant = system.inputs.timeless and not system.inputs.stepwise  # the signals, in each mode
+        self._constant = system.inputs.timeless and system.inputs.memory is None  # the signals, in each mode
         self._last: tuple[Discrete | None, list[float]] = None, []  # constant signals and what they are those of
         self._pieces: dict[float, SignalPieces | None] = {}  # the signals of legs, by the legs' ends
 
@@ -64,8 +64,11 @@ class Runner:
     def marches(self) -> bool:
         """Whether a compiled time loop can carry the run in its present discrete state."""
         system = self.system
-        apart = system.inputs.feedforward and system.loops is not None and not (system.planning or system.led)
-        return self._solve is None and not (self.discrete.passing or apart or system.inputs.stepwise)
+        inputs = system.inputs
+        apart = inputs.feedforward and system.loops is not None and not (system.planning or system.led)
+        # a plan with actuators that see an earlier state isn't known ahead
+        unknown = inputs.feedforward and system.pushing and inputs.memory is not None
+        return self._solve is None and not (self.discrete.passing or apart or unknown or inputs.stepwise)
 
     # ---- the state
 
@@ -165,23 +168,37 @@ class Runner:
                     f"the state of `{self.system.closure}` has no joint speeds, so laws with dead time can't look back",
                     allowed=", ".join(name for name, row in METHODS.items() if not row.afresh),
                 )
-            memory.begin(t, y, lambda at, state: self.complete(at, self.system.unit(state)))
+            memory.begin(t, y, self.system.remembered)
 
     def remember(self, stepper: Stepper) -> None:
         """Notes the last step for laws with dead time."""
         if (memory := self.system.inputs.memory) is not None:
             memory.add(stepper.t_old, stepper.course())
 
+    def past(self, scheme: Method, t: float) -> Past | None:
+        """What laws with dead time may still see from t on, for the compiled loop; None where no law looks back."""
+        if (memory := self.system.inputs.memory) is None:
+            return None
+        past = Past(memory.dead_times, late_signal_columns(self.system), self.system.remembered)
+        past.begin(memory.known(t, len(scheme.P[0]) + 1))
+        return past
+
+    def recall(self, past: Past) -> None:
+        """Notes the steps that the compiled loop has taken."""
+        new, memory = past.added(), self.system.inputs.memory
+        if memory is not None and len(new.begins):
+            memory.add(float(new.begins[0]), new)
+
     def breaks_behind(self, t: float) -> list[float]:
         """Instants at which an event at t comes back by laws with dead time."""
         memory = self.system.inputs.memory
         return [] if memory is None else memory.breaks_behind(t)
 
-    def signals(self, t: float, discrete: Discrete | None = None) -> list[float]:
-        """All signals at t, in the present discrete state or another one."""
+    def signals(self, t: float, discrete: Discrete | None = None, *, recalls: bool = True) -> list[float]:
+        """All signals at t, in the present discrete state or another one; `recalls` as for `signals_at`."""
         discrete = discrete or self.discrete
         if not self._constant:
-            return signals_at(self.system, t, discrete, self.planned)
+            return signals_at(self.system, t, discrete, self.planned, recalls=recalls)
         if self._last[0] is not discrete:
             self._last = discrete, signals_at(self.system, t, discrete, self.planned)
         return [*self._last[1]]
@@ -309,8 +326,9 @@ class Runner:
         if end not in self._pieces:
             longest *= 1.0 + 1e-9
             followed = bool(inputs.feedforward) and self.system.loops is not None
-            given = t, end, inputs.breaks, longest
-            self._pieces[end] = fitted_signal_pieces(self.signal_rows, *given, followed=followed)
+            ahead = partial(signal_rows, self.system, discrete=self.discrete, planned=self.planned, recalls=False)
+            breaks = [*inputs.breaks, *(back for at in inputs.breaks for back in self.breaks_behind(at))]
+            self._pieces[end] = fitted_signal_pieces(ahead, t, end, breaks, longest, followed=followed)
         return self._pieces[end]
 
     def rules(self, watched: Sequence[Watch]) -> list[tuple[float, ...]] | None:

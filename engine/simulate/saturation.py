@@ -7,6 +7,7 @@ this is a mode, so that steps end where the force stops following its law, and w
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..machine.program.scalars import as_floats
 from .discrete import Discrete
 from .events import Rule, Watch, watch_by_rule
 from .runner import Runner
+from .signals import late_state_at
 from .system import System
 
 REACHES = "reaches its effort limit"
@@ -40,16 +42,36 @@ def discrete_state_with_saturation(run: Runner, t: float, y: np.ndarray) -> Disc
 def demanded_actuator_forces(run: Runner, t: float, y: np.ndarray) -> dict[int, float]:
     """The forces by the laws of all bounded actuators, whatever their limits, by their speeds."""
     system = run.system
+    forces = _demanded(run, t, y, system.bounded)
+    planned = [k for one in system.inputs.feedforward for k in one.joint.speeds if k in system.bounded]
+    if planned:
+        wanted = run.planned(t)
+        forces |= {k: wanted[k] for k in planned}
+    return forces
+
+
+def actuators_without_demand(run: Runner, t: float, y: np.ndarray) -> list[str]:
+    """The names of joints and actuators whose laws ask for no finite number here."""
+    try:
+        forces = _demanded(run, t, y, {one.speed for one in run.system.inputs.driven})
+    except ArithmeticError:
+        return []
+    names = [name for k, x in forces.items() if not math.isfinite(x) for name in _named(run.system, k).values()]
+    return list(dict.fromkeys(names))
+
+
+def _demanded(run: Runner, t: float, y: np.ndarray, places: Collection[int]) -> dict[int, float]:
+    """The forces of laws at these places (`Driven.speed`), whatever their limits."""
+    system = run.system
     if system.method.afresh and system.loops is not None:  # the state has no joint speeds
         now = run.evaluate(t, y)
         q, qd = as_floats(now.q), as_floats(now.qd)
     else:
         q, qd = run.complete(t, y)
-    forces = {one.speed: one.demand(t, q, qd) for one in system.inputs.driven if one.speed in system.bounded}
-    planned = [k for one in system.inputs.feedforward for k in one.joint.speeds if k in system.bounded]
-    if planned:
-        wanted = run.planned(t)
-        forces |= {k: wanted[k] for k in planned}
+    forces = {}
+    for one, seen in zip(system.inputs.driven, system.seen):
+        if one.speed in places:
+            forces[one.speed] = one.demand(t, *((q, qd) if seen is None else late_state_at(system, one, seen, t)))
     return forces
 
 

@@ -6,6 +6,7 @@ numbers that are inputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,33 +14,44 @@ import numpy as np
 from ..machine.program.scalars import as_floats
 from .discrete import Discrete, discrete_partition
 from .inputs import Driven
+from .late import Seen, late_state, late_values
 from .system import System, constraints_of_system
 
+Before = tuple[np.ndarray, list[Any]]  # what is remembered of an earlier instant, and the prescribed motions there
 Planned = Callable[[Any], Sequence[Any]]  # the forces of feedforward, for each speed, at one instant or at many
 
 
-def signals_at(system: System, t: float, discrete: Discrete, planned: Planned) -> list[float]:
-    """All signals at t; `planned` is the function for the forces of feedforward."""
-    return as_floats(_listed(system, t, discrete, planned))
+def signals_at(system: System, t: float, discrete: Discrete, planned: Planned, *, recalls: bool = True) -> list[float]:
+    """All signals at t; `planned` is the function for the forces of feedforward.
+
+    Without `recalls`, what laws with dead time see of the state is 0, for it isn't known yet.
+    """
+    return as_floats(_listed(system, t, discrete, planned, recalls))
 
 
-def signal_rows(system: System, times: np.ndarray, discrete: Discrete, planned: Planned) -> np.ndarray:
+def signal_rows(
+    system: System, times: np.ndarray, discrete: Discrete, planned: Planned, *, recalls: bool = True
+) -> np.ndarray:
     """All signals at many instants, with a row for each of them."""
-    columns = _listed(system, times, discrete, planned)
+    columns = _listed(system, times, discrete, planned, recalls)
     rows = np.empty((len(times), len(columns)))
     for k, column in enumerate(columns):
         rows[:, k] = column
     return rows
 
 
-def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> list[Any]:
+def _listed(system: System, t: Any, discrete: Discrete, planned: Planned, recalls: bool) -> list[Any]:
     """All signals at one instant, or as arrays at an array of instants; those that don't vary may be numbers."""
-    inputs = system.inputs
+    inputs, before = system.inputs, dict[float, Before]()
     numbers = _motion(system, t)
     for one in inputs.commanded:
         for values in one.reference.at(t):
             numbers += values
-    for driven in inputs.driven:
+    for driven, seen in zip(inputs.driven, system.seen):
+        if seen is not None:
+            if driven.dead_time not in before:
+                before[driven.dead_time] = _before(system, t - driven.dead_time, recalls)
+            numbers += late_values(seen, *before[driven.dead_time])
         if driven.timed:
             numbers.append(_each(lambda x: driven.force(x, 0.0, 0.0, None), t))  # noqa: B023
         elif driven.whole is not None:
@@ -68,21 +80,47 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
     return numbers + system.numbers
 
 
+def _before(system: System, t: Any, recalls: bool = True) -> Before:
+    """What is remembered of an earlier instant, or of many, and the prescribed motions there."""
+    memory = system.inputs.memory
+    assert memory is not None
+    begun = np.maximum(t, memory.start) if isinstance(t, np.ndarray) else max(t, memory.start)
+    return memory.at(t) if recalls else np.zeros((*np.shape(t), len(system.remembered))), _motion(system, begun)
+
+
+def late_state_at(system: System, driven: Driven, seen: Seen, t: Any) -> tuple[list[Any], list[Any]]:
+    """All coordinates and speeds as a law with dead time sees them at t, which is 0 for those that it doesn't read."""
+    return late_state(system.robot, seen, iter(late_values(seen, *_before(system, t - driven.dead_time))))
+
+
+def late_signal_columns(system: System) -> list[list[tuple[int, int]]]:
+    """The places of signals that are components of an earlier state, and those components; for each dead time."""
+    memory, at = system.inputs.memory, _first_of_forces(system)
+    assert memory is not None
+    columns: list[list[tuple[int, int]]] = [[] for _ in memory.dead_times]
+    for one, seen in zip(system.inputs.driven, system.seen):
+        if seen is not None:
+            pairs = [(at + k, source) for k, source in enumerate(seen.sources) if source >= 0]
+            columns[memory.dead_times.index(one.dead_time)] += pairs
+        at += _width(system, one, seen)
+    return columns
+
+
 def steady_signal_columns(system: System) -> dict[int, int]:
     """The places of forces that are constant among the signals, by their speeds."""
     places, at = {}, _first_of_forces(system)
-    for one in system.inputs.driven:
+    for one, seen in zip(system.inputs.driven, system.seen):
         if one.timed and one.steady:
             places[one.speed] = at
-        at += _width(system, one)
+        at += _width(system, one, seen)
     return places
 
 
 def gain_signal_columns(system: System) -> dict[int, range]:
     """The places of gains among the signals, by the speeds of their laws."""
     places, at = {}, _first_of_forces(system)
-    for one in system.inputs.driven:
-        at += _width(system, one)
+    for one, seen in zip(system.inputs.driven, system.seen):
+        at += _width(system, one, seen)
         if system.tuned and one.gains:
             places[one.speed] = range(at - len(one.gains), at)
     return places
@@ -119,16 +157,17 @@ def first_mode_signal(system: System) -> int:
         planned = system.robot.nq + 2 * system.robot.nv
     elif system.planning:
         planned = sum(joint.type.nq + 2 * joint.type.nv for joint in joints) + len(rubbing(system))
-    return _first_of_forces(system) + sum(_width(system, one) for one in inputs.driven) + planned
+    return _first_of_forces(system) + sum(map(partial(_width, system), inputs.driven, system.seen)) + planned
 
 
 def _first_of_forces(system: System) -> int:
     return system.motion_signals + sum(3 * len(one.joint.speeds) for one in system.inputs.commanded)
 
 
-def _width(system: System, driven: Driven) -> int:
+def _width(system: System, driven: Driven, seen: Seen | None) -> int:
     """The number of signals of a force law."""
     gains = len(driven.gains) if system.tuned else 0
+    gains += 0 if seen is None else len(seen.sources)
     if driven.whole is not None:
         return int(driven.whole.timed) + gains
     return (1 if driven.timed else 2 if driven.reference is not None else 0) + gains

@@ -15,6 +15,7 @@ from ..loops.constrained import ConstrainedEquations
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .discrete import Discrete, discrete_partition
+from .late import late_state
 from .signals import first_mode_signal, rubbing
 from .system import Model, System
 
@@ -83,18 +84,19 @@ def _applied(
     The forces are those of each speed, then those of the actuators `pushing`.
     """
     applied: dict[int, Scalar] = dict.fromkeys(places_of_run_forces(system), 0.0)
-    for one in system.inputs.driven:
+    for one, seen in zip(system.inputs.driven, system.seen):
         if one.timed:
             applied[one.speed] = applied[one.speed] + next(signals)
             continue
+        places, rates = (q, qd) if seen is None else late_state(system.robot, seen, signals)
         if one.whole is not None:
             now = next(signals) if one.whole.timed else 0.0
-            applied[one.speed] = applied[one.speed] + one.whole(now, q, qd)
+            applied[one.speed] = applied[one.speed] + one.whole(now, places, rates)
             continue
         reference = (next(signals), next(signals)) if one.reference is not None else None
-        place: Scalar = q[one.coordinate] if one.coordinate is not None else 0.0
+        place: Scalar = places[one.coordinate] if one.coordinate is not None else 0.0
         gains = [next(signals) for _ in one.gains] if system.tuned else None
-        applied[one.speed] = applied[one.speed] + one.in_state(place, qd[one.speed], reference, gains)
+        applied[one.speed] = applied[one.speed] + one.in_state(place, rates[one.speed], reference, gains)
     for k, force in planned(signals).items():
         applied[k] = applied[k] + force
     demanded = {k: applied[k] for k in system.bounded}

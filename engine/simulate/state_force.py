@@ -30,6 +30,11 @@ class StateForce(Protocol):
         """Whether it runs on all scalars, so that equations with it can be compiled."""
         ...
 
+    @property
+    def reads(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The coordinates and the speeds that it reads."""
+        ...
+
     def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar: ...
 
 
@@ -48,6 +53,10 @@ class AlongForce:
     @property
     def recordable(self) -> bool:
         return True
+
+    @property
+    def reads(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return tuple(one.coordinate for one in self.joints), tuple(one.speed for one in self.joints)
 
     def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
         place = dot([one.ratio for one in self.joints], [q[one.coordinate] for one in self.joints])
@@ -107,6 +116,12 @@ class FormulaForce:
     @property
     def recordable(self) -> bool:
         return True
+
+    @property
+    def reads(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        chain = [body for point in self.points for body in point.bodies]
+        coordinates = [*(k for _, k in self.coordinates), *(k for body in chain for k in body.coordinates)]
+        return tuple(coordinates), (*(k for _, k in self.speeds), *(k for body in chain for k in body.speeds))
 
     @cached_property
     def _curves(self) -> dict[Lookup, Curve]:

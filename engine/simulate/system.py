@@ -27,7 +27,8 @@ from ..loops.methods import METHODS, Method, MethodParameters
 from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Coupling, Drive, Joint, Robot
-from .inputs import Inputs
+from .inputs import Driven, Inputs
+from .late import Seen, seen_of_law
 
 
 class Model(NamedTuple):
@@ -180,6 +181,36 @@ class System:
         """The wrenches of the robot's own file, on the bodies."""
         return wrenches_on_bodies(self.robot.tree, constant_wrenches(self.robot))
 
+    # ---- what laws with dead time see
+
+    @cached_property
+    def seen(self) -> tuple[Seen | None, ...]:
+        """What each force law sees of an earlier state; None for those that see the present one."""
+        return tuple(self._seen(one) if one.dead_time else None for one in self.inputs.driven)
+
+    def _seen(self, law: Driven) -> Seen:
+        coordinates, speeds = seen_of_law(self.robot, law)
+        motion = iter(range(self.motion_signals))
+        given: dict[tuple[str, int], int] = {}
+        for prescribed in self.inputs.prescribed:
+            joint = prescribed.joint
+            for kind, places in (("q", joint.coordinates), ("qd", joint.speeds), ("qdd", joint.speeds)):
+                given |= {(kind, k): -1 - next(motion) for k in places}
+        wanted = [*(("q", k) for k in coordinates), *(("qd", k) for k in speeds)]
+        sources = [given[one] if one in given else self.remembered.index(self._component(*one)) for one in wanted]
+        return Seen(coordinates, speeds, tuple(sources))
+
+    def _component(self, kind: str, k: int) -> int:
+        return self.state_coordinates.index(k) if kind == "q" else self.place_of(k)
+
+    @cached_property
+    def remembered(self) -> tuple[int, ...]:
+        """The components of the state that laws with dead time see."""
+        seen = [seen_of_law(self.robot, one) for one in self.inputs.driven if one.dead_time]
+        coordinates = {k for places, _ in seen for k in places if k in self.state_coordinates}
+        speeds = {k for _, places in seen for k in places if k in self.state_speeds}
+        return tuple(sorted({*(self._component("q", k) for k in coordinates), *(self.place_of(k) for k in speeds)}))
+
     # ---- the state
 
     @cached_property
@@ -266,8 +297,9 @@ class System:
                     one.timed,
                     one.reference is not None,
                     one.form if self.tuned else one.whole or one.law,
+                    *((seen,) if seen is not None else ()),
                 )
-                for one in inputs.driven
+                for one, seen in zip(inputs.driven, self.seen)
             ],
             [(w.link, w.at, w.axes, robot.tree.seats[w.link], w.whole) for w in inputs.wrenches],
             self.constant,

@@ -191,7 +191,7 @@ def _member(plan: Plan) -> Member | None:
         if not plan.system.planning:
             return None
     run = runner_with_feedforward(plan.system, plan.q0)
-    if not run.unknown or not run.marches:
+    if not run.unknown or not run.marches or system.inputs.memory is not None:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
     return None if run.without_inertia(begin, y) else Member(plan, run, y, run.signals(begin))

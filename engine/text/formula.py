@@ -13,6 +13,7 @@ Numbers are in SI once they are read; names stand for quantities that whoever us
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -213,11 +214,16 @@ def _made(name: str, operands: tuple[Formula, ...], position: int) -> Formula:
     numbers = [one.value for one in operands if isinstance(one, Number)]
     if name == "/" and isinstance(operands[1], Number) and operands[1].value == 0.0:
         raise ExpressionError("division by zero", position)
-    if len(numbers) < len(operands) or name in ARITIES:
+    if name == "smoothstep" and len(operands) == 3 and operands[1] == operands[2]:
+        raise ExpressionError("`smoothstep` begins where it ends; `step(x - begin)` jumps", position)
+    ends = [one.value for one in operands[1:] if isinstance(one, Number)] if name == "clip" else []
+    if len(ends) == 2 and ends[0] > ends[1]:
+        raise ExpressionError(f"`clip` has {ends[0]:g} as its lower end and {ends[1]:g} as its upper one", position)
+    if len(numbers) < len(operands) or name not in _ARITHMETIC:
         return Operation(name, operands)
     try:
         value = _ARITHMETIC[name](*numbers)
-    except (OverflowError, ZeroDivisionError):
+    except (OverflowError, ZeroDivisionError, ValueError):
         value = float("inf")
     if isinstance(value, complex) or not abs(value) < float("inf"):
         raise ExpressionError("the value must be a finite real number", position)
@@ -232,4 +238,15 @@ _ARITHMETIC: dict[str, Callable[..., float]] = {
     "/": lambda a, b: a / b,
     "^": lambda a, b: a**b,
     "neg": lambda a: -a,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": lambda x: math.sin(x) / math.cos(x),
+    "sqrt": math.sqrt,
+    "abs": abs,
+    "sign": lambda x: float(x > 0) - float(x < 0),
+    "floor": lambda x: float(math.floor(x)),
+    "step": lambda x: 0.5 * (1.0 + float(x > 0) - float(x < 0)),
+    "min": min,
+    "max": max,
+    "clip": lambda x, low, high: min(max(x, low), high),
 }

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import PchipInterpolator, make_interp_spline
 
+import denoc
 from denoc.errors import InputError
 from denoc.laws.lookup import law_polynomials_through_rows, law_table_polynomials
 from denoc.machine.program.formulas import Curve
@@ -62,6 +63,27 @@ def test_tables_that_are_none(tmp_path, text, message):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(InputError, match=message):
         law_table_polynomials(Lookup("t.csv", Named("q"), periodic=True), tmp_path)
+
+
+def test_what_a_table_needs_is_said_of_tables_over_anything(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n0,1\n")
+    with pytest.raises(InputError) as error:
+        law_table_polynomials(Lookup("t.csv", Named("q")), tmp_path)
+    assert error.value.allowed == "a header line with names, then one line for each value of its first column"
+
+
+def test_a_spline_that_leaves_its_rows_is_doubted(tmp_path):
+    """Between a flat and a steep part; the curve of the law itself goes below all rows there."""
+    (tmp_path / "t.csv").write_text("x,y\n0,0\n1,0\n2,0\n3,10\n4,10\n")
+    scenario = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.05}}
+    law = {"law": "lookup", "file": str(tmp_path / "t.csv")}
+    doubts = denoc.run({**scenario, "forces": {"joint1": law}}).record["warnings"]
+    assert "the spline through the second column" in doubts[0]
+    assert "`pchip` or `linear` stays within" in doubts[0]
+    made = law_table_polynomials(Lookup("t.csv", Named("q")), tmp_path)
+    assert min(Curve(made.ends, made.coefficients, made.start).at(x) for x in np.linspace(0, 4, 99)) < -0.05 * 10
+    steady = {**law, "interpolation": "pchip"}
+    assert not denoc.run({**scenario, "forces": {"joint1": steady}}).record["warnings"]
 
 
 def test_the_second_column_is_looked_up_by_itself_and_another_by_name(tmp_path):

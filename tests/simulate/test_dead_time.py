@@ -8,6 +8,8 @@ from scipy.integrate import solve_ivp
 import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
+from denoc.machine.jit.march_past import Steps
+from denoc.simulate.memory import Memory, joined_instants
 
 BLOCK = """
 {name: block, convention: frames, links: [{name: b, joint: {type: prismatic, name: s, axis: [1, 0, 0] MORE}, mass: 1,
@@ -164,6 +166,14 @@ def test_mistakes_stand_at_their_places(changes, message):
     assert message in str(error.value)
 
 
+def test_a_dead_time_as_long_as_the_run_is_doubted():
+    """The force is the one at the start all the time."""
+    run = block(law={**LATE, "dead_time": 2}, rtol=1e-9)
+    assert "the law sees the first state all the time" in run.record["warnings"][0]
+    np.testing.assert_allclose(run.table["s.q"], 1 + 0.2 * run.t - 0.5 * 4.1 * run.t**2, atol=1e-9)
+    assert not block().record["warnings"]
+
+
 def test_what_has_no_past_is_refused():
     law = {"law": "expression", "force": "-qd", "dead_time": 0.02}
     inverse = {"task": "inverse", "time": {"end": 1, "step": 0.1}, "motion": {"A0": {"law": "rate", "rate": 2}}}
@@ -172,3 +182,88 @@ def test_what_has_no_past_is_refused():
     free = {"task": "simulate", "time": {"end": 0.1}, "closure": {"method": "projection-svd-raw"}}
     with pytest.raises(InputError, match="no joint speeds"):
         denoc.run({"robot": "four-bar", **free, "forces": {"A0": law}})
+
+
+# ---- the compiled loop looks back by itself
+
+EFFORT = ", actuated: true, effort: {limits: [-2, 2]}"
+SWING = {"law": "expression", "force": "2*rocker.B.y - 0.3*qd + 5*sin(2*t)", "dead_time": 0.04}
+OF_BLOCK = {"time": {"end": 2, "step": 0.05}, "initial": {"s": 1.0}, "rates": {"s": 0.2}, "forces": {"s": LATE}}
+BALL = """
+{name: ball, convention: frames, links: [{name: b, joint: {type: spherical, name: j}, mass: 1, com: [0, 0, -0.5],
+ inertia: {xx: 0.1, yy: 0.1, zz: 0.02}, points: {tip: [0, 0.1, -1]}}]}
+"""
+OF_BALL = ["-3*j.wx", "-b.tip.vx - 3*j.wy + 2*j.e1", "-0.1*j.wz"]
+AHEAD = {"law": "expression", "force": "-60*q - 10*qd + 5*joint1.qd + 2*joint1.q + sin(t)", "dead_time": 0.03}
+HELD = {"law": "pd", "kp": 60, "kd": 10, "to": 0.3}
+
+
+def carried(scenario, robot=None):
+    """The run by plain text and by compiled code, and how many steps the latter took in Python and in the loop."""
+    steps, add = {True: 0, False: 0}, Memory.add
+
+    def counted(memory, begin, course):
+        compiled = isinstance(course, Steps)
+        steps[compiled] += len(course.begins) if compiled else 1
+        add(memory, begin, course)
+
+    runs = []
+    for backend in ("plain", "compiled"):
+        steps.update({True: 0, False: 0})
+        with using_backend(backend), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Memory, "add", counted)
+            scenario = {"task": "simulate", "solver": {"rtol": 1e-10}, **scenario}
+            runs.append(denoc.run(scenario) if robot is None else denoc.run(scenario, denoc.loads(robot)))
+    return *runs, steps[False], steps[True]
+
+
+CASES = {
+    "sticks": ({**OF_BLOCK}, BLOCK.replace("MORE", ", friction: {coulomb: 0.5, viscous: 0.1}")),
+    "stops and effort": (OF_BLOCK, BLOCK.replace("MORE", EFFORT + ", friction: {coulomb: 0.5}, limits: [-0.1, 3]")),
+    "at a link": ({**OF_BLOCK, "forces": {"pull": LATE}}, BLOCK.replace("MORE", "")),
+    "dop853": ({**OF_BLOCK, "solver": {"method": "dop853", "rtol": 1e-10}}, BLOCK.replace("MORE", "")),
+    "radau": ({**OF_BLOCK, "solver": {"method": "radau", "rtol": 1e-9}}, BLOCK.replace("MORE", "")),
+    "more steps than there is room for": (
+        {**OF_BLOCK, "forces": {"s": {**LATE, "dead_time": 0.8}}, "solver": {"rtol": 1e-9, "max_step": 1e-3}},
+        BLOCK.replace("MORE", ""),
+    ),
+    "Euler parameters and points": (
+        {"time": {"end": 0.5, "step": 0.05}, "rates": {"j": [0.3, 1.1, 2.2]}}
+        | {"forces": {"j": {"law": "expression", "force": OF_BALL, "dead_time": 0.05}}},
+        BALL,
+    ),
+    "two dead times": (
+        {"robot": "puma", "time": {"end": 0.4, "step": 0.02}}
+        | {"forces": {"joint1": {**HELD, "dead_time": 0.02}, "joint2": {**HELD, "dead_time": 0.033}}},
+        None,
+    ),
+    "prescribed joints": (
+        {"robot": "puma", "time": {"end": 0.6, "step": 0.02}}
+        | {"motion": {"joint1": {"law": "cycloid", "to": 1.0}}, "forces": {"joint2": AHEAD}},
+        None,
+    ),
+    "a mechanism": (
+        {"robot": "four-bar", "time": {"end": 1.5, "step": 0.05}, "forces": {"A0": SWING}}
+        | {"solver": {"rtol": 1e-10, "at_singularity": "switch"}},
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_compiled_loop_looks_back_as_plain_steps_do(case):
+    plain, compiled, alone, marched = carried(*CASES[case])
+    assert marched > 4 * alone
+    assert [e["event"] for e in plain.record["events"]] == [e["event"] for e in compiled.record["events"]]
+    for column in plain.table:
+        size = max(1.0, abs(plain.table[column]).max())
+        np.testing.assert_allclose(compiled.table[column], plain.table[column], rtol=0, atol=1e-9 * size)
+    assert compiled.audit["energy_share"] == pytest.approx(plain.audit["energy_share"], rel=1e-2, abs=1e-9)
+
+
+def test_nearly_equal_instants_are_one():
+    """Three times 0.3 s isn't the row at 0.9 s to the last bit; LSODA can't take a step between them."""
+    assert joined_instants([3 * 0.3, 0.1 * 3, 0.3, 1.7], [0.9, 0.0]) == [0.3, 0.9, 1.7]
+    run = block(method="lsoda", rtol=1e-9)
+    assert run.ended == "done"
+    np.testing.assert_allclose(run.table["s.q"], by_steps(run.t)[0], atol=1e-6)

@@ -122,6 +122,43 @@ def test_mistakes_stand_at_their_places(force, message, allowed):
     assert allowed in error.value.allowed
 
 
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("more", ["", ", actuated: true, effort: {limits: [-20, 20]}"])
+@pytest.mark.parametrize("force, ended", [("sqrt(-1 - s.q^2)", 0.0), ("sign(sqrt(0.2 - t))", 0.15)])
+def test_a_run_that_fails_says_whose_law_gives_no_number(force, ended, more, backend):
+    """Also at effort limits, where a law that gives no number isn't at its lower limit."""
+    text = f"{{name: b, convention: frames, links: [{{name: b, joint: {{type: prismatic, name: s{more}}}, mass: 2, com: [0, 0, 0]}}]}}"
+    with using_backend(backend):
+        result = denoc.run({**FALL, "forces": {"s": {"law": "expression", "force": force}}}, denoc.loads(text))
+    assert result.ended == "failed"
+    assert "the force law of `s` gives no finite number here" in result.record["reason"]
+    assert result.t[-1] == pytest.approx(ended)
+
+
+@pytest.mark.parametrize(
+    "law, message",
+    [
+        ({"K": {}}, "must not be empty"),
+        ({"K": {"q": 1}, "reference": {"q": "3 mm"}}, "`3 mm` is a length; an angle"),
+        ({"K": {"joint1.qd": 1}, "reference": {"joint1.qd": "30 deg"}}, "`30 deg` is an angle"),
+    ],
+)
+def test_references_have_the_units_of_their_joints(law, message):
+    with pytest.raises(InputError) as error:
+        run("planar3r", {"joint2": {"law": "state-feedback", **law}})
+    assert message in str(error.value)
+    assert (
+        denoc.run(
+            {
+                "robot": "planar3r",
+                **FALL,
+                "forces": {"joint2": {"law": "state-feedback", "K": {"q": 1}, "reference": {"q": "3 deg"}}},
+            }
+        ).ended
+        == "done"
+    )
+
+
 def test_a_replay_finds_the_tables_of_formulas(tmp_path):
     """A formula's file stands beside the results, under a name that the formula there has, too."""
     (tmp_path / "table.csv").write_text("x,y\n-9,-3\n0,0\n9,3\n")

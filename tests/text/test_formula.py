@@ -6,13 +6,15 @@ import random
 import numpy as np
 import pytest
 
+from denoc.machine.jit import llvm, native
+from denoc.machine.jit.kernel import Kernel
 from denoc.machine.program.counting import count_operations
 from denoc.machine.program.dual import Dual
 from denoc.machine.program.formulas import formula_value_on_scalars
 from denoc.machine.program.lines import python_function
 from denoc.machine.program.recording import Recording
 from denoc.text.formula import formula_with_renamed_tables, parsed_formula
-from denoc.text.formula_tree import lookups_in_formula, names_in_formula
+from denoc.text.formula_tree import Number, Operation, lookups_in_formula, names_in_formula
 from denoc.text.tokens import ExpressionError
 
 # formula → the same in Python, with a, b for the names
@@ -80,6 +82,34 @@ def test_constants_are_folded():
     assert count_operations(program.results()).multiplications == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["sin(2)*cos(1) + tan(0.5)", "abs(-2) - floor(-1.5)", "min(2, 1) + max(3, clip(7, 4, 5)) + step(2) - sign(-3)"],
+)
+def test_functions_of_constants_are_constants(text):
+    known = {name: getattr(math, name) for name in ("sin", "cos", "tan", "floor")}
+    known |= {"clip": lambda x, a, b: min(max(x, a), b), "step": lambda x: x > 0, "sign": lambda x: math.copysign(1, x)}
+    assert parsed_formula(text) == Number(pytest.approx(eval(text, known), rel=1e-15))
+    assert isinstance(parsed_formula("clip(2, 1, q)"), Operation)  # whose upper end isn't known
+
+
+@pytest.mark.parametrize("text", ["step(sqrt(b.qd))", "sign(a.q*sqrt(b.qd))", "2/(0*b.qd)", "tan(b.qd)/(0*a.q)"])
+@pytest.mark.parametrize("scalars", ["numbers", "arrays", "compiled"])
+def test_what_is_no_number_stays_none(text, scalars):
+    """Infinite or NaN, instead of an exception or of a number that looks right."""
+    formula, a, b = parsed_formula(text), np.array([0.5, 0.25]), np.array([-1.0, -2.0])
+    if scalars == "compiled":
+        recording = Recording("formula")
+        program = recording.program(y=[formula_value_on_scalars(formula, known(*recording.input("x", 2)), {})])
+        code = native.Loaded(native.compile_ir(llvm.kernel_ir(program, 2, "kernel")))
+        (rows,), _, _ = Kernel(code, "kernel", [2], [1], 2)(np.array([a, b]).T.copy())
+        value = rows.ravel()
+    else:
+        with np.errstate(all="ignore"):
+            value = formula_value_on_scalars(formula, known(0.5, -1.0) if scalars == "numbers" else known(a, b), {})
+    assert not np.isfinite(np.broadcast_to(value, 2)).any()
+
+
 def test_names_and_tables_of_a_formula():
     formula = parsed_formula("lookup('gas.csv', a.q - {b.q}, \"force\", periodic, pchip)*a.q + t")
     assert [(one.name, one.position) for one in names_in_formula(formula)] == [("a.q", 18), ("b.q", 24), ("t", 63)]
@@ -106,7 +136,11 @@ def test_names_and_tables_of_a_formula():
         ("q^qd", "an exponent is a number such as", 1),
         ("q^1.3", "an exponent is a number such as", 1),
         ("1/0", "division by zero", 1),
+        ("q/(sqrt(4) - 2)", "division by zero", 1),
+        ("1 + sqrt(-1)", "finite real number", 4),
         ("clip(q, 2)", "`clip` takes 3 arguments, not 2", 0),
+        ("clip(q, 2, 1)", "`clip` has 2 as its lower end and 1 as its upper one", 0),
+        ("2*smoothstep(t, 2, 4/2)", "begins where it ends", 2),
         ("{q", "a brace that isn't closed", 0),
         ("q; import", "`;` has no meaning here", 1),
         ("9^64*9^64*9^64*9^64*9^64*9^64", "finite", 24),

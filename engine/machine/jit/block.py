@@ -128,7 +128,8 @@ class Block:
     def sign(self, x: str) -> str:
         zero = self.constant(0.0)
         up, down = (self.let(f"fcmp {how} {self.double} {x}, {zero}") for how in ("ogt", "olt"))
-        return self.select(up, self.constant(1.0), self.select(down, self.constant(-1.0), zero))
+        # what is neither is 0, or no number, and stays so
+        return self.select(up, self.constant(1.0), self.select(down, self.constant(-1.0), x))
 
     def floor(self, x: str) -> str:
         """The largest whole number that isn't above x, for |x| below 2^51, as angles in turns are."""

@@ -40,8 +40,9 @@ from .march_block import (
 )
 from .march_code import compiled_loop_ir
 from .march_dense import Scheme
+from .march_past import Past
 from .march_watch import RULE, SAMPLES
-from .polynomials import EMPTY, SignalPieces
+from .polynomials import EMPTY, FIRST, SignalPieces
 
 __all__ = [
     "ACCEPTED",
@@ -58,6 +59,7 @@ __all__ = [
     "Collocation",
     "H",
     "March",
+    "Past",
     "Scheme",
     "T",
     "build_compiled_loop",
@@ -111,19 +113,24 @@ class March:
         watches: Sequence[Sequence[float]] = (),
         quantities: int = 0,
         slope: np.ndarray | None = None,
+        past: Past | None = None,
         **control: float | np.ndarray,
     ) -> None:
         """Set signals and states, with a row for each lane, and the control block; evaluate the first stage.
 
         `pieces` are the signals that vary in time; `watches` are rules, each behind the place of what it watches among
         the components of the state and the program's `quantities`. A `slope` that is known is the first stage.
+        `past` is what is remembered, for a loop that looks back: it grows with the steps.
         """
         rows = np.atleast_2d(signals)
         self._signals = np.zeros((rows.shape[1] + 1, self.lanes))  # with a place for what pads groups of pieces
         self._signals[:-1] = rows.T
-        self._pieces, self._table = pieces, pieces.table()
+        self._pieces, self._table, self._past = pieces, pieces.table(), past
         self._watches = Watches(self.m, self.lanes, [int(place) for place, *_ in watches], quantities)
         self._watches.look(np.array([rule for _, *rule in watches]).reshape(len(watches), RULE, 1))
+        if past is not None:
+            self._table[FIRST:] = past.words()
+            self._watches.want_dense_output()
         self._y[:] = np.atleast_2d(y).T
         self.control[:] = 0.0
         self.control[FRESH] = 1.0
@@ -176,6 +183,8 @@ class March:
 
     def go(self, grid: np.ndarray, out: np.ndarray, attempts: int) -> int:
         """Run the loop for at most so many attempts, and return why it stopped: REACHED or PAUSED."""
+        if self._past is not None:
+            attempts, self._table[FIRST:] = min(attempts, self._past.room), self._past.words()
         before = [x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, grid)]
         behind = self._table.ctypes.data, self._watches.table.ctypes.data, *self._further
         return int(self._march(*before, len(grid), out.ctypes.data, attempts, *behind))
@@ -239,7 +248,7 @@ class March:
         def run(first: int, end: int) -> None:
             watches = Watches(self.m, lanes, places, runs.quantities)
             if once:
-                watches.table[0] = DEMAND
+                watches.want_dense_output()
             looks = np.tile(watches.table, (end - first, 1)) if rules is None else watches.tables(rules[first:end])
             kept = np.zeros((end - first, *self._stages.shape)) if stages is None else stages[first:end]
             kept[:, 0] = slopes[first:end]
@@ -305,6 +314,10 @@ class Watches:
         self._rules[:] = rules
         self.table[-1] = (rules[self._inner, 0] != 0.0).sum()
 
+    def want_dense_output(self) -> None:
+        """Ask for dense output in every step, even if nothing is watched."""
+        self.table[0] = self.table[0] or DEMAND
+
     def tables(self, rules: np.ndarray) -> np.ndarray:
         """A table for each of these blocks of rules, (blocks, watches, numbers, lanes), which have to be kept."""
         tables = np.tile(self.table, (len(rules), 1))
@@ -336,18 +349,20 @@ def build_compiled_loop(
     *,
     closes: bool = False,
     derivatives: Single | None = None,
+    late: bool = False,
     numbers: Sequence[float] = (),
 ) -> March | None:
     """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't.
 
     `closes` says whether the program has the output `closed`; implicit methods need `derivatives` of the rate.
+    `late` loops remember their steps, for signals that are components of an earlier state.
     """
-    kind = repr((scheme, measured, list(units), closes))
+    kind = repr((scheme, measured, list(units), closes, late))
 
     def text() -> str:
         if isinstance(scheme, Collocation):
-            return march_implicit.implicit_compiled_loop_ir(program(), scheme, measured, units)
-        return compiled_loop_ir(program(), scheme, measured, units, lanes)
+            return march_implicit.implicit_compiled_loop_ir(program(), scheme, measured, units, late=late)
+        return compiled_loop_ir(program(), scheme, measured, units, lanes, late=late)
 
     code = objects.loaded_machine_code(f"march {lanes}", (kind, *identity), text, cached, level, numbers)
     if code is None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..program.control import bounded_step_length, combined_step_error, next_step_lengths
 from ..program.nodes import Node, live_nodes
 from ..program.recording import Program
-from . import march_dense, march_time, march_watch
+from . import march_dense, march_past, march_time, march_watch
 from .block import Block
 from .llvm import number_table_ir
 from .march_block import (
@@ -36,8 +36,12 @@ from .march_dense import Attempt, Dense, Scheme
 from .march_lanes import Lane, LaneCode
 from .polynomials import ABREAST
 
+KEEP = "  call void @keep(ptr %control, ptr %y, ptr %stages, ptr %table)"
 
-def compiled_loop_ir(program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int) -> str:
+
+def compiled_loop_ir(
+    program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int, *, late: bool = False
+) -> str:
     """The IR of the loop and of its right-hand side.
 
     The loop takes the control block, u, y and the stages (rows of lanes), the grid of output instants and an array for
@@ -46,6 +50,7 @@ def compiled_loop_ir(program: Program, scheme: Scheme, measured: int, units: Seq
     positive, or within which a watch may have an event, is not taken: its lane stops before it.
     The output `closed` has the states that go into the rows in the place of those by dense output, and a number that
     says how far they are from closed; the control block gets the largest.  Only a single lane has such states.
+    With `late`, steps are remembered for signals that are components of an earlier state; likewise.
     """
     m, count = len(program.outputs["rate"]), len(scheme.B)
     code = LaneCode(lanes, m)
@@ -59,13 +64,15 @@ def compiled_loop_ir(program: Program, scheme: Scheme, measured: int, units: Seq
     judgement = _try(code, scheme, attempt, measured, "guard" in program.outputs)
     taken = _choose_lengths(code, scheme, attempt, judgement)
     _put_rows(code, attempt, taken)
+    if late:
+        code.line(KEEP)
     _advance(code, attempt, judgement, count, units)
     code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
     code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
     return (
-        f"{compiled_loop_parts_ir(program, scheme, m, lanes)}"
+        f"{compiled_loop_parts_ir(program, scheme, m, lanes, late=late)}"
         f"{march_dense.due_function_ir(lanes) if scheme.further else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
@@ -73,14 +80,15 @@ def compiled_loop_ir(program: Program, scheme: Scheme, measured: int, units: Seq
     )
 
 
-def compiled_loop_parts_ir(program: Program, scheme: Dense, m: int, lanes: int) -> str:
+def compiled_loop_parts_ir(program: Program, scheme: Dense, m: int, lanes: int, *, late: bool = False) -> str:
     """The IR of what loops of all methods call: the rate, signals that vary in time, rows and watches."""
     closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
     return (
         f"{_declarations(LaneCode(lanes, m))}\n{number_table_ir(program)}"
         f"{_rate_function(program, lanes, closed, scheme.block)}"
         f"{march_dense.rows_function_ir(scheme, m, lanes, closed)}"
-        f"{march_time.signals_function_ir(lanes)}{_watch_functions(program, scheme, m, lanes)}"
+        f"{march_past.late_function_ir(scheme) + march_past.keep_function_ir(scheme, m) if late else ''}"
+        f"{march_time.signals_function_ir(lanes, late)}{_watch_functions(program, scheme, m, lanes)}"
     )
 
 

@@ -51,19 +51,21 @@ ARGUMENTS = (
 )
 
 
-def implicit_compiled_loop_ir(program: Program, method: Collocation, measured: int, units: Sequence[int]) -> str:
+def implicit_compiled_loop_ir(
+    program: Program, method: Collocation, measured: int, units: Sequence[int], *, late: bool = False
+) -> str:
     """The IR of the loop and of its right-hand side, with arguments that mean what they do in `march_code`.
 
     The last argument is the address of code for one sample that gives the derivatives of the rate along the measured
     components of the state, row by row; the others are quadratures, which nothing depends on.
     """
     m = measured + 2
-    shared = march_code.compiled_loop_parts_ir(program, method, m, 1)
-    steps = _loop(method, measured, units, "guard" in program.outputs)
+    shared = march_code.compiled_loop_parts_ir(program, method, m, 1, late=late)
+    steps = _loop(method, measured, units, "guard" in program.outputs, late)
     return f"{shared}{newton.newton_functions_ir(method, measured)}{steps}{march_code.first_stage_ir(1)}"
 
 
-def _loop(method: Collocation, measured: int, units: Sequence[int], guarded: bool) -> str:
+def _loop(method: Collocation, measured: int, units: Sequence[int], guarded: bool, late: bool) -> str:
     """The loop over attempts at steps."""
     code = Code(method, measured)
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
@@ -80,7 +82,7 @@ def _loop(method: Collocation, measured: int, units: Sequence[int], guarded: boo
         _refuse(code)
     ir_leave(code.block, code.compare("ugt", error, code.number(1.0)), "next")
     _look(code, t, h, guarded)
-    _accept(code, h, error, factor, units)
+    _accept(code, h, error, factor, units, late)
     code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
     code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
@@ -187,12 +189,14 @@ def _look(code: Code, t: str, h: str, guarded: bool) -> None:
     ir_leave(code.block, barred, "reached")
 
 
-def _accept(code: Code, h: str, error: str, factor: Lane, units: Sequence[int]) -> None:
+def _accept(code: Code, h: str, error: str, factor: Lane, units: Sequence[int], late: bool) -> None:
     """Write the rows of the step, choose the next length, and put the new state in the place of the old one."""
     method, number = code.method, code.number
     code.put(STEP, h)
     code.put(TAKEN, number(1.0))
     code.line(f"  call void @rows({march_dense.ROWS_ARGUMENTS})")
+    if late:
+        code.line(march_code.KEEP)
     many = code.compare("ogt", code.row(ROUNDS), number(2.0))
     renew = code.both(many, code.compare("ogt", code.row(PACE), number(method.slow)))
     grown = smaller_in_step_control(factor, method.most_factor).register

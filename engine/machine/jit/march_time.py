@@ -6,10 +6,11 @@ from .block import Block
 from .polynomials import ABREAST, NODES
 
 
-def signals_function_ir(lanes: int) -> str:
+def signals_function_ir(lanes: int, late: bool = False) -> str:
     """The IR of `signals`: for each lane, find the piece at its instant and write all its signals that vary.
 
     `table` is that of `curves.SignalPieces`, `clock` has an instant for each lane; without pieces nothing is done.
+    With `late`, those signals follow that are components of an earlier state (`march_past.py`).
     """
     block = Block(ABREAST)
     let, wide = block.let, block.double
@@ -61,6 +62,9 @@ def signals_function_ir(lanes: int) -> str:
     line(f"  %group1 = add i64 %group, 1\n  %rest = icmp slt i64 %group1, {groups}")
     line("  br i1 %rest, label %groups, label %next\nnext:")
     line(f"  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
-    line("  br i1 %on, label %lanes, label %done\ndone:\n  ret void")
+    line("  br i1 %on, label %lanes, label %done\ndone:")
+    if late:
+        line("  call void @late(ptr %table, ptr %u, ptr %clock)")
+    line("  ret void")
     body = "\n".join(block.lines)
     return f"define internal void @signals(ptr %table, ptr %u, ptr %clock) noinline {{\n{body}\n}}\n"

@@ -19,6 +19,7 @@ MOST = 4000  # pieces
 FOLLOWED = 500  # pieces along a path that a mechanism is planned to follow, whose instants take longer
 NOISE = 1e-12  # relative: rounding errors of functions along such a path
 TAIL = 3  # coefficients that have to be rounding errors
+FIRST, WORDS = 6, 16  # words of the table: its own, and all that compiled code may read
 EPS = float(np.finfo(float).eps)
 
 Sampled = Callable[[np.ndarray], np.ndarray]  # instants → a row for each of them, with a column for each function
@@ -44,11 +45,14 @@ class SignalPieces:
     width: int  # of the function's rows
 
     def table(self) -> np.ndarray:
-        """The numbers and addresses that compiled code reads; valid as long as this object lives."""
+        """The numbers and addresses that compiled code reads; valid as long as this object lives.
+
+        The words behind it are those of what is remembered (`march_past.py`): nothing.
+        """
         arrays = (self.starts, self.middles, self.columns, self.coefficients)
-        return np.array(
-            [len(self.starts), len(self.columns) // ABREAST, *(x.ctypes.data for x in arrays)], dtype=np.int64
-        )
+        words = np.zeros(WORDS, dtype=np.int64)
+        words[:FIRST] = [len(self.starts), len(self.columns) // ABREAST, *(x.ctypes.data for x in arrays)]
+        return words
 
 
 EMPTY = SignalPieces(

@@ -6,6 +6,7 @@ climbs in each of its intervals up to the argument, which needs no digits that i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from ...dataclass import dataclass
@@ -81,13 +82,21 @@ def power(x: Scalar, exponent: float) -> Scalar:
     if abs(exponent) % 1:
         result = root(x) if result is None else result * root(x)
     made: Scalar = 1.0 if result is None else result
-    return made if exponent >= 0 else 1.0 / made
+    return made if exponent >= 0 else quotient(1.0, made)
+
+
+def quotient(a: Scalar, b: Scalar) -> Scalar:
+    """A over b; where Python would raise an error, what arrays and compiled code have."""
+    if isinstance(b, float | int) and b == 0:
+        signed = math.copysign(math.inf, b)
+        return a * signed if not isinstance(a, float | int) else math.copysign(signed, a * b) if a else math.nan
+    return a / b
 
 
 def tangent(x: Scalar) -> Scalar:
     """The tangent of x."""
     c, s = cosine_sine(x)
-    return s / c
+    return quotient(s, c)
 
 
 def clipped(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
@@ -97,7 +106,7 @@ def clipped(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
 
 def smooth_step(x: Scalar, begin: Scalar = 0.0, end: Scalar = 1.0) -> Scalar:
     """0 up to `begin`, 1 from `end` on, and in between a cubic without slope at both."""
-    s = clipped((x - begin) / (end - begin), 0.0, 1.0)
+    s = clipped(quotient(x - begin, end - begin), 0.0, 1.0)
     return s * s * (3.0 - 2.0 * s)
 
 
@@ -105,7 +114,7 @@ FUNCTIONS: dict[str, Callable[..., Scalar]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
+    "/": quotient,
     "neg": lambda a: -a,
     "sin": lambda x: cosine_sine(x)[1],
     "cos": lambda x: cosine_sine(x)[0],

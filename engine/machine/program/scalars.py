@@ -52,9 +52,9 @@ def cosine_sine(x: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def sign(x: Scalar) -> Scalar:
-    """The sign of x: −1, 0 or 1, and 0 at zero as in the papers' Coulomb friction."""
+    """The sign of x: −1, 0 or 1, and 0 at zero as in the papers' Coulomb friction; what is no number has none."""
     if isinstance(x, float | int):
-        return float(x > 0) - float(x < 0)
+        return float(x > 0) - float(x < 0) if x == x else math.nan
     if isinstance(x, np.ndarray):
         return np.sign(x)
     return cast(Symbol, x).sign()

@@ -13,8 +13,10 @@ from .solver import Law
 BREAKS = 8  # that follow from one break, for the n-th is one of the (n + 1)-th derivative only
 
 
-def dead_time_kinks_of_scenario(reading: Reading, laws: Sequence[Law], step: float | None) -> list[float]:
-    """The instants at which the start of the run, a break of the motion, comes back by laws with dead time."""
+def dead_time_kinks_of_scenario(
+    reading: Reading, laws: Sequence[Law], step: float | None, kinks: Sequence[float]
+) -> list[float]:
+    """The instants at which breaks of the motion, the start of the run and kinks of laws, come back by dead time."""
     late = [(law.delay(), path) for law, path in laws if isinstance(law, ForceLaw) and law.delay()]
     for law, path in wrenches.read_wrench_laws(reading):
         if law.delay():
@@ -34,4 +36,17 @@ def dead_time_kinks_of_scenario(reading: Reading, laws: Sequence[Law], step: flo
                 found=f"{delay:g} s, and steps of {step:g} s",
                 hint="a smaller `step` under `solver`",
             )
-    return [t for delay, _ in late for n in range(1, BREAKS + 1) if (t := begin + n * delay) < end]
+    back = [begin + n * delay for delay, _ in late for n in range(1, BREAKS + 1)]
+    back += [kink + delay for delay, _ in late for kink in kinks]
+    return [t for t in back if t < end]
+
+
+def doubts_about_scenario_dead_times(reading: Reading, laws: Sequence[Law]) -> list[str]:
+    """Warnings about laws that see nothing but the start of the run."""
+    begin, end = reading.span
+    late = [(law.delay(), ".".join(map(str, path))) for law, path in laws if isinstance(law, ForceLaw)]
+    return [
+        f"{place}.dead_time: {delay:g} s is as long as the run, or longer; the law sees the first state all the time"
+        for delay, place in late
+        if delay >= end - begin
+    ]

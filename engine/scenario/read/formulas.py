@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...errors import InputError, did_you_mean
-from ...laws.forces import ForceLaw
+from ...laws.forces import ForceLaw, StateFeedback
 from ...laws.lookup import law_table_polynomials
 from ...machine.program.formulas import Curve
 from ...robot.model import Actuator, Effort, Joint, Robot
@@ -35,6 +35,7 @@ def read_formula_forces(reading: Reading, joint: Joint, law: ForceLaw, path: Key
             found=str(len(given)),
             allowed=f"one formula, or [{', '.join('…' * joint.type.nv)}]",
         )
+    _refuse_references_of_other_units(reading, joint, law, path)
     made = []
     for place, speed in enumerate(joint.speeds):
         coordinate = joint.coordinates[place] if joint.type.orientation is None else None
@@ -46,6 +47,20 @@ def read_formula_forces(reading: Reading, joint: Joint, law: ForceLaw, path: Key
             Driven(speed, coordinate, no_force_of_formula, None, place, low=effort.low, high=effort.high, whole=whole)
         )
     return made
+
+
+def _refuse_references_of_other_units(reading: Reading, joint: Joint, law: ForceLaw, path: Keys) -> None:
+    """Raises an error if the reference of a coordinate has a unit that isn't the joint's."""
+    if not isinstance(law, StateFeedback):
+        return
+    kinds = dict.fromkeys(formula_column_places(reading.robot)[1], "number") | {OWN[1]: "number"}  # of speeds, in SI
+    if len(joint.type.kinds) == 1:
+        kinds[OWN[0]] = joint.type.kinds[0]
+    for one in reading.robot.moving:
+        kinds |= {f"{one.name}.{name}": kind for name, kind in zip(one.type.coordinates, one.type.kinds)}
+    for name, value in law.reference.items():
+        if name in kinds:
+            reading.fits(value, kinds[name], (*path, "reference", name))
 
 
 def read_actuator_formula(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> FormulaForce:
@@ -116,6 +131,7 @@ def read_formula_table(reading: Reading, lookup: Lookup, path: Keys) -> Curve:
     try:
         made = law_table_polynomials(lookup, reading.folder)
     except InputError as error:
+        path = (*path[:-1], "file") if path[-1] == "over" else path
         where = f"{error.place}: " if error.place else f"{lookup.file}: "
         raise reading.error(
             path, where + error.message, found=error.found, allowed=error.allowed, hint=error.hint

@@ -17,11 +17,11 @@ def doubts_about_scenario_tables(reading: Reading, laws: Sequence[Law]) -> list[
     t0, t1 = reading.span
     warnings = []
     for law, path in _all(reading, laws):
+        place = ".".join(map(str, path))
+        warnings += [f"{place}: {safe_to_print(doubt)}" for doubt in law.doubts(reading.folder)]
         pace = law.pace(t0, t1, reading.folder) if law.file() is not None else None
         if pace is None:
             continue
-        place = ".".join(map(str, path))
-        warnings += [f"{place}: {safe_to_print(doubt)}" for doubt in law.doubts(reading.folder)]
         begin, end, _ = pace  # of a table: of its rows
         if begin > t0 + SLACK * (t1 - t0) or end < t1 - SLACK * (t1 - t0):
             warnings.append(

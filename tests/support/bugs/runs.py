@@ -157,8 +157,8 @@ RUNS = (
     Bug(
         "forces by law not cut off in the columns",
         "engine/simulate/acting.py",
-        "forces[:, one.speed] += np.clip(along, one.low, one.high)",
-        "forces[:, one.speed] += along",
+        "forces[:, one.speed] += np.clip(given, one.low, one.high)",
+        "forces[:, one.speed] += given",
         ("loops/test_passive_forces.py::test_a_law_of_a_loop_ends_at_its_limits_in_inverse_tasks_too",),
     ),
     Bug(
