@@ -116,7 +116,7 @@ class Compiled:
         rows = single(signals, measured) if single is not None else None
         if rows is None:
             # with Euler parameters that aren't of norm 1, regrouped bodies move otherwise: text and code have the same
-            text = partial(state_rate_tangents, system, discrete, signals, measured.tolist(), system.exchanged)
+            text = partial(state_rate_tangents, system, discrete, signals, measured.tolist(), system.regrouped)
             rows = np.array(as_floats(offer.plain(1, text)))
         whole = np.zeros((len(y), len(y)))
         whole[:, :n] = rows.reshape(-1, n)
@@ -135,7 +135,7 @@ class Compiled:
                 return whole
         columns = [np.ascontiguousarray(x) for x in signals.T], [np.ascontiguousarray(x) for x in measured.T]
         with np.errstate(all="ignore"):
-            text = partial(state_rate_tangents, system, discrete, *columns, system.exchanged)
+            text = partial(state_rate_tangents, system, discrete, *columns, system.regrouped)
             entries = offer.plain(len(states), text)
         for k, x in enumerate(entries):
             whole[:, k // n, k % n] = as_samples(x)
@@ -274,20 +274,20 @@ class Compiled:
 
         def common() -> Shared:
             rest = record.__name__, self._fixed[-1], discrete.name, repr(signals)
-            return dynamics_program_shared_by_shape("system", system.exchanged, rest, recorded, self._own)
+            return dynamics_program_shared_by_shape("system", system.regrouped, rest, recorded, self._own)
 
         # of a large tree, to find out what it shares takes as long as some hundred evaluations
         alone = system.symbols is not None or self._large
-        return lambda: recorded(Recording("system"), system.exchanged), None if alone else common
+        return lambda: recorded(Recording("system"), system.regrouped), None if alone else common
 
     @property
     def _own(self) -> Own:
         """The inertial numbers of the system; in a tree they are the robot's alone."""
         system, derived = self._system, self._system.robot.derived
         if system.loops is not None:
-            return own_numbers(system.exchanged, INERTIAL)
+            return own_numbers(system.regrouped, INERTIAL)
         if "own numbers of a tree" not in derived:
-            derived["own numbers of a tree"] = own_numbers(system.exchanged, INERTIAL)
+            derived["own numbers of a tree"] = own_numbers(system.regrouped, INERTIAL)
         own: Own = derived["own numbers of a tree"]
         return own
 

@@ -67,7 +67,7 @@ def simulator_step(
     signals = [*(_limited(x, *bounds) for x, bounds in zip(forces, simulator_effort_limits(system.robot))), *rest]
 
     def evaluated(state: Sequence[Scalar]) -> Evaluation:
-        return evaluate_equations(system, signals, [*state, 0.0, 0.0], discrete, system.exchanged)
+        return evaluate_equations(system, signals, [*state, 0.0, 0.0], discrete, system.regrouped)
 
     def slope(state: Sequence[Scalar]) -> list[Scalar]:
         return state_rates(system, evaluated(state))[:-2]

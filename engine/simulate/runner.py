@@ -68,7 +68,8 @@ class Runner:
         apart = inputs.feedforward and system.loops is not None and not (system.planning or system.led)
         # a plan with actuators that see an earlier state isn't known ahead
         unknown = inputs.feedforward and system.pushing and inputs.memory is not None
-        return self._solve is None and not (self.discrete.passing or apart or unknown or inputs.stepwise)
+        by_steps = self._solve is not None or self._pause or self.discrete.passing or inputs.stepwise
+        return not (by_steps or apart or unknown)
 
     # ---- the state
 

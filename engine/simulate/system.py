@@ -22,7 +22,6 @@ from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..loops.constraints import Closure
-from ..loops.exchange import exchanged
 from ..loops.methods import METHODS, Method, MethodParameters
 from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
@@ -86,18 +85,6 @@ class System:
     def regrouped(self) -> Model:
         """A model with the same motion and fewer inertial numbers, for compiled code."""
         return self.model._replace(bodies=regrouped_bodies(self.model.bodies))
-
-    @cached_property
-    def exchanged(self) -> Model:
-        """The same with masses moved across cuts, where the equations of one run keep these closed by themselves.
-
-        Multipliers aren't the same then, so that what drives prescribe and what is planned needs the others.
-        """
-        method, loops = self.method, self.loops
-        closed = loops is not None and not loops.drives and method.closes and method.speeds == "independent"
-        if loops is None or not closed or self.planning or self.symbols is not None:
-            return self.regrouped
-        return self.model._replace(bodies=exchanged(loops.with_numbers(*self.model[:3])))
 
     @cached_property
     def numbers(self) -> list[float]:

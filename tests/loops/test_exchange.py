@@ -14,7 +14,7 @@ from denoc.loops.exchange import exchange, exchanged
 from denoc.loops.texts import CHECKS, Reduced
 from denoc.machine.jit.choice import using_backend
 from random_mechanisms import mechanism
-from series import in_series
+from series import in_series, states
 
 
 def with_first_moments(bodies):
@@ -150,3 +150,19 @@ def test_what_is_recorded_is_what_the_plain_text_does(name):
         with using_backend(backend):
             results.append(text.rows(rows)[:, :-CHECKS])
     assert off(results[1], results[0]) < 1e-11
+
+
+def test_a_loop_over_equal_subsystems_has_moved_masses_too():
+    """Its numbers are those of the straight text, and the accelerations those of the real links."""
+    robot = denoc.loads(in_series(6))
+    loops, (q, qd, tau) = loop_closure(robot), states(robot, 9)
+    text = Forward.at(loops, q[0], robot.driven)
+    elements, again = text._elements
+    assert again
+    numbers = [body.h for one in elements for body in one.numbers.bodies]
+    assert numbers == [body.h for body in exchanged(loops)]
+    with using_backend("compiled"):
+        found = denoc.forward(robot, q, qd, tau)
+    for k in range(9):
+        given = {"q": q[k].tolist(), "qd": qd[k].tolist(), "tau": tau[k].tolist()}
+        assert off(found[k], np.array(text.text(given, loops.bodies)[0], dtype=float)) < 1e-10

@@ -74,7 +74,7 @@ def test_bodies_in_a_sketch():
     rims = np.concatenate([path.vertices for one in figure.axes[0].collections for path in one.get_paths()])
     low, high = np.array(figure.axes[0].get_xlim()), np.array(figure.axes[0].get_ylim())
     assert ((rims >= [low[0], high[0]]) & (rims <= [low[1], high[1]])).all()
-    view = drawing.View.of(stage_scene(robot, robot.q0)[0])
+    view = drawing.Viewpoint.of(stage_scene(robot, robot.q0)[0])
     turn = np.array([-1.0, 1.0])
     grid = np.array(np.meshgrid(turn, turn, turn)).reshape(3, -1).T
     foot = view.flat([0, 0, 0.03] + grid * [0.25, 0.2, 0.03])

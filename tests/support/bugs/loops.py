@@ -513,18 +513,11 @@ LOOPS = (
         ("machine/test_gather.py::test_constant_factors_of_one_product_are_gathered",),
     ),
     Bug(
-        "masses move across the points that drives move",
-        "engine/simulate/system.py",
-        "closed = loops is not None and not loops.drives and method.closes",
-        "closed = loops is not None and method.closes",
-        ("simulate/test_exchanged.py::test_where_multipliers_count_masses_stay_where_they_are",),
-    ),
-    Bug(
         "a loop over equal subsystems keeps all masses where they are",
         "engine/loops/accelerations.py",
         "loops = self.loops.with_numbers(self.regrouped(), self.loops.ties, self.loops.couplings)",
         "loops = self.loops",
-        ("simulate/test_exchanged.py::test_a_loop_over_equal_subsystems_has_moved_masses_too",),
+        ("loops/test_exchange.py::test_a_loop_over_equal_subsystems_has_moved_masses_too",),
     ),
     Bug(
         "mechanisms with other numbers keep the cuts of the first",
