@@ -126,6 +126,7 @@ def test_compiled_derivatives_are_the_plain_ones(name):
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "gough-stewart", "bricard", "suspension", "diff-drive"])
+@pytest.mark.sampled(2)
 def test_linearised_equations_are_one_text_compiled_or_not(name):
     robot, _, q, qd, tau = moving(name, 12)
     turns = any(joint.type.orientation is not None for joint in robot.moving) or robot.rolls

@@ -105,7 +105,19 @@ def test_the_verdict_is_that_of_the_energy_itself(method, rtol):
 def test_the_command_says_that_it_is_off(tmp_path, monkeypatch, capsys):
     """The four-bar of the library in steps of 0.05 s loses 3.7 J of the 5.6 J that it exchanges."""
     monkeypatch.chdir(tmp_path)
-    words = ["simulate", "four-bar", "--time", "10", "--step", "0.05", "--method", "rk4", "--backend", "plain", "--no-plot"]
+    words = [
+        "simulate",
+        "four-bar",
+        "--time",
+        "10",
+        "--step",
+        "0.05",
+        "--method",
+        "rk4",
+        "--backend",
+        "plain",
+        "--no-plot",
+    ]
 
     def command(*more):
         monkeypatch.setattr(sys, "argv", ["denoc", *words, *more])

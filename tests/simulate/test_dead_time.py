@@ -243,7 +243,7 @@ CASES = {
         None,
     ),
     "a mechanism": (
-        {"robot": "four-bar", "time": {"end": 1.5, "step": 0.05}, "forces": {"A0": SWING}}
+        {"robot": "four-bar", "time": {"end": 0.8, "step": 0.05}, "forces": {"A0": SWING}}
         | {"solver": {"rtol": 1e-10, "at_singularity": "switch"}},
         None,
     ),

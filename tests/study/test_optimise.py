@@ -140,6 +140,7 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("scenario", GIVEN)
+@pytest.mark.sampled(2)
 def test_efforts_of_a_given_motion_have_derivatives_along_masses_from_one_run(scenario, monkeypatch):
     takes, place = GIVEN[scenario]
     runs, at = search_of(scenario, takes, place, plots=[])
@@ -155,8 +156,14 @@ def test_efforts_of_a_given_motion_have_derivatives_along_masses_from_one_run(sc
     ("takes", "place"),
     [
         ({"J1.tau": "rms"}, {"robot.links.platform.mass": 7.0, "motion.J1.to": 2.0}),
-        ({"J1.tau": "rms"}, {"robot.links.platform.mass": 7.0, "robot.links.link4.joint.xyz.0": 0.41}),
-        ({"J1.tau": "rms", "energy.kinetic": "max"}, {"robot.links.platform.mass": 7.0}),
+        pytest.param(
+            {"J1.tau": "rms"},
+            {"robot.links.platform.mass": 7.0, "robot.links.link4.joint.xyz.0": 0.41},
+            marks=pytest.mark.full,
+        ),
+        pytest.param(
+            {"J1.tau": "rms", "energy.kinetic": "max"}, {"robot.links.platform.mass": 7.0}, marks=pytest.mark.full
+        ),
     ],
     ids=["the motion changes", "the mechanism does", "energies are asked for"],
 )
