@@ -18,6 +18,7 @@ from .tableau import Tableau, hermite_dense_output
 
 # the constants of scipy's step control, so that all steps are the same as scipy's
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
+UNMOVED = 0.01  # share of the tolerance that a run may move until its end by a rate that is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,13 +225,15 @@ def first_step_length(
     """A good length for the first step, from the sizes of y, y' and an estimated y'' (Hairer, sec. II.4).
 
     `rate(h)` is y' a Euler step of length h later, `scale` the tolerance of each component, `rest` the time that is
-    left.  Many runs are served at once if all arrays have a row for each of them.
+    left.  Many runs are served at once if all arrays have a row for each of them.  A rate that moves nothing until the
+    end may be rounding: it counts as none, or a run would begin with other steps than the same run beside others.
     """
     d0, d1 = np.asarray(integrator_error_rms(y / scale)), np.asarray(integrator_error_rms(f / scale))
     known = np.isfinite(d0) & np.isfinite(d1)
     if not known.any():
         return np.full(known.shape, longest)
-    h0 = np.fmin(np.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / d1), rest)
+    still = (d1 < 1e-5) | (d1 * rest < UNMOVED)
+    h0 = np.fmin(np.where((d0 < 1e-5) | still, 1e-6, 0.01 * d0 / d1), rest)
     d2 = integrator_error_rms((rate(h0) - f) / scale) / h0
     steepest = np.fmax(d1, d2)
     h1 = np.where(steepest > 1e-15, (0.01 / steepest) ** -exponent, np.fmax(1e-6, h0 * 1e-3))

@@ -269,7 +269,7 @@ ROBOT_KEYS = {
         "kind": "moment", "effort": {"limits": [-0.1, 0.1]}, "gear": 3, "joints": {"a": 1, "b": 0.5},
     }),
     "SpringEntry": (SPRUNG, ("springs", 0), {
-        "name": None, "joints": {"a": 2, "b": 1}, "stiffness": 5, "rest": 0.3, "damping": 0.4,
+        "name": None, "joints": {"a": 2, "b": 1}, "stiffness": 5, "rest": 0.3, "damping": 0.4, "slack": 0.2,
     }),
 }  # fmt: skip
 
