@@ -63,6 +63,7 @@ def no_detour(monkeypatch):
 @needs_builtins
 @pytest.mark.parametrize("name", TREES + MECHANISMS)
 @pytest.mark.parametrize("what", ["inverse", "forward"])
+@pytest.mark.sampled(2)
 def test_a_call_goes_straight_into_compiled_code(name, what, no_detour):
     robot = denoc.load(name)
     given = state(robot)
@@ -95,6 +96,7 @@ def test_arrays_of_other_numbers_are_converted(kind, no_detour):
 @needs_builtins
 @pytest.mark.parametrize("name, links", [("puma", ["link6"]), ("tree", None), ("three-rrr", ["platform"])])
 @pytest.mark.parametrize("what", ["inverse", "forward"])
+@pytest.mark.sampled(2)
 def test_wrenches_are_arguments_like_others(name, links, what, no_detour):
     robot = denoc.load(name)
     links = links or [link.name for link in robot.links][-2:]
@@ -114,7 +116,7 @@ def test_wrenches_are_arguments_like_others(name, links, what, no_detour):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_wrenches_of_the_file_in_both_axes(seed):
     """Random robots with wrenches in link and base axes: for one sample and many, in a straight line and in a loop."""
     case = drawn(seed)
@@ -291,6 +293,7 @@ def test_a_robot_with_functions_is_copied_without_them():
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("name", ["puma", "chain", "three-rrr"])
+@pytest.mark.sampled(2)
 def test_results_in_the_callers_array(name, backend):
     robot = chain_robot_for_times(35) if name == "chain" else denoc.load(name)
     q, qd, x = state(robot)

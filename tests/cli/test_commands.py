@@ -285,6 +285,7 @@ def test_run_writes_every_plot_asked_for(denoc):
 
 
 @pytest.mark.parametrize("form, first", [("svg", b"<?xml"), ("pdf", b"%PDF")])
+@pytest.mark.sampled(2)
 def test_formats(denoc, form, first):
     assert denoc("run", "swing.yaml", "--format", form)[0] == 0
     file = Path(f"outputs/swing/swing-angles.{form}")

@@ -84,6 +84,7 @@ def test_a_fully_distributed_run(run):
         (["three-rrr-fall", "--set", "closure.method=multipliers"], "no distributed form"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_wrong_use_ends_with_a_message(run, words, message):
     if "--scheduler" in words:
         pytest.importorskip("distributed", reason="Dask isn't installed (the extra `cluster`)")

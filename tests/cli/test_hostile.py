@@ -66,7 +66,7 @@ def test_there_are_enough():
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_mistake(file, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     judged(file, *command([COMMANDS[file.parent.name], file], monkeypatch, capsys))
@@ -274,6 +274,7 @@ def test_a_device_is_written_to_and_not_replaced(here, monkeypatch, capsys):
         (None, '{"columns": [], "plots": [], "robot": null}'),
     ],
 )
+@pytest.mark.sampled(2)
 def test_plots_of_spoilt_results(here, csv, record, monkeypatch, capsys):
     assert command(["idyn", "x.yaml", "--no-plot", "--time", "1"], monkeypatch, capsys)[0] == 0
     folder = Path("outputs/x-idyn")

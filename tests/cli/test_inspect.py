@@ -181,7 +181,7 @@ def test_couplings_and_actuators_are_told(denoc):
 
 
 @pytest.mark.parametrize("name", ["puma", "stanford", "bars", "space-arm", "spherical-arm", "gough-stewart", "tree"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_sketch(denoc, name):
     code, out, _ = denoc("inspect", name, "--plot")
     assert code == 0

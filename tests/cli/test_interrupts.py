@@ -76,6 +76,7 @@ def test_a_run_keeps_the_rows_that_it_has(tmp_path, number, times):
 
 
 @pytest.mark.parametrize("module", ["typer", "denoc.cli.simulate", "numpy", "denoc.simulate.loop"])
+@pytest.mark.sampled(2)
 def test_an_interrupt_of_an_import_is_quiet(tmp_path, module):
     words = [sys.executable, "-c", INTERRUPTED_IMPORT, module, *LONG]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=HANGS, check=False)
@@ -155,7 +156,7 @@ def shell(line, folder):
     ],
 )
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_output_that_cannot_be_written_is_told_in_one_line(tmp_path, line, code, why):
     if code == 141:  # the reader has gone before anything is written
         line = line.replace("| true", "| (exec <&-; sleep 1)")
@@ -167,7 +168,7 @@ def test_output_that_cannot_be_written_is_told_in_one_line(tmp_path, line, code,
 @pytest.mark.parametrize(
     "line", ["denoc list > /dev/null 2>&-", "denoc idyn nothing 2>&- >&-", "denoc idyn nothing 2> /dev/full"]
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_messages_that_cannot_be_written_stop_nothing(tmp_path, line):
     assert shell(line, tmp_path) == (2 if "nothing" in line else 0, "")
 

@@ -123,6 +123,7 @@ def test_every_command_with_json_has_a_schema():
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("command", OUTPUTS)
+@pytest.mark.sampled(2)
 def test_the_schema_is_the_one_in_the_documentation(command):
     Draft202012Validator.check_schema(schema_of_kind(command))
     kept = (DOCUMENTS / f"{command}.json").read_text(encoding="utf-8")
@@ -132,7 +133,7 @@ def test_the_schema_is_the_one_in_the_documentation(command):
 
 
 @pytest.mark.parametrize("words", CASES)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_documents_have_the_shape_of_their_schema(words, denoc):
     command, *rest = words.split()
     if command in ("idyn", "simulate", "run", "distribute", "sweep", "optimise") and "--explain" not in rest:

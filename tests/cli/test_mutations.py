@@ -19,7 +19,7 @@ LIMIT = 20  # seconds of CPU a file
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_broken_files(group, tmp_path):
     """`make hostile` tries as many as one likes."""
     for number in range(group * EACH, (group + 1) * EACH):
@@ -63,6 +63,7 @@ def with_odd_parts(data, draw):
 
 
 @pytest.mark.parametrize("kind", ["robots", "scenarios"])
+@pytest.mark.sampled(2)
 def test_broken_mappings(kind):
     draw = random.Random(SEED)
     files = [file for file in LIBRARY if file.parent.name == kind]

@@ -60,6 +60,7 @@ def test_the_conventions_describe_one_arm(denoc):
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.sampled(2)
 def test_a_loop_is_by_the_contract_and_nearly_closed_where_it_starts(denoc, convention):
     assert denoc("new", "robot", "bar", "--loop", "--convention", convention)[0] == 0
     data = read_yaml_document(Path("bar.yaml")).data
@@ -76,7 +77,7 @@ def test_a_loop_is_by_the_contract_and_nearly_closed_where_it_starts(denoc, conv
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("robot", library_names("robots"))
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 def test_a_scenario_runs_with_every_robot_of_the_library(denoc, robot, task):
     assert denoc("new", "scenario", "try", "--robot", robot, "--task", task)[0] == 0
     data = read_yaml_document(Path("try.yaml")).data

@@ -110,7 +110,7 @@ def wrong(folder, *engines, **options):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_fresh_results_pass(name, tmp_path):
     pytest.importorskip("pinocchio")
     found = verify_result(stored_scenario_result(written(name, tmp_path / name)), ["pinocchio"])
@@ -218,7 +218,7 @@ NOTICED = {
 
 
 @pytest.mark.parametrize(("name", "column"), [(name, column) for name in NOTICED for column in NOTICED[name]])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_one_number_that_is_changed_is_noticed(name, column, copied):
     folder = copied(name)
     changed(folder, column, 1e-6)
@@ -303,6 +303,7 @@ def test_a_mass_that_was_changed(copied):
 
 
 @pytest.mark.parametrize("name", CHEAP)
+@pytest.mark.sampled(2)
 def test_an_engine_that_disagrees(name, results, monkeypatch):
     """Another mass in the other engine alone is what only the other engine can notice."""
     pytest.importorskip("pinocchio")

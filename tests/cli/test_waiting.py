@@ -113,6 +113,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.sampled(2)
 def test_commands_that_take_long_say_what_they_do(line, tmp_path, monkeypatch):
     """Each part of their work has its word, whether anybody waits long enough to read it or not."""
     said = []

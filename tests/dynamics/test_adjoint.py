@@ -29,7 +29,7 @@ def compare(robot, q, qd, tau, costate, bound):
 
 
 @pytest.mark.parametrize("seed", range(24))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_of_random_trees(seed):
     case = drawn(seed)
     q, qd, x = case.state
@@ -41,7 +41,7 @@ def test_of_random_trees(seed):
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "rssr", "gough-stewart", "suspension"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_of_mechanisms(name):
     robot = denoc.load(name)
     q = denoc.assemble(robot, robot.q0)
@@ -52,7 +52,7 @@ def test_of_mechanisms(name):
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_of_random_mechanisms_that_move(seed):
     case = mechanism(seed)
     rng = np.random.default_rng(seed)

@@ -49,6 +49,7 @@ def test_forces_act_through_the_inverse_inertia(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(references.names(has=["cqd"])) - {"chain100"}))  # 300 directions are slow
+@pytest.mark.sampled(2)
 def test_the_references_accelerations_and_inertia(name):
     """What duals carry is the files' acceleration; its slope in the forces is the inverse of the files' inertia."""
     case = references.case(name)

@@ -52,6 +52,7 @@ def test_of_random_mechanisms(seed):
 
 
 @pytest.mark.parametrize("name", ["three-rrr", "suspension", "rssr"])
+@pytest.mark.sampled(2)
 def test_of_mechanisms_many_at_once_and_one_by_one(name):
     robot = denoc.load(name)
     q = denoc.assemble(robot, robot.q0)

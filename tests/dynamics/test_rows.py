@@ -91,7 +91,7 @@ def worth(case, what, q):
 
 @pytest.mark.parametrize("what", PROGRAMS)
 @pytest.mark.parametrize("seed", range(32))
-@pytest.mark.sampled(52)
+@pytest.mark.sampled(104)
 def test_compiled_is_plain(what, seed):
     case = drawn(seed)
     for given in states(case):
@@ -106,7 +106,7 @@ def test_compiled_is_plain(what, seed):
     "what", ["fdyn-derivatives", "bias", "inertia", "kinematics", "jacobian", "energy", "reactions"]
 )
 @pytest.mark.parametrize("name", ["puma", "space-arm"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_code_runs_once_it_is_there(what, name, monkeypatch):
     """The plain text isn't asked again, for one sample, for many, with a list, or at the second call."""
     robot = denoc.load(name)
@@ -217,6 +217,7 @@ def ways(what):
 
 
 @pytest.mark.parametrize("what", PROGRAMS)
+@pytest.mark.sampled(2)
 def test_all_ways_follow_one_text(what, monkeypatch, tmp_path):
     """A function is made to give twice what it gives; whatever doesn't follow comes from somewhere else."""
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "before"))

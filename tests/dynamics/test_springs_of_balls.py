@@ -60,6 +60,7 @@ def test_their_forces_are_the_slopes_of_their_energy(seed):
 
 
 @pytest.mark.parametrize("form", ["straight", "rolled"])
+@pytest.mark.sampled(2)
 def test_all_code_has_the_same_forces(form):
     data = sprung(3, types=("spherical", "free"), links=(5, 5))
     robot = denoc.loads(yamls.dump(data))

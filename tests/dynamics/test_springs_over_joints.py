@@ -136,6 +136,7 @@ def test_a_slack_spring_pulls_only_beyond_its_slack(form):
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_run_with_a_slack_spring_is_that_under_a_formula(backend):
     data = {**with_springs(*ROBOTS[0]), "springs": [SLACK]}
     pulled = {**data, "actuators": [{"name": "loose", "joints": SLACK["joints"]}]}

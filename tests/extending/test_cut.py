@@ -64,6 +64,7 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_scenario_runs_with_it(file, backend):
     """x = r cos q, and (J + m r² sin² q) q̇² stays as it is; the pin pushes the yoke by m ẍ along x alone."""
     with using_backend(backend):

@@ -115,6 +115,7 @@ def marches(monkeypatch):
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_scenario_runs_with_it(backend, marches):
     """As scipy's does around forward dynamics: the same number of steps, and the same rows."""
     robot = denoc.load("planar3r")

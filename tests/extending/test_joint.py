@@ -68,6 +68,7 @@ def test_forces_and_accelerations_are_those_of_lagrange(robot, backend):
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_scenario_runs_with_it(robot, tmp_path, backend):
     """Nothing pushes along the slot: momentum along it stays, and so does the energy."""
     scenario = {

@@ -48,7 +48,7 @@ def broken(text, rng):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_broken_files_end_in_a_message(name):
     rng, refused = random.Random(name), 0
     for _ in range(60):

@@ -61,7 +61,7 @@ def test_a_real_leg_closes_from_noise(seed):
     assert max(max(gap.length, gap.angle) for gap in gaps) < 1e-9
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("seed", range(24))
 def test_as_many_close_as_scipy_closes(seed):
     """Random mechanisms, from noise of ±0.8 rad; scipy's trust region from the same starts, its derivatives its own."""

@@ -191,7 +191,7 @@ def test_a_chain_by_the_formulas_of_gautier_and_khalil():
 
 
 @pytest.mark.parametrize("seed", range(16))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_of_random_mechanisms(seed):
     """At a state that the search hasn't seen, the forces along the motions of the loops are those of the groups."""
     case = mechanism(seed, wrenches=False)

@@ -234,6 +234,7 @@ def test_what_no_step_can_cross_is_passed_slowly(slow, monkeypatch):
 
 
 @pytest.mark.parametrize("beyond", [1e-4, 1e-3])
+@pytest.mark.sampled(2)
 def test_a_run_may_end_right_behind_a_singular_position(slow, beyond):
     flat = 0.7143554872  # of A0 = −π/2
     run = denoc.run(scenario("n-four-bar-fall", time={"end": flat + beyond, "step": flat + beyond}))

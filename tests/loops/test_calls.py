@@ -40,7 +40,7 @@ def arrays(found):
 
 @pytest.mark.parametrize("what", CALLS)
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.sampled(36)
+@pytest.mark.sampled(72)
 def test_compiled_calls_are_the_plain_ones(seed, what):
     case = mechanism(seed)
     robot, rng = case.robot, np.random.default_rng(seed)
@@ -67,7 +67,7 @@ def test_compiled_calls_are_the_plain_ones(seed, what):
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_reduced_equations_by_the_null_space(seed):
     """I z̈ + h are the forces that actuators need for accelerations from the augmented system, an independent way."""
     case = mechanism(seed)

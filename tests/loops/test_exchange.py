@@ -48,7 +48,7 @@ def test_any_mass_may_be_exchanged(seed):
 
 
 @pytest.mark.parametrize("seed", range(24))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_random_mechanisms_move_as_with_their_own_masses(seed):
     """Cuts of all types in trees of all joints; only some of the cuts keep two points together."""
     case = mechanism(seed, wrenches=False)

@@ -110,7 +110,7 @@ def test_derivatives_along_the_closed_motions_are_those_of_the_linearised_equati
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "slider-crank", "rssr"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_compiled_derivatives_are_the_plain_ones(name):
     robot, _, q, qd, tau = moving(name, 10)
     rows = np.linspace(-1, 1, 9)[:, None]
@@ -126,7 +126,7 @@ def test_compiled_derivatives_are_the_plain_ones(name):
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "gough-stewart", "bricard", "suspension", "diff-drive"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_linearised_equations_are_one_text_compiled_or_not(name):
     robot, _, q, qd, tau = moving(name, 12)
     turns = any(joint.type.orientation is not None for joint in robot.moving) or robot.rolls
@@ -180,6 +180,7 @@ def test_what_holds_a_state_keeps_the_limits_of_shared_actuators():
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "carpet-scraper"])
+@pytest.mark.sampled(2)
 def test_exported_code_is_closed(name, tmp_path):
     robot, q, part = coordinates(name)
     v = np.random.default_rng(4).normal(size=len(part.independent))

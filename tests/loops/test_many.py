@@ -65,6 +65,7 @@ def test_compiled_constraints_are_the_plain_ones(name):
 
 
 @pytest.mark.parametrize("name", ["five-bar", "three-rrr", "andrews", "suspension"])
+@pytest.mark.sampled(2)
 def test_one_sample_by_compiled_code(name):
     robot = denoc.load(name)
     q = positions(robot, 5, 0.02)
@@ -79,7 +80,7 @@ def test_one_sample_by_compiled_code(name):
 
 
 @pytest.mark.parametrize("name", [*CLOSED, "suspension", "gough-stewart", "hoeken", "rssr", "slider-crank"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_inverse_dynamics_by_compiled_code(name):
     """By the speeds of the actuated joints in place of the multipliers."""
     robot = denoc.load(name)
@@ -143,6 +144,7 @@ FALLS = ["four-bar", "five-bar", "three-rrr", "n-four-bar", "gough-stewart", "rs
 
 @pytest.mark.parametrize("name", FALLS)
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-6, 1e-4, 1e-2])
+@pytest.mark.sampled(2)
 def test_rows_are_settled_as_each_would_be(name, size):
     plan = prepare_scenario(f"{name}-fall")
     run, loops, nq = Runner(plan.system, plan.q0), plan.system.loops, plan.robot.nq

@@ -76,6 +76,7 @@ def test_what_a_plane_leaves_unknown(name):
 
 
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.sampled(2)
 def test_random_mechanisms_have_as_many_freedoms_as_kutzbach_counts(seed):
     case = mechanism(seed)
     found = mobility(case.robot)

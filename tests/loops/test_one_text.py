@@ -146,7 +146,7 @@ def nearby(robot, rng):
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("name", ["three-rrr", "bricard", "andrews", "five-bar"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_coordinates_do_not_depend_on_earlier_calls(name, backend):
     rng = np.random.default_rng(8)
     states = [nearby(denoc.load(name), rng) for _ in range(3)]

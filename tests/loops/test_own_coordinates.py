@@ -103,6 +103,7 @@ def test_it_moves_alike_wherever_it_is_cut():
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_an_actuator_in_a_cut_needs_what_it_needs_elsewhere(backend):
     """Inverse dynamics of a motion of B, which has the actuator; A0 is passive."""
     own = {**OWN, "A0": {}, "B": OWN["B"] | {"actuated": True}, "A": {"friction": {"viscous": 0.02, "coulomb": 0.1}}}

@@ -168,6 +168,7 @@ def test_what_legs_leave_is_square_to_what_they_take_in_lengths_of_the_mechanism
 
 
 @pytest.mark.parametrize("name", [*LIBRARY, "rssr", "three-rrr-platform"])
+@pytest.mark.sampled(2)
 def test_the_matrices_are_one_text_compiled_or_not(name):
     robot, found = denoc.load(name), {}
     q, qd, _ = closed_states(robot, 3)
@@ -231,6 +232,7 @@ def test_planar_torques_are_those_of_the_reference(name, case):
 
 @pytest.mark.parametrize("platform", ["leg", "free"])
 @pytest.mark.parametrize("case", GOUGH)
+@pytest.mark.sampled(2)
 def test_leg_forces_of_the_gough_stewart_platform_are_those_of_the_reference(case, platform):
     one, text, samples = gough(case, platform)
     robot = denoc.loads(text)
@@ -271,7 +273,7 @@ def test_wrenches_drives_and_gravity_are_in_the_forces(name):
 
 
 @pytest.mark.parametrize("name", [*LIBRARY, "three-rrr-platform"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_the_text_by_parts_is_the_same_compiled(name):
     robot = denoc.load(name)
     state, wrenches = closed_states(robot, 9), pushed(robot, np.random.default_rng(4))

@@ -47,7 +47,7 @@ def run(forces, task="inverse", step=0.01, **more):
 
 @pytest.mark.parametrize("task", ["inverse", "simulate"])
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_the_crank_feels_the_forces_of_passive_joints(law, task):
     result = run(LAWS[law], task)
     table = result.table
@@ -95,7 +95,7 @@ def test_a_table_acts_as_its_spline(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["five-bar-idyn", "three-rrr-idyn", "carpet-scraper-idyn", "hoeken-idyn"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_what_actuators_do_besides_is_the_virtual_work(name):
     """What a force on a passive joint takes off the actuators is its work on the way that a unit of theirs makes it go.
 

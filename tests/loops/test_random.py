@@ -106,7 +106,7 @@ def test_forward_of_inverse_is_the_identity(seed):
 
 
 @of_each_type
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_cuts_do_no_work_on_motions_that_keep_loops_closed(cut):
     """By the velocities of their points, from differences of frames."""
     for case in every(cut):
@@ -170,6 +170,7 @@ def _twist(case, name):
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(2)
 def test_loops_in_a_plane_are_redundant_and_their_forces_least(seed):
     case = mechanism(seed, planar=True, cuts=("revolute", "cylindrical", "spherical"))
     robot, loops = case.robot, case.loops
@@ -197,7 +198,7 @@ OUT_OF_PLANE = (("f", 2), ("n", 0), ("n", 1))
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "penalty"])  # which gives way a little
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_every_closure_method_has_the_accelerations_of_forward(method):
     for seed in range(6):
         case = mechanism(seed, drives=False, types=("revolute", "prismatic", "universal", "spherical"))
@@ -223,6 +224,7 @@ def test_penalties_come_near_as_they_grow_stiff():
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(2)
 def test_the_answer_does_not_depend_on_the_joint_that_is_cut(seed):
     """Forces, accelerations and every joint's reaction, of one ring cut at each of its joints."""
     whole = ring(seed)
@@ -261,7 +263,7 @@ def _fall(case, end, **more):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_energy_is_kept_where_nothing_takes_it(seed):
     case = mechanism(seed, drives=False, wrenches=False)
     result = denoc.run(_fall(case, 0.1), robot=case.robot)

@@ -67,7 +67,7 @@ def test_reactions_by_dense_linear_algebra(seed, how):
 
 @pytest.mark.parametrize("how", [{}, PLANAR], ids=["spatial", "planar"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_many_samples_are_as_one_by_one(seed, how):
     case = mechanism(seed, **how)
     many = [np.array(x) for x in zip(*motions(case, 9))]
@@ -93,6 +93,7 @@ def condition(case):
 
 @pytest.mark.parametrize("how", [{}, PLANAR], ids=["spatial", "planar"])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 5])
+@pytest.mark.sampled(2)
 def test_transmitted_forces_have_the_least_norm(seed, how):
     """Those of a simulation, whose actuators' forces are known: by the pseudo-inverse."""
     case = mechanism(seed, **how)

@@ -143,7 +143,7 @@ FIVE_BAR = {
     ],
 )
 @pytest.mark.parametrize("led", [["J1^1", "J1^2"], ["J1^1"]])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_feedforward_knows_wrenches_and_what_else_is_prescribed(led, more):
     scenario = {"robot": "five-bar", "task": "simulate", "time": {"end": 2, "step": 0.02}, "motion": FIVE_BAR, **more}
     solver = {"rtol": 1e-10, "atol": 1e-12}

@@ -191,6 +191,7 @@ def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate(speed):
 
 
 @pytest.mark.parametrize("scenario", ["diff-drive-turn", "diff-drive-idyn", "steered-car-turn", "two-carriers-carry"])
+@pytest.mark.sampled(2)
 def test_vehicles_move_as_in_maximal_coordinates(scenario):
     result = denoc.run(scenario)
     assert result.ended == "done"
@@ -230,6 +231,7 @@ def test_wheels_push_as_their_torques_say():
 
 
 @pytest.mark.parametrize("cut", ["rolling", "skate"])
+@pytest.mark.sampled(2)
 def test_what_touches_the_plane_does_not_slide(cut):
     moving = 0
     for seed in range(6):

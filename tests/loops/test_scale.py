@@ -52,7 +52,7 @@ def resized(robot, mass, length):
     )
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("mass, length", SCALES)
 @pytest.mark.parametrize("name", NAMES)
 def test_accelerations_scale(name, mass, length):

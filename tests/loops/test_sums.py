@@ -70,6 +70,7 @@ def accelerations(loops, q, qd, tau, by_sums):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 5, 7, 8, 19, 21, 22])
+@pytest.mark.sampled(2)
 def test_random_mechanisms_move_as_without_sums(seed):
     case = mechanism(seed, wrenches=False, planar=True, cuts=("revolute", "spherical"))
     loops, tau = loop_closure(case.robot), case.rng.uniform(-5, 5, case.robot.nv)

@@ -95,6 +95,7 @@ def test_limits_are_those_of_the_tendon_itself():
 
 
 @pytest.mark.parametrize("name, first, second", [("planar3r", "joint1", "joint2"), ("four-bar", "A0", "B0")])
+@pytest.mark.sampled(2)
 def test_runs_side_by_side_are_those_alone(name, first, second, tmp_path):
     (tmp_path / "r.yaml").write_text(yamls.dump(with_tendons(name, tendon(first, second)).document.data))
     law = {"law": "expression", "force": "3*cos(4*t) - 5*q - 0.4*qd"}

@@ -75,6 +75,7 @@ loops:"""
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_freedom_that_is_lost_later_is_refused_even_if_the_accelerations_are_small(backend):
     text = ROD.replace("loops:", WRIST.strip("\n")).replace("-9.81", "-1e-9")
     along = LENGTH / np.sqrt(3)

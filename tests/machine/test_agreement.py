@@ -94,7 +94,7 @@ def test_a_thousand_links_fit():
 
 @pytest.mark.parametrize("regroup", [False, True])
 @pytest.mark.parametrize("name", ["puma", "stanford_s001", "tree_khalil", "rx90_friction", "chain10", "spherical_arm"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_exported_code_meets_the_references(name, regroup):
     case = references.case(name)
     robot = denoc.loads(references.robot_text(case))

@@ -315,6 +315,7 @@ def test_a_forked_process_has_threads_of_its_own(code, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["puma", "tree"])
+@pytest.mark.sampled(2)
 def test_batches_of_the_interface_go_straight_into_the_kernel(name, monkeypatch):
     robot = denoc.load(name)
     rng = np.random.default_rng(3)

@@ -245,6 +245,7 @@ def in_threads_that_use(backend, call):
 
 
 @pytest.mark.parametrize("backend", ["auto", "compiled"])
+@pytest.mark.sampled(2)
 def test_one_sample_at_a_time_from_several_threads(backend):
     """They share one block of numbers."""
     robot = denoc.load("puma")

@@ -48,7 +48,7 @@ def codes(name, lanes=0):
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
     a, b = np.ascontiguousarray(ROWS[:, :5]), np.ascontiguousarray(ROWS[:, 5:])
     many, one = codes(in_pieces, lanes)
@@ -95,6 +95,7 @@ def test_zeros_are_there_where_nothing_is_stored(cut, monkeypatch):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
+@pytest.mark.sampled(2)
 def test_numbers_that_are_not_finite_are_seen(bad, in_pieces):
     many, one = codes(in_pieces)
     for k in (2, 4) if np.isfinite(bad) else (2, 4, 6):  # a huge divisor does no harm

@@ -90,6 +90,7 @@ def test_a_third_robot_compiles_nothing(name, compiled):
 
 
 @pytest.mark.parametrize("name", ["puma", "four-bar"])
+@pytest.mark.sampled(2)
 def test_lengths_are_inputs_too(name, compiled):
     """As long as they don't change the order in which a mechanism's equations are solved."""
     robots = family(name, KEYS[name][1], (1.0, 1.01, 1.02, 1.03))
@@ -169,6 +170,7 @@ def test_runs_have_code_of_their_own(compiled):
 
 
 @pytest.mark.parametrize("name", ["elastic-arm", "tree"])
+@pytest.mark.sampled(2)
 def test_every_row_can_be_recorded_for_all_robots(name):
     robot = denoc.load(name)
     for what in ROWS:

@@ -76,7 +76,7 @@ def redundant():
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     state = legged.states(robot, 7)
@@ -90,7 +90,7 @@ def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     q, qd, _ = legged.states(robot, 5)
@@ -102,7 +102,7 @@ def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
 
 @dask
 @pytest.mark.parametrize("batch", [1, 3, 1000])
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_batches_and_wrenches_change_nothing(batch, engine):
     robot = denoc.load("three-rrr")
     q, qd, qdd = state = legged.states(robot, 7)
@@ -170,7 +170,7 @@ def test_euler_parameters_of_turns():
 
 @dask
 @pytest.mark.parametrize("closure", ["denoc", "penalty", "projection-qr", "projection-svd", "projection-gauss"])
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 def test_runs_by_legs_are_those_of_the_whole(closure, engine):
     scenario = {**FALL, "closure": {"method": closure}, "wrenches": []}
     with using_backend(
@@ -213,6 +213,7 @@ def test_wrenches_over_time_and_friction_act_in_distributed_runs():
 
 @pytest.mark.parametrize("nodes", [1, 2, 3])
 @pytest.mark.parametrize("task", ["kinematics", "inverse", "forward"])
+@pytest.mark.sampled(2)
 def test_only_the_messages_of_the_plan_are_sent(task, nodes):
     robot = denoc.load("three-rrr")
     state = legged.states(robot, 7)

@@ -53,7 +53,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(tmp_path, fault):
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("writer, least", [("study", 20), ("drawn", 20), ("text", 2)])
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_whatever_else_is_written_is_the_old_or_the_new(tmp_path, writer, least, fault):
     old = tmp_path / "old"
     writers.result(old, 1.0, ("robot.yaml",))
@@ -73,7 +73,7 @@ def judged(rows, fault, least=20):
 
 
 @pytest.mark.parametrize("most", [0, 1, 20, 60, 200])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_disk_that_is_full_within_a_file(tmp_path, most):
     """No file may have more bytes than `most`: the first that is longer can't be written to its end."""
     writers.result(tmp_path / "run", 1.0)

@@ -145,6 +145,7 @@ def test_panels(result, plot):
 
 
 @pytest.mark.parametrize("plot", [name for name, row in plots.PLOTS.items() if row.overlay])
+@pytest.mark.sampled(2)
 def test_overlay(result, plot):
     """All lines of one unit in one panel, under their full names."""
     figure = result.plot(plot)[f"{result.name}-{plot}-overlay"]
@@ -296,6 +297,7 @@ def test_a_run_of_one_row_is_seen(tmp_path):
 
 
 @pytest.mark.parametrize("form", plots.FORMATS)
+@pytest.mark.sampled(2)
 def test_files_are_the_same_every_time(result, tmp_path, form):
     for name in ("one", "two"):
         plots.save_figure(result.plot("energy")["arm-sim-energy"], tmp_path / f"{name}.{form}")

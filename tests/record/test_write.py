@@ -93,6 +93,7 @@ class DiskFullError(OSError):
 
 @pytest.mark.parametrize("step", ["first plot", "second plot", "csv", "record"])
 @pytest.mark.parametrize("before", [True, False])
+@pytest.mark.sampled(2)
 def test_writing_that_fails_half_way_changes_nothing(tmp_path, monkeypatch, step, before):
     folder = tmp_path / "run"
     if before:

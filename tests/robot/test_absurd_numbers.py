@@ -112,6 +112,7 @@ def absurd(path):
 
 
 @pytest.mark.parametrize("robot", [FRAMES, DH, KHALIL, LOOP], ids=lambda robot: robot["name"])
+@pytest.mark.sampled(2)
 def test_no_absurd_number_of_a_robot_passes_in_silence(robot):
     def read(data):
         return build_robot(document_from_mapping(data)).warnings

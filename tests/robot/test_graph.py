@@ -105,6 +105,7 @@ def test_the_joint_with_more_freedom_is_cut():
 
 
 @pytest.mark.parametrize("name", ["A", "B0"])
+@pytest.mark.sampled(2)
 def test_a_joint_may_be_listed_from_either_side(name):
     """Second in first is what its coordinate measures, whichever link becomes the parent."""
     data = four_bar()

@@ -177,6 +177,7 @@ def test_leaving_a_limit_on_either_side_is_a_warning(to, told):
 
 
 @pytest.mark.parametrize("method", ["denoc-extended", "projection-svd-raw", "penalty"])
+@pytest.mark.sampled(2)
 def test_methods_that_are_run_raw_are_only_reported(method):
     """Whatever these methods make of an energy balance is what they are compared for."""
     base = {

@@ -277,7 +277,7 @@ def test_every_scenario_has_a_number():
 
 
 @pytest.mark.parametrize("name", library_names("scenarios"))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_scenario(name):
     result = denoc.run(name)
     assert result.audit["evaluations"] < MOST_EVALUATIONS

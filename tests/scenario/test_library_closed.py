@@ -32,7 +32,7 @@ PLANAR = [
 
 
 @pytest.mark.parametrize("scenario, name, case", PLANAR)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_inverse_dynamics_of_the_planar_mechanisms(scenario, name, case):
     _, one = closed.one_case(name, case)
     result = denoc.run(scenario)
@@ -65,6 +65,7 @@ def test_inverse_dynamics_of_the_planar_mechanisms(scenario, name, case):
         ("carpet-scraper", "carpet_scraper", "knee_right_gravity_minus_Y"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_the_other_branch_is_the_one_that_the_robots_file_tells(name, mechanism, case):
     """A comment in the file has the `assembly` with which the loops close the other way."""
     text = (library_folder("robots") / f"{name}.yaml").read_text()
@@ -185,6 +186,7 @@ def test_hoekens_point_moves_as_the_carpet_scrapers():
 
 
 @pytest.mark.parametrize("scenario", ["hoeken-idyn", "slider-crank-idyn"])
+@pytest.mark.sampled(2)
 def test_torque_is_that_of_lagranges_equation(scenario):
     """With the crank's rate constant, τ = I'(θ) ω²/2 + V'(θ), from energies at neighbouring positions."""
     robot, result = denoc.load(scenario.removesuffix("-idyn")), denoc.run(scenario)

@@ -93,7 +93,7 @@ def test_inverse_dynamics_finds_the_force_of_the_law(axes, kind):
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("axes", ["link", "base"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_law_of_the_state_is_as_good_as_a_wrench_that_knows_it(axes, backend):
     robot = denoc.loads(BARS.replace("AXES", axes).replace("KIND", "force"))
     force = "5*cos(6*t) - 0.2*A0.qd - 3*sin(B0.q)"

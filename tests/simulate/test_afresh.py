@@ -35,6 +35,7 @@ def test_its_columns_turn_and_swap_from_one_position_to_the_next():
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sampled(2)
 def test_the_state_holds_v_and_rows_hold_the_speeds(seed):
     case = mechanism(seed, drives=False, types=("revolute", "prismatic", "universal", "spherical"))
     system = System(case.robot, loops=case.loops, closure="projection-svd-raw", smooth=1e-3)

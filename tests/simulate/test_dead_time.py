@@ -65,6 +65,7 @@ def test_with_every_kind_of_integrator(solver, off):
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_pendulum_held_late_is_that_of_another_integration(backend):
     """Along a reference at its present place, by scipy's DOP853 from one multiple of the delay to the next."""
     text = "{name: p, convention: frames, links: [{name: p, joint: {type: revolute, name: j, axis: [0, 1, 0]}, mass: 2, com: [0, 0, -0.5], inertia: {xx: 0, yy: 0.1, zz: 0}}]}"

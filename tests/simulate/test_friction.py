@@ -217,6 +217,7 @@ def test_a_driven_block_sticks_while_its_drive_is_weaker():
 
 @pytest.mark.parametrize("excess", [0, 1e-13, 1e-11, 1e-9, 1e-6, 1e-3, 1e-2])
 @pytest.mark.parametrize("frequency", [0.25, 1.0])
+@pytest.mark.sampled(2)
 def test_a_force_that_just_about_reaches_break_away(excess, frequency):
     """However short the time above break-away: seen, and never taken for more than it is."""
     F, m, w = 3.0, 2.0, 2 * math.pi * frequency
@@ -258,6 +259,7 @@ links:
 
 @pytest.mark.parametrize("acceleration, loose", [(1.4, False), (1.49, False), (1.51, True), (2.0, True)])
 @pytest.mark.parametrize("frequency", [0.5, 4])
+@pytest.mark.sampled(2)
 def test_a_block_on_a_table_that_is_shaken(acceleration, loose, frequency):
     """Nothing in the state moves while the block sticks, and yet the run has to look often enough: F/m is 1.5 m/s²."""
     w = 2 * math.pi * frequency

@@ -463,6 +463,7 @@ def test_settling_refreshes_scipys_derivative(kind):
 
 
 @pytest.mark.parametrize("name", INTEGRATORS)
+@pytest.mark.sampled(2)
 def test_renormalising_after_every_step_costs_no_accuracy_and_no_steps(name):
     options = {"rtol": 1e-8, "atol": 1e-10, "step": 0.02}
     plain = stepper_of_integrator(name, harmonic, 0, np.array([1.0, 0.0]), 20, **options)

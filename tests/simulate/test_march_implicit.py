@@ -187,7 +187,7 @@ def marches(monkeypatch):
         ("puma-computed-torque", 1.5, False),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_runs_are_the_same_either_way(name, end, event, marches):
     """With events, Euler parameters, loops, and signals of time."""
     found = {}

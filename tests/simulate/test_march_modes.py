@@ -162,7 +162,7 @@ def test_modes_are_in_the_loop(taken, what, method):
     assert 0 < steps <= 3 * len(events(found)) < found.audit["steps"] / 2
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize(
     ("kind", "seed"), [(kind, seed) for kind in ("tree", "planar", "spatial") for seed in range(20)]
 )

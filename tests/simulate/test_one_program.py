@@ -76,7 +76,7 @@ def test_all_modes_have_one_loop(loops, monkeypatch):
     compared(found, right, 1e-11)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(12))
 def test_contacts_of_random_trees_are_those_of_programs_for_each_mode(seed, monkeypatch):
     robot = with_contacts(drawn("tree", seed), seed)

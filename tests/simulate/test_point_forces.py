@@ -51,6 +51,7 @@ LENGTHS = 0.3, 0.25, 0.2  # of two links, and up to a point on the third one
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_in_an_arm_a_point_is_a_sum_of_sines(backend):
     """A force by a point's names, and written out in the angles."""
     speeds = [angle.replace(".q", ".qd") for angle in ANGLES]

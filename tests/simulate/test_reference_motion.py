@@ -65,6 +65,7 @@ def agrees(robot, result, section, speeds="qd"):
 
 
 @pytest.mark.parametrize("name, section", FALLS, ids=[" ".join(fall) for fall in FALLS])
+@pytest.mark.sampled(2)
 def test_free_fall(name, section):
     case, robot = read(name)
     fall = case[section]

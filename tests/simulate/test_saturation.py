@@ -126,6 +126,7 @@ def test_loops_have_them_too():
 
 
 @pytest.mark.parametrize("closure", ["multipliers", "projection-qr", "projection-svd-raw", "penalty"])
+@pytest.mark.sampled(2)
 def test_loops_have_them_by_every_method(closure):
     change = {"robot.links.crank.joint.effort": {"limits": [-2, 2]}}
     base = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}

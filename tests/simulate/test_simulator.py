@@ -102,6 +102,7 @@ def test_a_tendon_pulls_like_forces_of_its_joints():
 
 
 @pytest.mark.parametrize("name", [*NAMES, "planar3r with actuators", "four-bar with actuators"])
+@pytest.mark.sampled(2)
 def test_plain_compiled_and_side_by_side_are_one(name):
     robot = with_actuators(name.split()[0]) if " " in name else denoc.load(name)
     forces = torques(robot, 5, (3,))

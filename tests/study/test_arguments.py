@@ -75,6 +75,7 @@ def test_of_trees(name, keys, regroup):
 
 
 @pytest.mark.parametrize("what", ["energy", "kinematics", "reactions", "bias", "inertia"])
+@pytest.mark.sampled(2)
 def test_of_every_program(what):
     robot, rng, keys = denoc.load("puma"), np.random.default_rng(4), ["links.*.mass", "links.*.joint.a", "links.*.r"]
     values, other = varied(robot, keys, rng)
@@ -92,6 +93,7 @@ MECHANISMS = [
 
 
 @pytest.mark.parametrize("name, keys", MECHANISMS)
+@pytest.mark.sampled(2)
 def test_of_mechanisms(name, keys):
     robot, rng = denoc.load(name), np.random.default_rng(5)
     values, other = varied(robot, keys, rng)

@@ -266,7 +266,7 @@ RECORD = Path(__file__).resolve().parents[2] / "docs" / "khan.csv"
     ],
     ids=str,
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_khans_record_is_what_comes_out(setting):
     with open(RECORD, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -62,7 +62,7 @@ def test_the_independent_model_fails_at_short_steps_where_the_thesis_did(name, t
 
 
 @pytest.mark.parametrize("k, step", [(k, step) for step in FAILS for k in STIFFNESSES])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_denoc_fails_where_the_thesis_did(k, step):
     """Where the stiffest eigenvalue is, too: it decides (the limit of the classical method is 2.785)."""
     run = khan_runs.khan_run(khan_runs.khan_penalty_setting(k, FIXED, step))

@@ -99,7 +99,7 @@ def same(found, expected):
         ("forces.joint2.value", (0.0, 0.4, -2.0)),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_every_kind_of_number_gives_the_run_by_itself(key, values, monkeypatch):
     robot = denoc.loads(SPRUNG)
     scenario = {

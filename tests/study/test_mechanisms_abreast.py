@@ -191,6 +191,7 @@ def test_mechanisms_along_a_plan_go_side_by_side_with_forces_of_their_own(left, 
 
 
 @pytest.mark.parametrize("key", ["robot.links.coupler.joint.xyz.0", RUBS])
+@pytest.mark.sampled(2)
 def test_plans_of_other_lengths_and_with_joints_that_may_stick_go_alone(left, key):
     assert compared(left, LED, [{key: 0.1 + x} for x in (0.0, 0.002)])[1] == 2
 
@@ -219,7 +220,7 @@ def planned(monkeypatch):
     return done
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("what", CASES)
 def test_mechanisms_that_differ_in_numbers_go_side_by_side(left, what):
     scenario, variations = CASES[what]

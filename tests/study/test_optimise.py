@@ -233,7 +233,7 @@ def farthest():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_all_methods_end_at_the_same_minimum(method):
     made = denoc.optimise(study(method=method))
     assert made.method == method

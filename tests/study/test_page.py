@@ -126,6 +126,7 @@ def test_fixed_steps(tmp_path):
         ("four-bar-fall", {"robot.links.coupler.mass": 1.1, "robot.links.crank.mass": 2.7}),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_changed_number_is_what_set_gives(name, change, tmp_path):
     computed = Computed(page_of(name), tmp_path)
     values = []

@@ -41,7 +41,7 @@ def rows_at(table, t):
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(36)
 def test_every_entry_is_made_and_drawn(name):
     one, it = EXHIBITS[name], made(name)
     x, *columns = it.table.values()
@@ -132,7 +132,7 @@ def test_serial_arms(name, case, section):
         ("khan-2002-fig-4.2", "three_rrr", "inverse_dynamics_gravity_minus_Y", {}),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_planar_mechanisms(name, mechanism, case, columns):
     _, right = closed.one_case(mechanism, case)
     table = made(name).table

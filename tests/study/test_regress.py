@@ -112,7 +112,7 @@ OPEN_CHAINS = ("elastic", "kuka", "planar3r", "puma", "rx90", "space", "spherica
 
 
 @pytest.mark.parametrize("name", [name for name in library_names("scenarios") if name.startswith(OPEN_CHAINS)])
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_a_mass_off_by_a_thousandth(name, tmp_path):
     """Of the last link that has one, in every scenario; that of the KUKA arm is light."""
     kept = tmp_path / "kept"
@@ -458,6 +458,7 @@ if os.name == "posix":
 
 
 @pytest.mark.parametrize("how", SPOILT)
+@pytest.mark.sampled(2)
 def test_a_baseline_that_cannot_be_read(swing, how):
     SPOILT[how](swing.folder)
     with pytest.raises(InputError) as told:
@@ -478,6 +479,7 @@ def test_files_of_two_updates_are_not_one_baseline(swing):
 
 
 @pytest.mark.parametrize("step", ["write_bytes", "link", "_exchange"])
+@pytest.mark.sampled(2)
 def test_update_is_whole_or_not_at_all(swing, step, monkeypatch):
     """Whatever fails, the folder is as it was, and nothing lies beside it."""
     before = {path.name: path.read_bytes() for path in swing.folder.iterdir()}

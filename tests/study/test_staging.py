@@ -33,6 +33,7 @@ def place(scene, at, name, k=0):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.sampled(2)
 def test_symbols_sit_where_links_meet(name):
     """A joint that only turns is at the origin of its link, wherever the machine is, and a cut on both of its links."""
     robot = denoc.load(name)
@@ -54,7 +55,7 @@ def test_symbols_sit_where_links_meet(name):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_a_sketch_can_be_read(name, monkeypatch):
     """No label covers another one, and all of them are within the picture."""
     seen = []

@@ -570,6 +570,7 @@ def test_the_best_runs_run_by_themselves(command):
         ("seed: 5", "pareto: {high: min, hihg: max}", "`hihg` isn't kept", 12),
     ],
 )
+@pytest.mark.sampled(2)
 def test_mistakes_are_reported_at_their_places_and_nothing_is_written(old, new, message, line, command):
     assert STUDY.count(old) == 1
     Path("study.yaml").write_text(STUDY.replace(old, new))
