@@ -181,7 +181,6 @@ WRITTEN_AS_BODIES = ("prismatic", "cylindrical", "planar", "universal", "point-o
 
 @pytest.mark.parametrize("kind", WRITTEN_AS_BODIES)
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.sampled(3)
 def test_cuts_without_a_tie_are_bodies_that_move_as_they_do(kind, seed):
     """MuJoCo's masses and ties, solved without its soft constraints, give the accelerations of the closed robot."""
     mujoco = pytest.importorskip("mujoco")

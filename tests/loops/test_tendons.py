@@ -29,7 +29,6 @@ def tendon(first, second, **more):
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("name, first, second", [("planar3r", "joint1", "joint2"), ("four-bar", "A0", "B0")])
-@pytest.mark.sampled(2)
 def test_a_tendon_pulls_each_joint_by_its_coefficient(name, first, second, backend, tmp_path):
     """The force is that of a formula over the sum of joints, and the joints have their shares of it."""
     own = f"(2*{first}.q - {second}.q)", f"(2*{first}.qd - {second}.qd)"
