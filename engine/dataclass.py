@@ -1,16 +1,17 @@
-"""Dataclasses that are made in a quarter of the time.
+"""Dataclasses that are made in a third of the time.
 
 `dataclasses.dataclass` writes up to six methods of a class as text and compiles them, which takes it a third of a
-millisecond, and a command imports 190 dataclasses. Here `__init__` alone is written, when the first object is made, and
-the other methods are functions that know the names of the fields. All else is Python's own, and `fields`, `replace` and
-`asdict` see no difference. Mistakes, such as a field without a default after one that has one, are left to mypy.
+millisecond, and a command imports 190 dataclasses but makes objects of 60. Here Python writes `__init__` alone, when
+the first object is made, and the other methods are functions that know the names of the fields. All else is Python's
+own, and `fields`, `replace` and `asdict` see no difference. Mistakes, such as a field without a default after one that
+has one, are left to mypy.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError
+from dataclasses import FrozenInstanceError
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -56,30 +57,20 @@ class _Init:
 
 
 def _written_init(kind: Any, frozen: bool) -> Any:
-    """The function that takes the values of the fields."""
-    heads, lines, known = ["self"], [], {"_put": object.__setattr__, "_absent": MISSING}
-    for field in dataclasses.fields(kind):
-        name, default, value = field.name, "", field.name
-        if field.default is not MISSING:
-            default = f"_default_{name}"
-            known[default] = field.default
-        elif field.default_factory is not MISSING:
-            default, value = "_absent", f"_make_{name}() if {name} is _absent else {name}"
-            known[f"_make_{name}"] = field.default_factory
-        if field.init:
-            heads.append(f"{name}={default}" if default else name)
-        elif default == "_absent":
-            value = f"_make_{name}()"
-        else:
-            continue
-        lines.append(f"_put(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    """The function that takes the values of the fields, as Python writes it for a class with these fields alone."""
+    fields = [
+        (
+            field.name,
+            field.type,
+            dataclasses.field(default=field.default, default_factory=field.default_factory, init=field.init),
+        )
+        for field in dataclasses.fields(kind)
+    ]
+    body = {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
     if hasattr(kind, "__post_init__"):
-        lines.append("self.__post_init__()")
-    exec(f"def __init__({', '.join(heads)}):\n    " + "\n    ".join(lines or ["pass"]), known)  # noqa: S102
-    written: Any = known["__init__"]
-    written.__module__, written.__qualname__ = kind.__module__, f"{kind.__qualname__}.__init__"
-    written.__annotations__ = {field.name: field.type for field in dataclasses.fields(kind) if field.init}
-    return written
+        body["__post_init__"] = kind.__post_init__
+    alike = dataclasses.make_dataclass(kind.__name__, fields, namespace=body, frozen=frozen, repr=False, eq=False)
+    return vars(alike)["__init__"]
 
 
 def _values_of(names: list[str]) -> Callable[[Any], Any]:

@@ -186,11 +186,11 @@ FILES = (
         ("loops/test_start.py::test_rods_do_not_spin_about_themselves_at_the_start",),
     ),
     Bug(
-        "a mutable default of a dataclass is shared by its objects",
+        "a dataclass takes values for the fields that it makes itself",
         "engine/dataclass.py",
-        "{name} is _absent else {name}",
-        "{name} is not _absent else {name}",
-        ("test_dataclass.py::test_defaults_are_made_anew",),
+        "init=field.init)",
+        "init=True)",
+        ("test_dataclass.py::test_all_that_objects_do",),
     ),
     Bug(
         "fields of frozen objects can be changed",
