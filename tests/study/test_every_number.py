@@ -1,6 +1,7 @@
 """Runs side by side are the runs by themselves, whichever number of a robot or a scenario of the library differs."""
 
 import os
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from denoc.text.library import find_library_file, library_names
 END = 0.1  # of a run, in s; that is when lanes part that read another run's numbers
 ROWS = 4
 SEEDED = 12  # leaves of the whole library, in the usual run of the tests
+WITH_A_UNIT = re.compile(r"([-+]?\d+(?:\.\d+)?) ([a-zA-Z][\w/*^ ]*)")
 FREE = ("time", "name", "about", "expect", "replay", "plots", "record")  # nothing of these reaches the equations
 
 
@@ -24,8 +26,22 @@ def leaves(value, path=()):
     elif isinstance(value, list):
         for k, one in enumerate(value):
             yield from leaves(one, (*path, one["name"] if isinstance(one, dict) and "name" in one else k))
-    elif isinstance(value, int | float) and not isinstance(value, bool):
+    elif is_a_number(value):
         yield path, value
+
+
+def is_a_number(value):
+    if isinstance(value, str):
+        return WITH_A_UNIT.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def another(key, x):
+    """A value near x."""
+    if isinstance(x, str):
+        number, unit = WITH_A_UNIT.fullmatch(x).groups()
+        return f"{float(number) * 1.01 + 1e-3} {unit}"
+    return x + 1 if isinstance(x, int) and "solver" in key else x * 1.01 + 1e-3
 
 
 def every():
@@ -40,7 +56,7 @@ def every():
         places += [(("robot", *where), x) for where, x in leaves(robot)]
         for where, x in places:
             key = ".".join(str(step) for step in where)
-            found.append((name, key, x, x + 1 if isinstance(x, int) and "solver" in key else x * 1.01 + 1e-3))
+            found.append((name, key, x, another(key, x)))
     return found
 
 
