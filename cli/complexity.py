@@ -28,7 +28,7 @@ def complexity_command(
     robot: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ROBOT]",
+            metavar="ROBOT",
             help="Count the operations for this robot, too.",
             autocompletion=completing.complete_robots,
         ),
