@@ -134,6 +134,8 @@ def test_linearize_prints_matrices_and_eigenvalues(denoc):
     assert len(told["A"]) == 6
     assert len(told["B"][0]) == 3
     assert all(abs(real) < 1e-9 for real, _ in told["eigenvalues"])  # it swings and keeps swinging
+    lines = denoc("linearize", "cart-pole")[1].split("eigenvalues of A\n")[1].splitlines()
+    assert [line for line in lines if float(line.split()[0]) == 0.0] == [f"  {'0':>12} {'+0':>12}i"] * 2
     code, _, err = denoc("linearize", "planar3r", "--at", "1, 2")
     assert code == 2
     assert "3 numbers are needed" in err
