@@ -151,7 +151,7 @@ class _Reader:
             parent, joint = self.parent[name]
             entry |= self._joint(parent, joint, own)
         else:
-            entry |= self._root(name, element, own)
+            entry |= self._root(element, own)
         self._mass(entry, element)
         self._weightless(entry, element)
         axis = joint.first("axis") if joint is not None else None
@@ -165,7 +165,7 @@ class _Reader:
             mass=element.first("inertial"),
         )
 
-    def _root(self, name: str, element: Element, own: Pose) -> dict[str, Any]:
+    def _root(self, element: Element, own: Pose) -> dict[str, Any]:
         draft = self.draft
         at = self._base().then(own)
         joint: dict[str, Any] = {"name": draft.joints.take("root_joint", element.line, made=True)}

@@ -9,7 +9,7 @@ from .polynomials import ABREAST, NODES
 def signals_function_ir(lanes: int, late: bool = False) -> str:
     """The IR of `signals`: for each lane, find the piece at its instant and write all its signals that vary.
 
-    `table` is that of `curves.SignalPieces`, `clock` has an instant for each lane; without pieces nothing is done.
+    `table` is that of `polynomials.SignalPieces`, `clock` has an instant for each lane; without pieces nothing is done.
     With `late`, those signals follow that are components of an earlier state (`march_past.py`).
     """
     block = Block(ABREAST)
