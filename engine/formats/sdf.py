@@ -208,7 +208,7 @@ class _Reader:
             entry["shape"] = bodies
 
     def _weightless(self, entry: dict[str, Any], element: Element) -> None:
-        """Notes what slows a link, and lets gravity pull it not at all where the file says so."""
+        """Notes what slows a link, and takes its weight from it where the file says so."""
         draft = self.draft
         for part in element.all("velocity_decay"):
             if any(sdf_numbers_of_child(draft, part, key, 1, (0.0,))[0] for key in ("linear", "angular")):

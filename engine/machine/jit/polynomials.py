@@ -47,7 +47,7 @@ class SignalPieces:
     def table(self) -> np.ndarray:
         """The numbers and addresses that compiled code reads; valid as long as this object lives.
 
-        The words behind it are those of what is remembered (`march_past.py`): nothing.
+        The words behind these are for what is remembered (`march_past.py`): 0, as long as nothing is.
         """
         arrays = (self.starts, self.middles, self.columns, self.coefficients)
         words = np.zeros(WORDS, dtype=np.int64)
