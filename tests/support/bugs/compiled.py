@@ -474,6 +474,27 @@ COMPILED = (
         ("machine/test_batches.py::test_any_number_of_processors_gives_the_same_bits",),
     ),
     Bug(
+        "the last rows of a shared batch are left out",
+        "engine/machine/jit/crew.py",
+        "%behind = select i1 %is_last, i64 %rows, i64 %behind.whole",
+        "%behind = select i1 %is_last, i64 %behind.whole, i64 %behind.whole",
+        ("machine/test_crew.py::test_any_number_of_helpers_gives_the_same_bits",),
+    ),
+    Bug(
+        "the caller doesn't wait for those who help",
+        "engine/machine/jit/crew.py",
+        "%is_done = icmp eq i64 %done, %parts",
+        "%is_done = icmp ule i64 %done, %parts",
+        ("machine/test_crew.py::test_all_rows_are_done_once_before_the_caller_goes_on",),
+    ),
+    Bug(
+        "a bad sample of a batch is passed over",
+        "engine/machine/jit/builtin_batch.py",
+        "store atomic i64 1, ptr %bad.at",
+        "store atomic i64 0, ptr %bad.at",
+        ("machine/test_crew.py::test_a_bad_sample_is_found_in_any_part",),
+    ),
+    Bug(
         "sines reduced by a π of too few digits",
         "engine/machine/jit/trigonometry.py",
         "P3 = float(_HALF_PI - Fraction(P1) - Fraction(P2))",
