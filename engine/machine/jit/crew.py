@@ -66,8 +66,9 @@ class Crew:
         while not self._over:
             self._help(self.box, k + 1)
             if not self._box[IN_USE]:  # else a batch came while this thread waited for Python's lock
-                self._asleep[k] = True
-                self._beds[k].acquire()
+                self._asleep[k] = True  # before the look at the end: who ends it wakes those that are asleep
+                if not self._over:
+                    self._beds[k].acquire()
 
 
 @lru_cache(maxsize=1)
