@@ -76,7 +76,7 @@ COMPILED = (
     ),
     Bug(
         "Newton's method in the loop takes the conjugate eigenvalue",
-        "engine/machine/jit/newton.py",
+        "engine/machine/jit/march_collocation.py",
         'upper = code.operation("fsub", code.operation("fmul", a, W[1])',
         'upper = code.operation("fadd", code.operation("fmul", a, W[1])',
         IMPLICIT,
@@ -90,14 +90,14 @@ COMPILED = (
     ),
     Bug(
         "an implicit method keeps its derivatives, however slowly Newton's method goes",
-        "engine/machine/jit/march_implicit.py",
+        "engine/machine/jit/march_collocation.py",
         'renew = code.both(many, code.compare("ogt", code.row(PACE), number(method.slow)))',
         'renew = code.both(many, code.compare("olt", code.row(PACE), number(-1.0)))',
         IMPLICIT,
     ),
     Bug(
         "a refused implicit step has no second look at its error",
-        "engine/machine/jit/march_implicit.py",
+        "engine/machine/jit/march_collocation.py",
         "code.put(REFUSED, code.number(1.0))",
         "code.put(REFUSED, code.number(0.0))",
         IMPLICIT,
