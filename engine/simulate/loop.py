@@ -53,7 +53,7 @@ def _run(
 ) -> None:
     """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
-    unsettled = run.discrete
+    unsettled, run.end = run.discrete, end
     run.begin(t, y)
     run.sample(t, y)
     y = settle_sticking_modes(run, t, state_after_blows(run, t, y))

@@ -50,7 +50,7 @@ def compiled_loop_ir(
     positive, or within which a watch may have an event, is not taken: its lane stops before it.
     The output `closed` has the states that go into the rows in the place of those by dense output, and a number that
     says how far they are from closed; the control block gets the largest.  Only a single lane has such states.
-    With `late`, steps are remembered for signals that are components of an earlier state; likewise.
+    With `late`, steps are remembered for signals that are components of an earlier state; of a single lane, too.
     """
     m, count = len(program.outputs["rate"]), len(scheme.B)
     code = LaneCode(lanes, m)

@@ -126,8 +126,8 @@ COMPILED = (
     Bug(
         "a loop over bodies holds nothing",
         "engine/dynamics/body_kinds.py",
-        'holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}',
-        'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if kind.held[k]}',
+        'holds = {k: step.take("hold", k) for k in range(n) if traits.held[k]}',
+        'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if traits.held[k]}',
         ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
     ),
     Bug(
