@@ -112,6 +112,8 @@ def _leg(
             stepper = _stepper(run, t, y, end, solver)
             assert isinstance(stepper, RungeKutta | Scipy)
             stepper.h, stepper.t_end = wanted, bound()
+            if isinstance(stepper, Scipy):
+                stepper.history = march.loop.history
         if run.system.inputs.sampled:
             run.sample(stepper.t, stepper.y)
             stepper.renew()

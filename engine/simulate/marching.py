@@ -80,6 +80,7 @@ def marched_leg(
     out = march.room(len(ahead))
     within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
     wanted, slope, scheme = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
+    history = stepper.history if isinstance(stepper, Scipy) else None
     past = run.past(scheme, stepper.t) if scheme is not None else None
     march.begin(
         np.array(run.signals(within, recalls=False)),
@@ -89,6 +90,7 @@ def marched_leg(
         run.quantities,
         slope,
         past,
+        history,
         T=stepper.t,
         H=wanted,
         T_END=next(stops),
@@ -130,5 +132,5 @@ def marched_leg(
     run.marched(thread_time() - begun)
     trace.steps += accepted
     trace.rejected += rejected
-    run.evaluations += march.evaluations + (slope is None)
+    run.evaluations += march.evaluations + (slope is None and history is None)
     return float(march.control[T, 0]), march.y[0].copy()

@@ -11,7 +11,7 @@ from ..dynamics.vanishing import joints_of_vanishing_inertia
 from ..errors import InputError
 from ..loops import vanishing as freedoms
 from ..loops.methods import METHODS
-from ..machine.jit.march import Collocation, March, Method, Past
+from ..machine.jit.march import Implicit, March, Method, Past
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
@@ -309,7 +309,7 @@ class Runner:
 
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         """
-        if isinstance(scheme, Collocation) and self.slopes is None:
+        if isinstance(scheme, Implicit) and self.slopes is None:
             return None
         if self._width is None:
             self._width = len(self.signals(t))

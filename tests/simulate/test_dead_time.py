@@ -58,6 +58,7 @@ def test_a_block_moves_by_the_polynomials_of_the_method_of_steps(joint, backend)
         ({"method": "dop853", "rtol": 1e-11}, 1e-9),
         ({"method": "rk56", "rtol": 1e-9}, 1e-5),  # whose steps are joined by cubics
         ({"method": "radau", "rtol": 1e-9}, 1e-6),
+        ({"method": "bdf", "rtol": 1e-10}, 1e-6),
         ({"method": "rk4", "step": 0.0125}, 1e-6),
     ],
 )
@@ -226,6 +227,7 @@ CASES = {
     "at a link": ({**OF_BLOCK, "forces": {"pull": LATE}}, BLOCK.replace("MORE", "")),
     "dop853": ({**OF_BLOCK, "solver": {"method": "dop853", "rtol": 1e-10}}, BLOCK.replace("MORE", "")),
     "radau": ({**OF_BLOCK, "solver": {"method": "radau", "rtol": 1e-9}}, BLOCK.replace("MORE", "")),
+    "bdf": ({**OF_BLOCK, "solver": {"method": "bdf", "rtol": 1e-9}}, BLOCK.replace("MORE", "")),
     "more steps than there is room for": (
         {**OF_BLOCK, "forces": {"s": {**LATE, "dead_time": 0.8}}, "solver": {"rtol": 1e-9, "max_step": 1e-3}},
         BLOCK.replace("MORE", ""),

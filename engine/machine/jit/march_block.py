@@ -37,5 +37,10 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     ROUNDS,  # of Newton's method in the last attempt
     PACE,  # quotient of the last two corrections
     EVALUATED,  # number of evaluations
+    ORDER,  # of a multistep method
+    EQUAL,  # number of steps of one length that its differences have seen
+    NEXT,  # the order of the next step
+    LONGER,  # the factor for its length
+    SHIFT,  # what its matrix was made with
     IMPLICIT_ROWS,
-) = range(ROWS, ROWS + 11)
+) = range(ROWS, ROWS + 16)
