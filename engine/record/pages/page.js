@@ -76,7 +76,7 @@
     const row = simulation.rowAt(now);
     if (viewer) viewer.placed(row.places);
     find("clock").textContent = `${now.toFixed(3)} s`;
-    find("audit").textContent = `Energy ${Denoc.number(row.total)} J, off by ${row.residual.toExponential(1)} J; ${simulation.steps} steps, ${simulation.evaluations} evaluations`;
+    find("audit").textContent = `Energy ${Denoc.number(row.total)} J, off by ${row.residual ? row.residual.toExponential(1) : 0} J; ${simulation.steps} steps, ${simulation.evaluations} evaluations`;
     return row;
   }
 
