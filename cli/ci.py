@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from denoc.text.words import count_with_noun
+
 if TYPE_CHECKING:
     from denoc.record.deviation import Difference
     from denoc.study.regression.judging import Verdict
@@ -18,7 +20,7 @@ HEADS = ("where", "at t", "baseline", "now", "difference", "allowed", "times all
 def ci_headline(verdicts: list[Verdict]) -> str:
     """The number of scenarios, and of those that differ."""
     different = sum(not verdict.same for verdict in verdicts)
-    count = f"{len(verdicts)} scenario{'s' * (len(verdicts) != 1)}"
+    count = count_with_noun(len(verdicts), "scenario")
     return f"{count}: all the same" if not different else f"{count}: {different} different"
 
 

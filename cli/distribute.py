@@ -12,6 +12,7 @@ import typer
 from denoc.cli import as_json as printed
 from denoc.cli import completing, options, said
 from denoc.cli.waiting import Wait
+from denoc.text.words import count_with_noun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,14 +141,16 @@ def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], part: str, 
         plan: Plan = {"unit": unit, "legs": legs, "nodes": nodes, "messages": _messages(rows)}
         printed.print_json_document(plan)
         return
-    typer.echo(f"{_count(legs, part)} on {_count(nodes, 'node')}; messages of {unit}:")
+    typer.echo(f"{count_with_noun(legs, part)} on {count_with_noun(nodes, 'node')}; messages of {unit}:")
     widest = max(len(row.number) for row in rows)
     for row in rows:
         fields = ", ".join(f"{name} {width}" for name, width in row.fields.items())
         typer.echo(f"  {row.number:{widest}}  {row.messages:3d} {row.way:10}  {row.bytes:9d} B  {fields}")
     exchanges = sum(row.way == "to central" for row in rows)
     messages, passed = sum(row.messages for row in rows), sum(row.bytes for row in rows)
-    typer.echo(f"  together {messages} messages in {_count(exchanges, 'exchange')}, {passed} B")
+    typer.echo(
+        f"  together {count_with_noun(messages, 'message')} in {count_with_noun(exchanges, 'exchange')}, {passed} B"
+    )
     typer.echo("  numbers a sample beside the fields' names, of all nodes; 8 B a number")
 
 
@@ -160,8 +163,8 @@ def _show(outcome: Outcome, files: list[Path]) -> None:
     mark = "done" if result.ended == result.record["expected"] else result.ended.upper()
     where = {"process": "in one process", "threads": "on threads", "dask": "on Dask"}[outcome.engine]
     typer.echo(
-        f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {_count(outcome.legs, outcome.part)} on "
-        f"{_count(outcome.nodes, 'node')} {where}"
+        f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {count_with_noun(outcome.legs, outcome.part)} on "
+        f"{count_with_noun(outcome.nodes, 'node')} {where}"
     )
     if result.record["reason"]:
         typer.echo(f"  {result.record['reason']}")
@@ -178,14 +181,15 @@ def _show(outcome: Outcome, files: list[Path]) -> None:
 def _show_cost(cost: Cost, engine: str) -> None:
     unit = f"{cost.samples} samples" if cost.samples > 1 else "one sample"
     rate = f", {cost.rate / 1e6:.3g} MB/s" if math.isfinite(cost.rate) else ""
+    exchanges = count_with_noun(cost.exchanges, "exchange")
     typer.echo(
         f"  {unit}: nodes {1e3 * cost.work:.3g} ms, the busiest {1e3 * cost.slowest:.3g} ms, central "
-        f"{1e3 * cost.central:.3g} ms; {_count(cost.exchanges, 'exchange')} of {1e3 * cost.latency:.3g} ms{rate}"
+        f"{1e3 * cost.central:.3g} ms; {exchanges} of {1e3 * cost.latency:.3g} ms{rate}"
     )
     if engine == "process":
         return
     at = cost.pays_from
-    pays = f"from messages of {_count(max(1, math.ceil(at)), 'sample')} on" if math.isfinite(at) else "never"
+    pays = f"from messages of {count_with_noun(max(1, math.ceil(at)), 'sample')} on" if math.isfinite(at) else "never"
     typer.echo(
         f"  with a processor a node {1e3 * cost.together:.3g} ms, against {1e3 * cost.alone:.3g} ms in one process: "
         f"pays {pays}"
@@ -223,7 +227,3 @@ def _messages(rows: list[Exchange]) -> list[Message]:
         {"number": row.number, "way": row.way, "fields": row.fields, "messages": row.messages, "bytes": row.bytes}
         for row in rows
     ]
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"

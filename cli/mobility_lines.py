@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from denoc.text.words import count_with_noun
+
 if TYPE_CHECKING:
     from denoc.loops.mobility import Mobility, Standing
     from denoc.robot.model import Robot
@@ -23,7 +25,6 @@ def spring_lines_to_print(model: Robot) -> Iterator[str]:
 def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:
     """The lines on cuts, couplings and actuators, then on freedoms, reactions, actuation and the order of solution."""
     from denoc.loops.mobility import loop_gap_in_words
-    from denoc.text.words import count_with_noun
 
     gaps = {gap.name: gap for gap in mobility.gaps}
     for loop in model.loops:
@@ -62,8 +63,6 @@ def _signed(n: int) -> str:
 
 
 def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
-    from denoc.text.words import count_with_noun
-
     because = (
         f", because {count_with_noun(at.redundant, 'constraint')} {'is' if at.redundant == 1 else 'are'} redundant"
     )
@@ -77,8 +76,6 @@ def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
 
 
 def _reactions(at: Standing) -> Iterator[str]:
-    from denoc.text.words import count_with_noun
-
     if not at.undetermined:
         return
     alike: dict[str, list[str]] = {}
@@ -94,10 +91,8 @@ def _reactions(at: Standing) -> Iterator[str]:
 
 
 def _actuation(mobility: Mobility, at: Standing) -> Iterator[str]:
-    from denoc.text.words import count_with_noun
-
     needed = at.freedoms - len(at.spins)
-    counts = f"{count_with_noun(mobility.actuators, 'actuator')} for {needed} freedom{'s' * (needed != 1)}"
+    counts = f"{count_with_noun(mobility.actuators, 'actuator')} for {count_with_noun(needed, 'freedom')}"
     idle = " (idle spins not counted)" if at.spins else ""
     surplus = f", redundant by {at.surplus}: the forces of least norm are given" if at.surplus else ""
     yield counts + idle + surplus
@@ -117,8 +112,6 @@ def _order(at: Standing) -> Iterator[str]:
 
 
 def _groups(at: Standing) -> Iterator[str]:
-    from denoc.text.words import count_with_noun
-
     if not at.groups:
         return
     if len(at.groups) == 1 and not at.apart:

@@ -11,6 +11,7 @@ from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options
 from denoc.cli.sweep import Out, Place, Scheduler, Where, Workers, duration_to_print
 from denoc.cli.waiting import WRITING, Wait
+from denoc.text.words import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.cli.study_shapes import Optimised as OptimisedShape
@@ -176,7 +177,7 @@ def _show(made: Optimised, files: list[Path]) -> None:
 
 
 def _counted(count: int, word: str) -> str:
-    return f"{count or 'no'} {word}{'s' * (count != 1)}"
+    return count_with_noun(count, word) if count else f"no {word}s"
 
 
 def _unit(units: dict[str, str], name: str) -> str:

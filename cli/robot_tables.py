@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from denoc.cli.robot_facts import position_and_angles_of_joint
+from denoc.text.words import count_with_noun
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +38,7 @@ def print_robot(model: Robot, mobility: Mobility | None, warnings: list[str]) ->
             console.print(line, markup=False)
     else:
         actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
-        freedoms = f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
+        freedoms = f"{count_with_noun(model.nv, 'degree')} of freedom, {actuated} actuated; "
         console.print(freedoms + _extent(model, "no loops"), markup=False)
     for line in spring_lines_to_print(model):
         console.print(line, markup=False)
@@ -54,8 +55,6 @@ def print_robot(model: Robot, mobility: Mobility | None, warnings: list[str]) ->
 
 
 def _extent(model: Robot, loops: str) -> str:
-    from denoc.text.words import count_with_noun
-
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     return f"{count_with_noun(len(model.links), 'link')}, {loops}; gravity [{gravity}] m/s²"
 
@@ -144,7 +143,6 @@ def _driver(link: Link) -> str:
 def print_base_parameters(model: Robot) -> None:
     """Prints the groups of numbers that the dynamics knows, with their values."""
     from denoc.loops.base import base_parameters
-    from denoc.text.words import count_with_noun
 
     known = base_parameters(model)
     source = "by rules" if known.rules else "by the rank of the regressor"

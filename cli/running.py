@@ -10,6 +10,7 @@ import typer
 from denoc.cli import as_json as printed
 from denoc.cli import interrupts, said
 from denoc.cli.waiting import WRITING, Wait
+from denoc.text.words import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.cli.options import Files
@@ -127,7 +128,10 @@ def print_run(result: Result, files: list[Path]) -> None:
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
     if result.ended == record["expected"]:
         mark = "done"
-    typer.echo(f"{result.name}: {mark}, {record['rows']} rows computed in {record['seconds']:.2f} s" + _steps(record))
+    typer.echo(
+        f"{result.name}: {mark}, {count_with_noun(record['rows'], 'row')} computed in {record['seconds']:.2f} s"
+        + _steps(record)
+    )
     if record["reason"]:
         typer.echo(f"  {record['reason']}")
     forces = [column for column in result.columns if column.family == "force"]
@@ -142,7 +146,7 @@ def print_run(result: Result, files: list[Path]) -> None:
         who = f"{whose} " if whose else ""
         typer.echo(f"  t = {event['t']:.6f} s: {who}{event['event']}, then {event['then']}")
     if len(record["events"]) > 6:
-        typer.echo(f"  … and {len(record['events']) - 6} more events")
+        typer.echo(f"  … and {count_with_noun(len(record['events']) - 6, 'more event')}")
     for warning in record["warnings"]:
         if "\n" not in warning:  # warnings about the robot's file are printed before the run
             typer.echo(f"  warning: {warning}")
@@ -156,7 +160,8 @@ def _steps(record: dict[str, Any]) -> str:
     if not audit["steps"]:
         return ""
     each = f" of {float(solver['step']):.6g} s" if solver and solver["step"] is not None else ""
-    return f", {audit['steps']} steps{each}, {audit['evaluations']} evaluations"
+    steps, evaluations = count_with_noun(audit["steps"], "step"), count_with_noun(audit["evaluations"], "evaluation")
+    return f", {steps}{each}, {evaluations}"
 
 
 def path_from_here(path: Path) -> str:

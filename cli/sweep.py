@@ -12,6 +12,7 @@ import typer
 from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options, said
 from denoc.cli.waiting import WRITING, Wait
+from denoc.text.words import count_with_noun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,7 +178,7 @@ def _explain(name: str, it: Forecast, workers: int | None, on: str, folder: Path
         }
         printed.print_json_document(document)
         return
-    typer.echo(f"{name}: {it.runs} runs, {it.kept} of them kept already, {missing} to be computed")
+    typer.echo(f"{name}: {count_with_noun(it.runs, 'run')}, {it.kept} of them kept already, {missing} to be computed")
     where = {"threads": "threads of this process", "process": "processes", "dask": "workers of a Dask cluster"}[on]
     if missing:
         typer.echo(f"  about {duration_to_print(seconds)}, {1e3 * it.seconds:.3g} ms each, on {hands} {where}")
@@ -193,7 +194,7 @@ def _show(swept: Swept, files: list[Path]) -> None:
     table = swept.table
     failed = f", {swept.failed} failed" if swept.failed else ""
     mark = "NOT AS EXPECTED" if swept.missed else "done"
-    typer.echo(f"{swept.name}: {mark}, {len(table)} runs{failed}, {swept.computed} computed")
+    typer.echo(f"{swept.name}: {mark}, {count_with_noun(len(table), 'run')}{failed}, {swept.computed} computed")
     for sentence in swept.missed:
         typer.echo(f"  {sentence}")
     for reason, number in list(_reasons(swept).items())[:MOST_SHOWN]:

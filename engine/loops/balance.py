@@ -11,6 +11,7 @@ from ..dataclass import dataclass
 from ..errors import InputError, NumericalError
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
+from ..text.words import count_with_noun
 from . import effort
 from .branches import (
     Branches,
@@ -154,7 +155,7 @@ def enough_actuators_for_freedoms(balance: Balance) -> None:
         if not robot.tied:
             hint += "; without any `actuators` the forces of all joints are found"
         raise InputError(
-            f"{robot.name} has {freedoms} freedom{'s' * (freedoms != 1)} (idle spins not counted), of which its "
+            f"{robot.name} has {count_with_noun(freedoms, 'freedom')} (idle spins not counted), of which its "
             f"actuators move {freedoms - missing}",
             found=f"actuated: {', '.join(actuated_names(robot)) or 'nothing'}",
             allowed="as many actuators as freedoms, or more",

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..dataclass import dataclass
+from ..text.words import count_with_noun
 from .cuts import CutType
 from .joints import JointType
 from .placement import Factor, Placement
@@ -277,7 +278,7 @@ class Robot:
 
     def __repr__(self) -> str:
         counts = {"link": len(self.links), "speed": self.nv, "cut": len(self.loops), "coupling": len(self.couplings)}
-        parts = (f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count)
+        parts = (count_with_noun(count, what) for what, count in counts.items() if count)
         return f"Robot({self.name!r}: {', '.join(parts)})"
 
     def _repr_html_(self) -> str:

@@ -22,6 +22,7 @@ from ..robot.model import Robot
 from ..scenario.audit import EnergyBalance
 from ..scenario.replay import ENDING
 from ..scenario.stored import Stored
+from ..text.words import count_with_noun
 from .animate import (
     SCRIPTS,
     animation_coordinates,
@@ -54,7 +55,7 @@ def report_verdict(kept: Stored) -> ReportVerdict:
     record, audit = kept.record, kept.record.get("audit", {})
     grades, said = ["good"], []
     if record.get("ended") == record.get("expected"):
-        said.append(f"The run ended as expected, `{record.get('ended')}`, with {len(kept.t)} rows.")
+        said.append(f"The run ended as expected, `{record.get('ended')}`, with {count_with_noun(len(kept.t), 'row')}.")
     else:
         grades.append("bad")
         said.append(f"The run ended as `{record.get('ended')}`: {record.get('reason')}")

@@ -13,6 +13,7 @@ from ...dataclass import dataclass
 from ...parallel.cluster import Cluster
 from ...parallel.engines import Engine, echo_message_of_node
 from ...parallel.steps import Exchange
+from ...text.words import count_with_noun
 
 PINGS = 20
 LARGE = 500_000  # numbers of the message that measures bytes a second
@@ -69,12 +70,12 @@ class Forecast:
 
     def sentence(self) -> str:
         """The forecast in words."""
-        each = f"{self.messages} messages in {_count(self.exchanges, 'exchange')}"
+        each = f"{self.messages} messages in {count_with_noun(self.exchanges, 'exchange')}"
         price = f" of {1e3 * self.latency:.3g} ms" if self.latency is not None else ""
         if self.units is None:
             return f"each {self.unit} takes {each}{price}; how many {self.unit}s adaptive steps need isn't known before"
-        many = f"{_count(self.units, self.unit)} will take {self.units * self.messages} messages in "
-        many += f"{_count(self.units * self.exchanges, 'exchange')}{price}"
+        many = f"{count_with_noun(self.units, self.unit)} will take {self.units * self.messages} messages in "
+        many += f"{count_with_noun(self.units * self.exchanges, 'exchange')}{price}"
         return many if self.seconds is None else f"{many}, {_duration(self.seconds)} in all beside the nodes' work"
 
 
@@ -111,10 +112,6 @@ def ping_distribution_nodes(engine: Engine, nodes: int) -> tuple[float, float]:
         return latency, np.inf
     seconds = float(np.median([exchange(large) for _ in range(5)]))
     return latency, 2 * nodes * 8 * LARGE / max(seconds - latency, 1e-9)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def _duration(seconds: float) -> str:

@@ -12,6 +12,7 @@ from ...parallel.full import Full
 from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
 from ...scenario.plan import Plan
+from ...text.words import count_with_noun
 from .carry import carry_out_distributed_run
 from .costs import measured_distribution_cost, price_exchanges
 from .parts import (
@@ -41,7 +42,7 @@ def distribution_study(
     engine = Counting(distribution_engine(setting, nodes))
     workers = getattr(engine.engine, "workers", None)
     if workers is not None and len(workers) < nodes:
-        notes.append(f"{nodes} nodes on {len(workers)} worker{'s' * (len(workers) > 1)}")
+        notes.append(f"{nodes} nodes on {count_with_noun(len(workers), 'worker')}")
     try:
         prices = price_exchanges(engine.engine, nodes) if measured else None
         outcome = carry_out_distributed_run(make, plan, engine, setting, nodes, count, check, listener, prices)

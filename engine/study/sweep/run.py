@@ -21,6 +21,7 @@ from ...scenario.replay import tables_of_scenario as tables_of
 from ...scenario.run import opened_scenario as scenario_opened
 from ...scenario.run import prepare_scenario, robot_of_scenario
 from ...text.change import Change
+from ...text.words import count_with_noun
 from ..variations import Columns
 from . import engines, store
 from .design import Value
@@ -337,6 +338,6 @@ def missed_sweep_expectations(study: Study, made: Table) -> list[str]:
             these = np.flatnonzero(standing & (sign * values > sign * float(limit)))  # which isn't true of NaN
             if len(these):
                 worst = values[these].min() if word == "below" else values[these].max()
-                runs = f"{len(these)} run{'s' * (len(these) > 1)}"
+                runs = count_with_noun(len(these), "run")
                 found.append(f"{name} is {word} {limit.written} in {runs}, {worst:.6g} at worst")
     return found
