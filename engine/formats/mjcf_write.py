@@ -20,7 +20,7 @@ from ..robot.mesh_files import HERE
 from ..robot.model import Drive, Joint, Link, Robot, Shape
 from ..robot.orientation import rotation_of
 from ..robot.placement import Placement, zxz_turns
-from .mjcf_write_cuts import Parts
+from .mjcf_write_cuts import CutParts
 from .mjcf_write_ties import Ties, names_of_mjcf_joints
 from .report import CHANGED, DROPPED, Report
 from .written import quaternion_of_rotation, urdf_number_text, urdf_numbers_text
@@ -81,7 +81,7 @@ class _Writer:
         self._ends: dict[str, list[str]] = {}  # sites at which ties and actuators act, by link
         self._shown: set[str] = set()
         self._meshes: dict[tuple[str, tuple[float, ...]], str] = {}
-        self.parts = Parts(robot, self._placed)
+        self.parts = CutParts(robot, self._placed)
         self.ties = Ties(robot, self.report, self.parts, self.called)
         for link, name, placement in self.ties.sites():
             self._ends.setdefault(link, []).append(f"<site name={quoteattr(name)}{_frame(placement)}/>")

@@ -43,7 +43,7 @@ def cut_of_part(loop: Loop) -> str:
 
 
 @dataclass(frozen=True)
-class Part:
+class CutPart:
     """A part of a link on the joints of a cut: the cut, the body's name, its place in the first link, its joints."""
 
     loop: Loop
@@ -59,7 +59,7 @@ class Part:
         return self.loop.between[1] != "base"
 
 
-class Parts:
+class CutParts:
     """The parts of links that are bodies of their own, and what is left of the links."""
 
     def __init__(self, robot: Robot, poses: Callable[[str], Placement]):
@@ -68,7 +68,7 @@ class Parts:
         self.left = {link.name: link for link in robot.links}  # what links keep
         self.names: dict[str, str] = {}  # of the bodies, by cut
         taken = {"world", *self.left}
-        self.given: dict[str, list[Part]] = {}  # by the link on which they hang
+        self.given: dict[str, list[CutPart]] = {}  # by the link on which they hang
         # halves come first, so that points are taken from what is left
         for loop in sorted(robot.loops, key=lambda one: one.type.name != UNIVERSAL):
             if loop.type.name in WITH_PARTS:
@@ -80,7 +80,7 @@ class Parts:
                 part = self._turning(loop, name) if loop.type.name == UNIVERSAL else self._sliding(loop, name)
                 self.given.setdefault(loop.between[0], []).append(part)
 
-    def on(self, link: str) -> Iterator[Part]:
+    def on(self, link: str) -> Iterator[CutPart]:
         """The bodies that hang on a link, or on the ground."""
         return iter(self.given.get(link, ()))
 
@@ -98,7 +98,7 @@ class Parts:
 
     # ---- points that slide
 
-    def _sliding(self, loop: Loop, name: str) -> Part:
+    def _sliding(self, loop: Loop, name: str) -> CutPart:
         p, axes = self._seen(loop).origin, SLIDES[loop.type.name][0]
         words = []
         for k, axis in enumerate(axes):
@@ -107,7 +107,7 @@ class Parts:
             words.append(f"<joint {own}/>")
         placed = loop.first.shift(*(p[axis] * (axis in axes) for axis in (X, Y, Z)))
         start = tuple(p[axis] for axis in axes)
-        return Part(loop, name, self._point_of(loop), placed, tuple(words), start)
+        return CutPart(loop, name, self._point_of(loop), placed, tuple(words), start)
 
     def _point_of(self, loop: Loop) -> Link:
         """Some of the mass of a loop's second link at a point, which the link doesn't have any more."""
@@ -124,7 +124,7 @@ class Parts:
 
     # ---- halves that turn
 
-    def _turning(self, loop: Loop, name: str) -> Part:
+    def _turning(self, loop: Loop, name: str) -> CutPart:
         first, second = loop.between
         R = self._seen(loop).rotation()
         q = [math.atan2(R[2, 1], R[1, 1]), math.atan2(R[0, 2], R[0, 0])]
@@ -143,7 +143,7 @@ class Parts:
             half = self.left[second]
             (a, b, c), (d, e, f), (g, h, i) = (tuple(SHARE * x for x in row) for row in half.inertia)
             half = self.left[second] = replace(half, mass=SHARE * half.mass, inertia=((a, b, c), (d, e, f), (g, h, i)))
-        return Part(loop, name, half, placed, tuple(words), tuple(q))
+        return CutPart(loop, name, half, placed, tuple(words), tuple(q))
 
 
 def _without_mass_at(link: Link, point: np.ndarray) -> tuple[float, Link]:

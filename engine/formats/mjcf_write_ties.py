@@ -11,7 +11,7 @@ import numpy as np
 from ..robot.model import Actuator, Coupling, Effort, Joint, Loop, Robot, Wrench
 from ..robot.placement import Placement
 from .mjcf_tendons import BY_ITSELF
-from .mjcf_write_cuts import SLIDES, UNIVERSAL, WITH_PARTS, Parts, cut_of_part
+from .mjcf_write_cuts import SLIDES, UNIVERSAL, WITH_PARTS, CutParts, cut_of_part
 from .report import CHANGED, DROPPED, Report
 from .written import urdf_number_text, urdf_numbers_text
 
@@ -23,7 +23,7 @@ ARM = 0.1  # m, between the two points of an axis that coincide
 class Ties:
     """Writes ties, springs over joints and actuators as lines, and notes what is lost; tendons serve all of them."""
 
-    def __init__(self, robot: Robot, report: Report, parts: Parts, called: Mapping[str, str]):
+    def __init__(self, robot: Robot, report: Report, parts: CutParts, called: Mapping[str, str]):
         self.robot, self.report, self.parts, self.called = robot, report, parts, called
         self.names = {k: name for joint in robot.moving for k, name in names_of_mjcf_joints(joint)}  # by the place in q
         self.tendons: list[str] = []

@@ -31,8 +31,8 @@ def gathered_nodes(results: Sequence[Node]) -> list[Node]:
     results = with_one_constant_per_product(results)
     for _ in range(ROUNDS):
         better = list(results)
-        for look in (Sums.with_common_pairs, Sums.with_common_factors):
-            other = look(Sums(better))
+        for look in (ProgramSums.with_common_pairs, ProgramSums.with_common_factors):
+            other = look(ProgramSums(better))
             if _size(other) < _size(better):
                 better = other
         if _size(better) >= _size(results):
@@ -98,7 +98,7 @@ def _chain(node: Node, uses: Mapping[int, int]) -> tuple[float, Node, Node] | No
 # ---- sums
 
 
-class Sums:
+class ProgramSums:
     """All sums of a program, each with its addends; sums that only one other sum needs are part of that one."""
 
     def __init__(self, results: Sequence[Node]):
