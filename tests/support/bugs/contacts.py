@@ -199,4 +199,32 @@ CONTACTS = (
         "self.t[self.alive] = earlier",
         ("study/test_abreast.py::test_what_holds_a_joint_is_asked_behind_a_kink_of_a_law",),
     ),
+    Bug(
+        "what a commanded joint carries along sticks",
+        "engine/simulate/carried.py",
+        "return tuple(sorted(found & _led(system, there)[1] if left <= CLOSED else found))",
+        "return ()",
+        ("simulate/test_sticking_mechanisms.py::test_of_what_a_commanded_joint_carries_along_only_the_rest_sticks",),
+    ),
+    Bug(
+        "what a commanded joint carries along has no friction",
+        "engine/simulate/equations.py",
+        "elif k in system.ruled or k in system.carried:",
+        "elif k in system.ruled:",
+        ("simulate/test_sticking_mechanisms.py::test_what_a_commanded_joint_carries_along_rubs_and_knows_no_stops",),
+    ),
+    Bug(
+        "what a blow at the start takes is missed in all rows",
+        "engine/simulate/loop.py",
+        "y[-2:] = 0.0",
+        "y[-2:] = y[-2:]",
+        ("simulate/test_blows.py::test_a_blow_at_the_start_is_no_part_of_the_balance",),
+    ),
+    Bug(
+        "what a blow at the start takes is missed in all rows of runs side by side",
+        "engine/simulate/abreast.py",
+        "self.y[:, -2:] = 0.0",
+        "self.y[:, -2:] = self.y[:, -2:]",
+        ("simulate/test_blows.py::test_a_blow_at_the_start_is_no_part_of_the_balance",),
+    ),
 )
