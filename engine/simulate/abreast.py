@@ -136,6 +136,7 @@ class _Abreast:
         t, end = float(self.grid[0]), float(self.grid[-1])
         everyone = np.arange(len(self.y))
         self._settle(everyone, blows=True)
+        self.y[:, -2:] = 0.0  # a blow at the start is over before the first row
         self.states[:, 0], self.modes[:, 0], self.rows[:] = self.y, self.mode, 1
         for stop in sorted({float(x) for x in kinks if t < x < end} | {end}):
             pieces = self._pieces(t, stop)

@@ -243,3 +243,19 @@ def test_a_row_where_a_ramp_starts_is_before_the_blow(tmp_path, backend):
     jump = -I[1, 0] / I[1, 1] * after[f"{led}.qd"]
     assert after[f"{free}.qd"] - before[f"{free}.qd"] == pytest.approx(jump, abs=0.01)  # a tenth of a millisecond later
     assert found.audit["energy"] < 1e-8
+
+
+def test_a_blow_at_the_start_is_no_part_of_the_balance():
+    """What starts at its stop and moves outwards is stopped before the first row, alone and in an ensemble."""
+    links = [
+        {"name": x, "parent": "base", "mass": 2, "com": [0, 0, 0], "joint": {"type": "prismatic", "name": x, **more}}
+        for x, more in (("a", {"limits": [-1, 0]}), ("b", {}))
+    ]
+    robot = denoc.loads(yamls.dump({"name": "two", "convention": "frames", "gravity": [0, 0, 0], "links": links}))
+    scenario = {"task": "simulate", "time": {"end": 0.1, "step": 0.05}, "rates": {"a": 3.0, "b": 1.0}}
+    found = denoc.run(scenario, robot)
+    together = denoc.ensemble(scenario, [{"rates.b": x} for x in (1.0, 1.0)], robot)
+    for run in (found, *together):
+        assert (run.table["a.qd"] == 0.0).all()
+        assert run.table["energy.kinetic"] == pytest.approx(1.0)
+        assert run.audit["energy"] < 1e-12
