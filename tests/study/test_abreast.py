@@ -96,6 +96,17 @@ def test_what_holds_a_joint_is_asked_behind_a_kink_of_a_law(left):
         assert len(run.record["events"]) == (4 if lost else 0)
 
 
+def test_a_blow_at_the_start_is_no_part_of_the_balance_of_runs_side_by_side(left):
+    robot = denoc.loads(yamls.dump(KNOCKED))
+    each = [{"robot.links.b.joint.limits": [-1.0, 0.0], "rates.r": x} for x in (1.0, 3.0)]
+    start = {"task": "simulate", "time": {"end": 0.1}, "rates": {"s": 1.0}}
+    together, alone = compared(left, start, each, robot)
+    assert not alone
+    for run in together:
+        assert (run.table["r.qd"] == 0.0).all()
+        assert run.audit["energy"] < 1e-12
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", CASES)
 def test_modes_and_laws_go_side_by_side(left, what):

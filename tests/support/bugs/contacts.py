@@ -225,6 +225,6 @@ CONTACTS = (
         "engine/simulate/abreast.py",
         "self.y[:, -2:] = 0.0",
         "self.y[:, -2:] = self.y[:, -2:]",
-        ("simulate/test_blows.py::test_a_blow_at_the_start_is_no_part_of_the_balance",),
+        ("study/test_abreast.py::test_a_blow_at_the_start_is_no_part_of_the_balance_of_runs_side_by_side",),
     ),
 )
