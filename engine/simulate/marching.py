@@ -23,6 +23,7 @@ from .trace import Progress, Solver, Trace
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
 ROWS_CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
+COSTLIEST = 3  # times the evaluations of a usual step: none takes more
 FIRST_GROWTH, GROWTH = 30, 3  # of the steps to come beyond the first and beyond later ones, as far as can be foreseen
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
@@ -79,9 +80,10 @@ def marched_leg(
     stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])
     out = march.room(len(ahead))
     within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
-    wanted, slope, scheme = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
+    wanted, slope, loop = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
+    assert loop is not None
     history = stepper.history if isinstance(stepper, Scipy) else None
-    past = run.past(scheme, stepper.t) if scheme is not None else None
+    past = run.past(loop, stepper.t)
     march.begin(
         np.array(run.signals(within, recalls=False)),
         stepper.y,
@@ -101,7 +103,8 @@ def marched_leg(
     before, written, begun = trace.steps + stepper.accepted, 0, thread_time()
     while True:
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
-        status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
+        more = (solver.max_evaluations - run.evaluations - march.evaluations) / (COSTLIEST * loop.evaluations)
+        status = march.go(ahead, out, max(1, int(min(ATTEMPTS, left, more))))
         if past is not None:
             run.recall(past)
         if status == REACHED and march.control[T, 0] == march.control[T_END, 0] < end:

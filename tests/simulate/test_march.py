@@ -164,3 +164,14 @@ def test_a_free_fall_is_the_same_either_way(name, method):
     for column, values in plain.table.items():
         scale = energy if column.startswith("energy") else max(1.0, abs(values).max())
         assert abs(compiled.table[column] - values).max() <= 1e-6 * scale, column
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("method", ["rk45", "radau"])
+def test_a_run_of_too_many_evaluations_ends_within_few_steps(method, backend):
+    with using_backend(backend):
+        plan = prepare_scenario("stanford-fall")
+        found = carry_out_plan(replace(plan, solver=replace(plan.solver, method=method, max_evaluations=200)))
+    assert found.ended == "failed"
+    assert found.record["reason"].endswith("more than 200 evaluations of the equations of motion")
+    assert 200 < found.audit["evaluations"] < 225

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
+import yamls
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from denoc.study.run_blocks import blocks_of_variations
@@ -61,6 +62,49 @@ CASES = {
         {"stops slipping"},
     ),
 }
+
+
+KNOCKED = {
+    "name": "two",
+    "convention": "frames",
+    "gravity": [0, 0, 0],
+    "links": [
+        {
+            "name": name,
+            "joint": {"type": "prismatic", "name": joint, "axis": [1, 0, 0], **more},
+            "mass": 1,
+            "com": [0, 0, 0],
+        }
+        for name, joint, more in (("a", "s", {}), ("b", "r", {"friction": {"coulomb": 3}}))
+    ],
+}
+
+
+def test_what_holds_a_joint_is_asked_behind_a_kink_of_a_law(left):
+    """A cart starts and brakes at once; a block on it slips both times, if its friction is less than 25/6 N."""
+    brakes = {"law": "trapezoid", "to": 0.5, "delay": 0.1, "over": 0.8}
+    robot = denoc.loads(yamls.dump(KNOCKED))
+    each = [{"robot.links.b.joint.friction.coulomb": x} for x in (2.0, 3.0, 4.0, 4.5)]
+    together, alone = compared(
+        left, {"task": "simulate", "time": {"end": 1.2, "step": 0.05}, "motion": {"s": brakes}}, each, robot
+    )
+    assert not alone
+    for run, friction in zip(together, (2.0, 3.0, 4.0, 4.5)):
+        lost = max(25 / 6 - friction, 0.0)
+        away = -lost * 0.02 - (lost * 0.2) ** 2 / 2 / friction
+        assert run.table["r.q"][12] == pytest.approx(away, abs=1e-10)
+        assert len(run.record["events"]) == (4 if lost else 0)
+
+
+def test_a_blow_at_the_start_is_no_part_of_the_balance_of_runs_side_by_side(left):
+    robot = denoc.loads(yamls.dump(KNOCKED))
+    each = [{"robot.links.b.joint.limits": [-1.0, 0.0], "rates.r": x} for x in (1.0, 3.0)]
+    start = {"task": "simulate", "time": {"end": 0.1}, "rates": {"s": 1.0}}
+    together, alone = compared(left, start, each, robot)
+    assert not alone
+    for run in together:
+        assert (run.table["r.qd"] == 0.0).all()
+        assert run.audit["energy"] < 1e-12
 
 
 @pytest.mark.sampled(3)

@@ -252,8 +252,8 @@ COMPILED = (
     Bug(
         "events are looked for with the forces of the middle of a leg",
         ABREAST,
-        "now[:, timed] = self._signals(t)[:, timed]",
-        "now[:, timed] = self._signals(t)[:, timed] if not timed else now[:, timed]",
+        "now[:, timed] = self._signals(np.minimum(t, until))[:, timed]",
+        "now[:, timed] = self._signals(np.minimum(t, until))[:, timed] if not timed else now[:, timed]",
         ABREAST_TESTS,
     ),
     Bug(
