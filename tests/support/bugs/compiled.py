@@ -47,6 +47,13 @@ COMPILED = (
         LANES,
     ),
     Bug(
+        "fixed steps side by side are as long as they may be",
+        "engine/simulate/abreast.py",
+        "self.h[new] = np.fmin(longest, self.solver.step)",
+        "self.h[new] = longest",
+        ("study/test_abreast.py::test_fixed_steps_in_lanes_are_kutta_s",),
+    ),
+    Bug(
         "a step with an event has no stages for dense output",
         "engine/machine/jit/march.py",
         "DEMAND = -1",
@@ -252,8 +259,8 @@ COMPILED = (
     Bug(
         "events are looked for with the forces of the middle of a leg",
         ABREAST,
-        "now[:, timed] = self._signals(t)[:, timed]",
-        "now[:, timed] = self._signals(t)[:, timed] if not timed else now[:, timed]",
+        "now[:, timed] = self._signals(np.minimum(t, until))[:, timed]",
+        "now[:, timed] = self._signals(np.minimum(t, until))[:, timed] if not timed else now[:, timed]",
         ABREAST_TESTS,
     ),
     Bug(
@@ -327,11 +334,11 @@ COMPILED = (
         SHARED,
     ),
     Bug(
-        "steps of one length don't end on rows",
-        "engine/simulate/marching.py",
-        "stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])",
-        "stops = iter([end])",
-        ("simulate/test_march_modes.py::test_steps_of_one_length_are_in_the_loop",),
+        "steps without dense output don't end on rows",
+        "engine/machine/jit/march_dense.py",
+        "fcmp ult double {instant}, {end}",
+        "fcmp ugt double {instant}, {end}",
+        ("simulate/test_march.py::test_steps_end_on_the_rows_of_each_lane",),
     ),
     Bug(
         "instants of a path are closed at others",

@@ -228,4 +228,14 @@ FORMULAS = (
         "B.T @ P",
         REGULATOR[:1],
     ),
+    Bug(
+        "a root that is no number passes where it is multiplied by 0",
+        "engine/simulate/recorded.py",
+        '"rate": with_doubts(state_rates(system, now))',
+        '"rate": state_rates(system, now)',
+        (
+            "simulate/test_state_forces.py::test_what_is_no_number_ends_the_run_even_where_nothing_needs_it",
+            "simulate/test_state_forces.py::test_a_wrench_that_is_no_number_ends_the_run_though_it_moves_nothing",
+        ),
+    ),
 )
