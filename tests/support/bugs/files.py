@@ -13,6 +13,13 @@ FILES = (
     Bug("inches of 2.45 cm", UNITS, '"in": (127, 5e3, LENGTH)', '"in": (122.5, 5e3, LENGTH)', UNIT),
     Bug("rpm in turns per second", UNITS, '"rpm": (math.pi, 30, RATE)', '"rpm": (math.pi, 60, RATE)', UNIT),
     Bug(
+        "an unknown key is looked for in its own mapping alone",
+        "engine/text/fields.py",
+        "if homes:",
+        "if not cls.model_fields:",
+        ("cli/test_set.py::test_mistakes_are_told_with_the_setting",),
+    ),
+    Bug(
         "kilonewtons are newtons",
         UNITS,
         '"kN": (1e3, 1, FORCE)',

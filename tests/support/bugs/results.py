@@ -215,6 +215,13 @@ RESULTS = (
         ("scenario/test_audit.py::test_the_quadrature_on_coarse_rows_is_not_the_runs_fault",),
     ),
     Bug(
+        "a shorter step is advised, whatever the quadrature's part",
+        AUDIT,
+        "if self.quadrature >= DOUBTFUL * self.exchanged and",
+        "if self.quadrature and",
+        ("scenario/test_audit.py::test_no_shorter_step_is_advised_where_it_would_not_help",),
+    ),
+    Bug(
         "a robot at rest is in doubt",
         AUDIT,
         "np.where(finite, residual, np.nan), np.maximum(exchanged, floor)",
