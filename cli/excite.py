@@ -12,7 +12,10 @@ from denoc.cli import options
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from denoc.cli.study_shapes import Excited
+    from denoc.robot.model import Robot
 
 ROWS = 40  # in the shortest period
 
@@ -53,47 +56,50 @@ def excite_command(
         wait.now("searching")
         result = excited(model, period, fastest, harmonics=harmonics, seed=seed)
     t = np.linspace(0.0, period, ROWS * harmonics + 1)
-    q, qd, qdd = result.at(t)
-    parts = [("coordinates", q), ("speeds", qd)]
-    table = {
-        column: part[:, k]
-        for what, part in parts
-        for k, column in enumerate(options.column_names_to_print(model, what))
-    }
-    table |= {
-        column.replace(".qd", ".qdd"): qdd[:, k]
-        for k, column in enumerate(options.column_names_to_print(model, "speeds"))
-    }
     scenario = {
         "name": name,
         "robot": str(Path(robot).resolve()) if Path(robot).is_file() else robot,
         "task": "inverse",
         "time": {"end": period, "step": period / (ROWS * harmonics)},
-        "motion": {
-            joint.name: {
-                "law": "table",
-                "file": f"{name}-motion.csv",
-                "column": f"{joint.name}.{joint.type.coordinates[0]}",
-            }
-            for joint in model.moving
-        },
+        "motion": _laws(model, f"{name}-motion.csv"),
     }
     head = [f"A motion to identify {model.name} with, from `denoc excite`; log det {result.log_det:.6g}."]
-    files = {f"{name}-motion.csv": csv_text(t, table), f"{name}.yaml": yaml_text(scenario, head)}
+    files = {
+        f"{name}-motion.csv": csv_text(t, _columns(model, result.at(t))),
+        f"{name}.yaml": yaml_text(scenario, head),
+    }
     written = write_output_files(out / name, files, [f"{name}-motion"])
+    document: Excited = {
+        "robot": model.name,
+        "time": period,
+        "log_det": result.log_det,
+        "best_random": result.best_random,
+        "condition": result.condition,
+        "files": [str(file) for file in written],
+    }
     if as_json:
-        document: Excited = {
-            "robot": model.name,
-            "time": period,
-            "log_det": result.log_det,
-            "best_random": result.best_random,
-            "condition": result.condition,
-            "files": [str(file) for file in written],
-        }
         printed.print_json_document(document)
     elif not quiet:
-        typer.echo(
-            f"{name}: log det {result.log_det:.4g}; the best of 1000 motions at random: {result.best_random:.4g}"
-        )
+        best = f"the best of 1000 motions at random: {result.best_random:.4g}"
+        typer.echo(f"{name}: log det {result.log_det:.4g}; {best}")
         typer.echo(f"condition {result.condition:.3g}")
         typer.echo(f"{out / name}/: {', '.join(file.name for file in written)}")
+
+
+def _columns(model: Robot, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
+    """The columns of positions, speeds and accelerations, by name."""
+    coordinates, speeds = (options.column_names_to_print(model, what) for what in ("coordinates", "speeds"))
+    accelerations = [name.replace(".qd", ".qdd") for name in speeds]
+    return {
+        name: part[:, k]
+        for names, part in zip((coordinates, speeds, accelerations), motion)
+        for k, name in enumerate(names)
+    }
+
+
+def _laws(model: Robot, file: str) -> dict[str, dict[str, str]]:
+    """The laws that follow a table of these columns, by joint."""
+    return {
+        joint.name: {"law": "table", "file": file, "column": f"{joint.name}.{joint.type.coordinates[0]}"}
+        for joint in model.moving
+    }

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Linearized
     from denoc.robot.model import Robot
 
+    Regulated = tuple[np.ndarray, dict[str, dict[str, Any]]]  # gains, and the force laws that use them by joint
+
 
 def linearize_command(
     robot: options.Robot,
@@ -39,7 +41,6 @@ def linearize_command(
     import numpy as np
 
     from denoc import linearize as linearized
-    from denoc.text.writing import yaml_text
 
     model = options.robot_of_argument(robot, floating, loops)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
@@ -80,6 +81,15 @@ def linearize_command(
         return
     state = "an equilibrium" if linear["equilibrium"] else "not an equilibrium"
     typer.echo(f"{model.name}: {state}; x = [displacements, speeds] of {', '.join(names)}; u = {', '.join(inputs)}")
+    _show(linear, eigenvalues, regulated)
+
+
+def _show(linear: dict[str, Any], eigenvalues: np.ndarray, regulated: Regulated | None) -> None:
+    """Prints the matrices, their eigenvalues and the regulator."""
+    import numpy as np
+
+    from denoc.text.writing import yaml_text
+
     for name in ("A", "B"):
         typer.echo(f"\n{name}")
         options.print_matrix(linear[name])
@@ -99,9 +109,7 @@ def _show_eigenvalues(values: np.ndarray) -> None:
         typer.echo(f"  {x.real + 0.0:12.6g} {x.imag + 0.0:+12.6g}i")  # 0 has no sign
 
 
-def _regulated(
-    robot: Robot, linear: dict[str, Any], q: Sequence[float], text: str
-) -> tuple[np.ndarray, dict[str, dict[str, Any]]]:
+def _regulated(robot: Robot, linear: dict[str, Any], q: Sequence[float], text: str) -> Regulated:
     """The gains of the regulator with these weights, and the force laws that use them."""
     from denoc.errors import InputError
     from denoc.study.regulator import regulator_gains, regulator_weights, study_regulator_as_laws
