@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from .scene import Poses, Scene
-from .sketch.drawing import places_reached_in_sketch, sketch_figure
+from .sketch.drawing import LEGEND, WIDTH, places_reached_in_sketch, sketch_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RATE = 20  # pictures a second
 MOST = 200  # pictures of a film; a longer motion is shown faster
 DPI = 75
+OF_PAPERS, ACROSS = 150, 3  # dots an inch, and positions in a row
 Progress = Callable[[int, int], None]
 
 
@@ -89,16 +90,19 @@ def check_ffmpeg() -> str:
 
 
 def write_film_strip(path: Path, scene: Scene, poses: Poses, t: np.ndarray, count: int, report: Progress) -> None:
-    """Writes a PNG with `count` positions side by side, evenly over the time."""
+    """Writes a PNG with `count` positions side by side, evenly over the time; of a legend that all share, one a row."""
     from PIL import Image
 
     rows = [int(abs(t - time).argmin()) for time in np.linspace(t[0], t[-1], count)]
-    images = [_image(figure) for figure in _figures(scene, poses, t, rows, report)]
+    images = [_image(figure, OF_PAPERS) for figure in _figures(scene, poses, t, rows, report)]
     width, height = images[0].size
-    across = min(count, 3)
-    sheet = Image.new("RGB", (across * width, -(-count // across) * height), "white")
-    for k, image in enumerate(images):
-        sheet.paste(image, (k % across * width, k // across * height))
+    across = min(count, ACROSS)
+    first = round((WIDTH - LEGEND) * OF_PAPERS)  # of the legend's columns
+    legends = {image.crop((first, 0, width, height)).tobytes() for image in images}
+    pitch = first if len(legends) == 1 else width
+    sheet = Image.new("RGB", ((across - 1) * pitch + width, -(-count // across) * height), "white")
+    for k, image in enumerate(images):  # the next one lies over the legend
+        sheet.paste(image, (k % across * pitch, k // across * height))
     sheet.save(path, format="PNG")
 
 
@@ -111,11 +115,11 @@ def _figures(scene: Scene, poses: Poses, t: np.ndarray, rows: Sequence[int], rep
         yield sketch_figure(scene, shown, k, f"t = {t[row]:.3f} s", room=room)
 
 
-def _image(figure: Figure) -> Image:
+def _image(figure: Figure, dpi: int = DPI) -> Image:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
-    figure.set_dpi(DPI)
+    figure.set_dpi(dpi)
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())

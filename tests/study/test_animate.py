@@ -207,7 +207,7 @@ def test_films(tmp_path, monkeypatch, capsys):
     with Image.open(tmp_path / "short" / "short-animation.gif") as film_:
         assert film_.n_frames > 2
     with Image.open(tmp_path / "short" / "short-animation.png") as strip:
-        assert strip.width == 3 * round(9.6 * film.DPI)
+        assert strip.width == round((2 * (9.6 - 2.1) + 9.6) * film.OF_PAPERS)  # of three legends one
     monkeypatch.setattr(film.shutil, "which", lambda name: None)
     monkeypatch.setattr("sys.argv", ["denoc", "animate", str(tmp_path / "short"), "--mp4"])
     with pytest.raises(SystemExit) as leaving:
