@@ -29,8 +29,8 @@ class Partition:
 
     @property
     def independent(self) -> list[int]:
-        """The independent speeds, if N has unit rows."""
-        return [row.index(1.0) for row in self.N if row.count(0.0) == len(row) - 1]
+        """The independent speeds, as far as N has unit rows."""
+        return [row.index(1.0) for row in self.N if row.count(0.0) == len(row) - 1 and 1.0 in row]
 
     def basis(self, nv: int) -> np.ndarray:
         return np.array(self.N).reshape(-1, nv)

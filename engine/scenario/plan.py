@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..loops.constraints import Closure
 from ..loops.methods import METHODS
 from ..record.drawings import Drawing
 from ..robot.model import Robot
+from ..simulate.carried import carried_speeds
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.memory import joined_instants, memory_for_laws
@@ -94,6 +96,8 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     laws = _Laws(motions, forces.read_force_section(reading, motions), actuators.read_actuator_laws(reading))
     start, inputs = _start_with_inputs(reading, constraints, drives, asked, laws)
     system = _system(reading, constraints, inputs)
+    if system.switching and (carried := carried_speeds(system, start.q0)):
+        system = replace(system, carried=carried)
     if constraints is None:  # a mechanism's start has been compared with all that is given
         initial.refuse_contradictory_initial_entries(reading, inputs.prescribed)
     initial.refuse_start_beyond_stops(reading, system, start.q0)

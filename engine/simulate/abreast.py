@@ -17,7 +17,7 @@ from ..dataclass import dataclass
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
-from . import blows, modes, reasons, saturation
+from . import blows, modes, reasons
 from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings
 from .discrete import Discrete
@@ -29,7 +29,7 @@ from .runge_kutta import first_step_length
 from .settling import Found, settled_modes_of_runs, states_after_blows_of_runs
 from .settling_in_loops import settled_modes_of_mechanisms, states_of_mechanisms_after_blows
 from .shut import rested, shut_states
-from .signals import signal_rows
+from .signals import sides_of_kink, signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Equations, Starts
 from .trace import Solver
@@ -80,7 +80,7 @@ class Traces:
             earlier = patterns.mode(before, k) if before >= 0 else patterns.blank
             later = patterns.mode(after, k)
             if slot < 0:
-                events += saturation.saturation_events(patterns.run.system, earlier, later, t)
+                events += reasons.describe_kink(patterns.run.system, t, earlier, later)
             else:
                 events += reasons.describe_event(patterns.run, patterns.watches[before][slot], t, earlier, later)
         return events
@@ -113,7 +113,7 @@ class _Abreast:
         self.system, count = starts.run.system, len(starts.y)
         self.blank = replace(self.system, symbols=None)
         self.patterns = Patterns(starts.run, starts.limits, starts.discrete)
-        scheme = INTEGRATORS[solver.method].scheme
+        scheme = INTEGRATORS[solver.method].abreast
         assert scheme is not None, "these runs go by the compiled loop"
         self.scheme, self.P = scheme, np.array(scheme.P)
         self.rtol, self.atol = max(solver.rtol, LEAST_RTOL), max(solver.atol, LEAST_ATOL)
@@ -136,6 +136,7 @@ class _Abreast:
         t, end = float(self.grid[0]), float(self.grid[-1])
         everyone = np.arange(len(self.y))
         self._settle(everyone, blows=True)
+        self.y[:, -2:] = 0.0  # a blow at the start is over before the first row
         self.states[:, 0], self.modes[:, 0], self.rows[:] = self.y, self.mode, 1
         for stop in sorted({float(x) for x in kinks if t < x < end} | {end}):
             pieces = self._pieces(t, stop)
@@ -143,8 +144,10 @@ class _Abreast:
                 return None
             self._leg(t, stop, pieces)
             if stop < end:
-                if blows.prescribed_rates_jump(self.system, stop):
+                earlier, stop = sides_of_kink(stop, self.grid)
+                if blows.prescribed_rates_jump(self.system, earlier, stop):
                     return None
+                self.t[self.alive] = stop
                 self._settle(np.flatnonzero(self.alive))
             t = stop
         counts = self.steps, self.rejected, self.evaluations
@@ -166,7 +169,7 @@ class _Abreast:
     def _longest(self, t: np.ndarray, end: float) -> np.ndarray:
         """The longest steps that are allowed from these instants on."""
         longest = np.full(len(t), self.solver.max_step)
-        for begin, over, step in self.solver.paces:
+        for begin, over, step in () if self.scheme.fixed else self.solver.paces:
             if begin < end:
                 longest = np.where(over > t, np.minimum(longest, step), longest)
         return longest
@@ -229,11 +232,18 @@ class _Abreast:
             return march.rates(t + h, inputs, y + h[:, None] * f, pieces)[:, :n]
 
         f = march.rates(t, inputs, y, pieces)
-        scale, rest = self.atol + abs(y[:, :n]) * self.rtol, end - t
-        longest = np.minimum(rest, self._longest(t, end))
-        self.h[new] = first_step_length(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
         self.slope[new], self.fresh[new] = f, False
-        self.evaluations[new] += 2
+        self.evaluations[new] += 1
+        longest = self._longest(t, end)
+        if self.scheme.fixed:
+            assert self.solver.step is not None
+            self.h[new] = np.fmin(longest, self.solver.step)
+            return
+        stops = np.minimum(end, self.grid[self.rows[new]]) if self.scheme.lands else end
+        scale, rest = self.atol + abs(y[:, :n]) * self.rtol, stops - t
+        longest = np.minimum(rest, longest)
+        self.h[new] = first_step_length(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
+        self.evaluations[new] += 1
 
     def _take(self, march: March, these: np.ndarray, many: Many, control: np.ndarray) -> None:
         """Take over what the compiled loop has done."""
@@ -271,7 +281,7 @@ class _Abreast:
         many = Many(inputs, before[1], self.slope[these], self.states[these][:, 1:], pieces)
         control, stages = march.attempt(many, self.grid[1:].copy(), **self._control(these, end))
         accepted = control[ACCEPTED] == 1.0
-        places, quantities = np.array(self.patterns.places[regime]), self._quantities(regime, these, inputs)
+        places, quantities = np.array(self.patterns.places[regime]), self._quantities(regime, these, inputs, end)
         steps = Steps(before[0], control[T], before[1], many.y, stages, self.P, places, rules, quantities)
         at, watches = first_event_crossings(steps)
         states = steps.between(np.arange(len(these)), np.where(watches < 0, control[T], at))
@@ -295,14 +305,18 @@ class _Abreast:
         states[:, [self.system.place_of(k) for k in equations.discrete.fixed]] = 0.0
         self.y[these, :n] = states
 
-    def _quantities(self, regime: int, runs: np.ndarray, inputs: np.ndarray) -> Quantities:
-        """The quantities that watches of these runs read, which have these inputs but for what depends on time."""
+    def _quantities(self, regime: int, runs: np.ndarray, inputs: np.ndarray, end: float) -> Quantities:
+        """The quantities that watches of these runs read, which have these inputs but for what depends on time.
+
+        At the `end` of a leg laws have the side before a kink.
+        """
+        until = sides_of_kink(end, self.grid)[0] if end < self.grid[-1] else end
         timed = [] if self.system.inputs.timeless else self.starts.timed
 
         def quantities(these: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
             now = inputs[these]
             if timed:
-                now[:, timed] = self._signals(t)[:, timed]
+                now[:, timed] = self._signals(np.minimum(t, until))[:, timed]
             return self._said(regime, runs[these], now, y)["quantities"]
 
         return quantities
@@ -315,7 +329,7 @@ class _Abreast:
             watch = self.patterns.watches[mode][slot]
             if watch.what in ("stops slipping", modes.TURNS):
                 self._rest(these[rows], watch.speed)
-            elif watch.what == "breaks loose":
+            elif watch.what == modes.LOOSE:
                 loose[rows], direction[rows] = self.patterns.switching.index(watch.speed), watch.direction
         self._settle(these, loose, direction, blows=True)
         self._note(these, t, before, slots)
@@ -367,10 +381,9 @@ class _Abreast:
             getattr(self.contacts, name)[these] = values
         before = self.mode[these]
         self.mode[these] = self.patterns.numbered(contacts, self.regimes.now[these], t, now.y)
-        if loose is none and self.patterns.bounded:
-            # actuators reach or leave their limits without an event: at the start, or at a kink of a law
+        if loose is none:  # without an event: at the start, or at a kink of a law
             before = np.where(self.rows[these] > 0, before, -1)
-            new = before != self.mode[these]
+            new = (before != self.mode[these]) & ((before >= 0) | bool(self.patterns.bounded))
             self._note(these[new], self.t[these[new]], before[new], np.full(new.sum(), -1))
 
     def _renewed(self, these: np.ndarray, contacts: Contacts, q: np.ndarray) -> Contacts:

@@ -99,31 +99,29 @@ def _rates(system: System, t: float, response: Response, qd: np.ndarray) -> np.n
     return np.concatenate([rows, qd[response.fixed]])
 
 
-def state_after_rate_jump(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, list[str]]:
-    """The instant just behind t, the state there, and the names of joints and drives whose prescribed rates jump at t.
+def state_after_rate_jump(run: Runner, earlier: float, later: float, y: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """The state behind a kink, and the names of joints and drives whose prescribed rates jump there.
 
     A rate that jumps is a blow, by the same equations as at a stop; the drive exerts the impulse.
     """
     system = run.system
-    earlier, later = math.nextafter(t, -math.inf), math.nextafter(t, math.inf)
     names = _jumping(system, earlier, later)
     if not names:
-        return t, y, []
-    before = run.complete(t, y)[1]
+        return y, []
+    before = run.complete(later, y)[1]
     ahead = system.expanded(prescribed_motion_at(system, earlier), y.tolist())[1]
     for k in system.prescribed:
         before[k] = as_float(ahead[k])
-    y = state_after_blows(run, later, y, np.array(before))
-    return later, y, names
+    return state_after_blows(run, later, y, np.array(before)), names
 
 
-def prescribed_rates_jump(system: System, t: float) -> bool:
-    """Whether a prescribed rate jumps at t."""
-    return bool(_jumping(system, math.nextafter(t, -math.inf), math.nextafter(t, math.inf)))
+def prescribed_rates_jump(system: System, earlier: float, later: float) -> bool:
+    """Whether a prescribed rate jumps between two instants that are next to each other."""
+    return bool(_jumping(system, earlier, later))
 
 
 def _jumping(system: System, earlier: float, later: float) -> list[str]:
-    """Names of prescribed joints and drives whose rates differ between two adjacent instants."""
+    """Names of prescribed joints and drives whose rates differ between two instants next to each other."""
     names = []
     for one in system.inputs.prescribed:
         rates = [(np.array([float(x) for x in one.at(t)[1]])) for t in (earlier, later)]

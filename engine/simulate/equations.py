@@ -116,7 +116,7 @@ def friction_in_run(system: System, now: Situation, qd: Sequence[Scalar], model:
     for k, coulomb in zip(system.coulomb, model.coulomb):
         if system.smooth:
             forces[k] = smooth_dry_friction(coulomb, qd[k], system.smooth)
-        elif k in system.ruled:
+        elif k in system.ruled or k in system.carried:
             forces[k] = coulomb * sign(qd[k])
         else:
             forces[k] = coulomb * now.slip[k]

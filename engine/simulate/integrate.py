@@ -26,7 +26,7 @@ class Integrator:
     """An integrator of the table; `runge_kutta_integrator` makes one from a tableau.
 
     Where `dense` is False, steps end on the rows of the output. With a `scheme`, the whole time loop can run as
-    compiled code; those of implicit methods, and of steps with a fixed length, are for single runs only.
+    compiled code; those of implicit methods are for single runs only.
     """
 
     about: str
@@ -40,21 +40,26 @@ class Integrator:
     tableau: Tableau | None = None  # of an explicit method
 
     @property
+    def abreast(self) -> Scheme | None:
+        """What the compiled loop of many runs is made from, side by side."""
+        return self.scheme or self.fixed
+
+    @property
     def loop(self) -> Scheme | Implicit | None:
         """What the compiled loop of a single run is made from."""
-        return self.scheme or self.steps or self.fixed
+        return self.abreast or self.steps
 
 
 def runge_kutta_integrator(about: str, tableau: Tableau) -> Integrator:
     """The row of an explicit Runge-Kutta method, whose abilities follow from its coefficients.
 
-    The method is adaptive if it has an embedded solution. Then it can run in the compiled loop if it also has dense
-    output, and if the derivative at a step's end is both part of the error and the next step's first stage.
+    The method is adaptive if it has an embedded solution. Then it can run in the compiled loop if the derivative at a
+    step's end is both part of the error and the next step's first stage, or if it has no dense output of its own.
     """
     if tableau.E is None:
         make, fixed = partial(RungeKutta, tableau), integrator_scheme(tableau)
         return Integrator(about, False, tableau.P is not None, make, fixed=fixed, tableau=tableau)
-    compiled = tableau.ends_on_a_stage and tableau.P is not None
+    compiled = tableau.ends_on_a_stage or tableau.P is None
     return Integrator(
         about,
         True,

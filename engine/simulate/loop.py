@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing_inertia_message
 from . import coordinates, modes, reasons, saturation
-from .blows import state_after_blows, state_after_rate_jump
+from .blows import prescribed_rates_jump, state_after_blows, state_after_rate_jump
 from .discrete import Discrete
 from .events import Watch, first_event_crossing
 from .integrate import INTEGRATORS, stepper_of_integrator
@@ -19,6 +19,7 @@ from .passage import step_across_singular_position
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .scipy_stepper import Scipy
+from .signals import sides_of_kink
 from .singular import Singular
 from .stepper import Stepper
 from .sticking import settle_sticking_modes
@@ -53,10 +54,11 @@ def _run(
 ) -> None:
     """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
-    unsettled = run.discrete
+    unsettled, run.end = run.discrete, end
     run.begin(t, y)
     run.sample(t, y)
     y = settle_sticking_modes(run, t, state_after_blows(run, t, y))
+    y[-2:] = 0.0  # a blow at the start is over before the first row, of which energies are counted
     trace.events += saturation.saturation_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
     if idle := run.without_inertia(t, y):
@@ -64,20 +66,28 @@ def _run(
     ruled = {float(x) for x in kinks if grid[0] < x < end}
     while t < end and trace.ended == "done":
         # a new stepper after every event and every kink of a law: the derivative may jump there
-        t, y = _leg(run, t, y, min(x for x in ruled | {end} if x > t), grid, solver, tell, trace)
+        stop = min(x for x in ruled | {end} if x > t)
+        run.until = run.shown = math.inf
+        if stop in ruled:
+            run.until, behind = sides_of_kink(stop, grid)
+            run.shown = run.until if prescribed_rates_jump(run.system, run.until, behind) else math.inf
+        t, y = _leg(run, t, y, stop, grid, solver, tell, trace)
         if t in ruled and trace.ended == "done":
-            t, y = _kink(run, t, y, trace)
+            t, y = _kink(run, *sides_of_kink(t, grid), y, trace)
         elif t < end:
             ruled |= {*joined_instants((x for x in run.breaks_behind(t) if x < end), [*grid, *ruled])}
 
 
-def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
-    """The state behind a kink of a law: a rate that jumps is a blow, a force that jumps may break joints loose."""
-    before = run.discrete
-    t, y, names = state_after_rate_jump(run, t, y)
+def _kink(run: Runner, earlier: float, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
+    """The instant behind a kink of a law and the state there.
+
+    A rate that jumps is a blow, and a force that jumps may break joints loose.
+    """
+    before, run.until, run.shown = run.discrete, math.inf, math.inf
+    y, names = state_after_rate_jump(run, earlier, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
     y = settle_sticking_modes(run, t, y)
-    trace.events += saturation.saturation_events(run.system, before, run.discrete, t)
+    trace.events += reasons.describe_kink(run.system, t, before, run.discrete)
     return t, y
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dataclass import dataclass
-from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, T_END, TOO_SMALL, March, T
+from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from ..machine.jit.polynomials import SignalPieces
 from . import reasons
 from .events import Watch
@@ -23,6 +23,7 @@ from .trace import Progress, Solver, Trace
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
 ROWS_CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
+COSTLIEST = 3  # times the evaluations of a usual step: none takes more
 FIRST_GROWTH, GROWTH = 30, 3  # of the steps to come beyond the first and beyond later ones, as far as can be foreseen
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
@@ -42,10 +43,7 @@ def compiled_loop_for_leg(
 ) -> ReadyLoop | None:
     """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
     method = INTEGRATORS[solver.method]
-    lost = (
-        method.fixed is not None and run.system.inputs.memory is not None
-    )  # such steps leave nothing to be remembered
-    scheme = None if lost else method.loop
+    scheme = method.loop
     rules = run.rules(watched) if scheme is not None and run.marches else None
     run.alone = rules is None
     if scheme is None or rules is None:
@@ -109,13 +107,12 @@ def marched_leg(
     """Integrate the rest of a leg by compiled code, from where the stepper is; return the last instant and state."""
     march, first = ready.loop, len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
-    lands = INTEGRATORS[solver.method].fixed is not None  # then steps end on the rows, one after the other
-    stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])
     out = march.room(len(ahead))
     within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
-    wanted, slope, scheme = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
+    wanted, slope, loop = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
+    assert loop is not None
     history = stepper.history if isinstance(stepper, Scipy) else None
-    past = run.past(scheme, stepper.t) if scheme is not None else None
+    past = run.past(loop, stepper.t)
     march.begin(
         np.array(run.signals(within, recalls=False)),
         stepper.y,
@@ -127,7 +124,7 @@ def marched_leg(
         history,
         T=stepper.t,
         H=wanted,
-        T_END=next(stops),
+        T_END=end,
         RTOL=stepper.rtol,
         ATOL=float(np.min(stepper.atol)),
         MAX_STEP=stepper.max_step,
@@ -135,12 +132,10 @@ def marched_leg(
     before, written, begun = trace.steps + stepper.accepted, 0, thread_time()
     while True:
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
-        status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
+        more = (solver.max_evaluations - run.evaluations - march.evaluations) / (COSTLIEST * loop.evaluations)
+        status = march.go(ahead, out, max(1, int(min(ATTEMPTS, left, more))))
         if past is not None:
             run.recall(past)
-        if status == REACHED and march.control[T, 0] == march.control[T_END, 0] < end:
-            march.control[T_END] = next(stops)
-            continue
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
         closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
         trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)

@@ -21,6 +21,7 @@ from .sticking import (
 )
 from .system import System
 
+LOOSE = "breaks loose"
 TURNS = "turns back at its stop"
 TINY = 1e-8  # singular values, relative to the largest, that are taken for 0
 DEAD = 1e-5  # jumps of scaled speeds from which on there is a dead centre: a speed is 0 while the mechanism moves
@@ -81,7 +82,7 @@ class Supports:
 def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch:
     """The watch on the distance of a support from its bound (upper with direction −1, lower with 1)."""
     rule = Rule(direction, bound, share=2 * SLACK, floor=support_scale_of_sticking(supports.run.system, k, 0.0))
-    return watch_by_rule(lambda t, y: supports(t, y, k), ("support", k), rule, "breaks loose", k, direction)
+    return watch_by_rule(lambda t, y: supports(t, y, k), ("support", k), rule, LOOSE, k, direction)
 
 
 def _shared_margin(run: Runner, k: int) -> Watch:
@@ -92,8 +93,8 @@ def _shared_margin(run: Runner, k: int) -> Watch:
         return margin_of_shared_supports(run, run.discrete, run.evaluate(t, y))
 
     if run.discrete.sharing:
-        return watch_by_rule(margin, ("margin", k), rule, "breaks loose", k, 0.0)
-    return Watch(lambda t, y: rule(margin(t, y)), "breaks loose", k)
+        return watch_by_rule(margin, ("margin", k), rule, LOOSE, k, 0.0)
+    return Watch(lambda t, y: rule(margin(t, y)), LOOSE, k)
 
 
 def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
@@ -102,8 +103,8 @@ def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.
     if watch.what in ("stops slipping", TURNS):
         y = _brought_to_rest(run, t, y, k)
     y = state_after_blows(run, t, y)
-    y = settle_sticking_modes(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())
-    if watch.what == "breaks loose" and watch.direction:
+    y = settle_sticking_modes(run, t, y, loose=(k,) if watch.what == LOOSE else ())
+    if watch.what == LOOSE and watch.direction:
         if k in run.discrete.held:  # rounding must not hold a joint at its bound
             _let_go(run, t, y, k, watch.direction)
         for _ in system.switching:  # friction that is a little weaker may have held another one beyond its own

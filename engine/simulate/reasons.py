@@ -15,6 +15,7 @@ from .discrete import Discrete
 from .events import Watch
 from .runner import Runner
 from .stepper import NOT_FINITE
+from .system import System
 
 CHATTER = 300  # events within 1e-8 of the run that are too many
 AHEAD = 0.0, 1e-9, 1e-6  # seconds in which a law may have no force any more
@@ -62,12 +63,23 @@ def _moderate(rate: np.ndarray) -> bool:
     return bool((abs(rate) < ENORMOUS).all())
 
 
+def describe_kink(system: System, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
+    """What comes to joints and actuators where a force jumps, as the record has it."""
+    loose = (k for k in before.held if k not in after.held)
+    events = [_contact_event(system, k, t, modes.LOOSE, after) for k in loose]
+    return events + saturation.saturation_events(system, before, after, t)
+
+
+def _contact_event(system: System, k: int, t: float, what: str, after: Discrete) -> dict[str, Any]:
+    """An event of speed k, with the joint's mode after it."""
+    joint = next(joint for joint in system.robot.moving if k in joint.speeds)
+    then = {1.0: "moves up", -1.0: "moves down"}.get(after.slip.get(k, 0.0), "free")
+    return {"t": t, "joint": joint.name, "event": what, "then": "held" if k in after.held else then}
+
+
 def describe_event(run: Runner, watch: Watch, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
     """What an event is in the record, with the joint's mode after it; some events are nothing to a reader."""
     events = []
     if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in after.held:
-        joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
-        held, slip = watch.speed in after.held, after.slip.get(watch.speed, 0.0)
-        then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
-        events.append({"t": t, "joint": joint.name, "event": watch.what, "then": then})
+        events.append(_contact_event(run.system, watch.speed, t, watch.what, after))
     return events + saturation.saturation_events(run.system, before, after, t)

@@ -10,7 +10,7 @@ from ..dynamics.number_symbols import planted_bodies
 from ..dynamics.spatial import dot
 from ..loops.constraints import Closure
 from ..machine.program.dual import Dual, dual_derivative
-from ..machine.program.nodes import Node
+from ..machine.program.nodes import Node, with_doubts
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
 from .discrete import Discrete
@@ -52,7 +52,7 @@ def run_equations_outputs(
         *(now.support[k] for k in held_speeds_with_supports(system, discrete)),
         *([] if now.margin is None else [now.margin]),
     ]
-    return now, {"rate": state_rates(system, now), "row": row, **guard}
+    return now, {"rate": with_doubts(state_rates(system, now)), "row": row, **guard}
 
 
 def state_rate_tangents(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -27,6 +28,8 @@ from .system import System
 
 # another way to evaluate the equations from signals and state, at t or, if that is None, at many instants
 Solve = Callable[["Runner", Sequence[Scalar], Sequence[Scalar], float | None], Evaluation]
+
+SIZED = 65  # instants at which the sizes of signals are looked at
 
 
 class Runner:
@@ -59,6 +62,10 @@ class Runner:
         self._constant = system.inputs.timeless and system.inputs.memory is None  # the signals, in each mode
         self._last: tuple[Discrete | None, list[float]] = None, []  # constant signals and what they are those of
         self._pieces: dict[float, SignalPieces | None] = {}  # the signals of legs, by the legs' ends
+        self.end: float | None = None  # of the run, where that is known
+        self._largest: np.ndarray | None = None  # sizes of the signals up to there
+        # the last instant before the kink that ends the present leg; and the same if a prescribed rate jumps there
+        self.until = self.shown = math.inf
 
     @property
     def marches(self) -> bool:
@@ -92,11 +99,11 @@ class Runner:
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """The state at a step's end, or in a row, with its loops closed and Euler parameters of norm 1."""
-        return coordinates.settled_state(self.system, self.discrete, t, y)
+        return coordinates.settled_state(self.system, self.discrete, self.within(t), y)
 
     def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """The settled states of many rows."""
-        return coordinates.settled_states(self.system, self.discrete, times, states)
+        return coordinates.settled_states(self.system, self.discrete, np.minimum(times, self.until), states)
 
     def motion(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All coordinates, speeds and accelerations of the robot at t, where the state has the speeds of joints."""
@@ -195,6 +202,10 @@ class Runner:
         memory = self.system.inputs.memory
         return [] if memory is None else memory.breaks_behind(t)
 
+    def within(self, t: float) -> float:
+        """The instant at which laws are read for equations at t: a leg ends on the near side of a kink."""
+        return min(t, self.until)
+
     def signals(self, t: float, discrete: Discrete | None = None, *, recalls: bool = True) -> list[float]:
         """All signals at t, in the present discrete state or another one; `recalls` as for `signals_at`."""
         discrete = discrete or self.discrete
@@ -213,7 +224,7 @@ class Runner:
     def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
         """The rate of the state, for the integrator."""
         self.evaluations += 1
-        values, discrete = self.signals(t), self.discrete
+        values, discrete = self.signals(self.within(t)), self.discrete
         if discrete.passing:
             return np.array(
                 equations.state_rates(
@@ -251,7 +262,7 @@ class Runner:
 
         def slopes(t: float, y: np.ndarray) -> np.ndarray:
             try:
-                return self._compiled.slopes(self.discrete, self.signals(t), y)
+                return self._compiled.slopes(self.discrete, self.signals(self.within(t)), y)
             except (ZeroDivisionError, OverflowError):
                 return np.full((len(y), len(y)), np.nan)
 
@@ -265,7 +276,7 @@ class Runner:
         """The evaluation of the equations at one instant, in the present discrete state or another one."""
         self.evaluations += 1
         discrete = discrete or self.discrete
-        values = self.signals(t, discrete)
+        values = self.signals(self.within(t), discrete)
         single = self._compiled.single(discrete, len(values))
         result = single.groups(values, y[: self.system.measured]) if single is not None else None
         if result is not None:
@@ -274,7 +285,8 @@ class Runner:
 
     def supports(self, t: float, y: np.ndarray, discrete: Discrete) -> dict[int, float]:
         """The supports of the speeds that are held, or may be, by the time loop's code if it runs."""
-        found = self._compiled.supports(discrete, self.signals(t, discrete), y) if self._solve is None else None
+        values = self.signals(self.within(t), discrete)
+        found = self._compiled.supports(discrete, values, y) if self._solve is None else None
         if found is None:
             return {k: as_float(x) for k, x in self.evaluate(t, y, discrete).support.items()}
         self.evaluations += 1
@@ -282,7 +294,7 @@ class Runner:
 
     def accelerations(self, t: float, y: np.ndarray, discrete: Discrete) -> np.ndarray:
         """All accelerations, by the time loop's code if it runs."""
-        values, tree = self.signals(t, discrete), self._solve is None and discrete.partition is None
+        values, tree = self.signals(self.within(t), discrete), self._solve is None and discrete.partition is None
         rate = self._compiled.rate(discrete, values, y, alone=False) if tree else None
         if rate is None:
             return np.array(as_floats(self.evaluate(t, y, discrete).qdd))
@@ -344,8 +356,21 @@ class Runner:
             followed = bool(inputs.feedforward) and self.system.loops is not None
             ahead = partial(signal_rows, self.system, discrete=self.discrete, planned=self.planned, recalls=False)
             breaks = [*inputs.breaks, *(back for at in inputs.breaks for back in self.breaks_behind(at))]
-            self._pieces[end] = fitted_signal_pieces(ahead, t, end, breaks, longest, followed=followed)
+            sizes = self._sizes(t, ahead)
+            self._pieces[end] = fitted_signal_pieces(ahead, t, end, breaks, longest, followed=followed, sizes=sizes)
         return self._pieces[end]
+
+    def _sizes(self, t: float, ahead: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
+        """The sizes of signals from here to the end of a run whose legs are as short as dead times.
+
+        In a short leg, a motion that begins smoothly has no size beside its rounding errors.
+        """
+        if self.system.inputs.memory is None or self.end is None or self.system.planning:
+            return None
+        if self._largest is None:
+            largest = abs(ahead(np.linspace(t, self.end, SIZED))).max(axis=0)
+            self._largest = np.where(np.isfinite(largest), largest, 0.0)  # beside what is infinite, nothing has a size
+        return self._largest
 
     def rules(self, watched: Sequence[Watch]) -> list[tuple[float, ...]] | None:
         """The rules of watches as compiled code reads them; None where a watch has none."""

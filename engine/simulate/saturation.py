@@ -41,7 +41,7 @@ def discrete_state_with_saturation(run: Runner, t: float, y: np.ndarray) -> Disc
 
 def demanded_actuator_forces(run: Runner, t: float, y: np.ndarray) -> dict[int, float]:
     """The forces by the laws of all bounded actuators, whatever their limits, by their speeds."""
-    system = run.system
+    system, t = run.system, run.within(t)
     forces = _demanded(run, t, y, system.bounded)
     planned = [k for one in system.inputs.feedforward for k in one.joint.speeds if k in system.bounded]
     if planned:

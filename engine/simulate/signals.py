@@ -15,10 +15,20 @@ from ..machine.program.scalars import as_floats
 from .discrete import Discrete, discrete_partition
 from .inputs import Driven
 from .late import Seen, late_state, late_values
+from .memory import ROUNDING
 from .system import System, constraints_of_system
 
 Before = tuple[np.ndarray, list[Any]]  # what is remembered of an earlier instant, and the prescribed motions there
 Planned = Callable[[Any], Sequence[Any]]  # the forces of feedforward, for each speed, at one instant or at many
+
+
+def sides_of_kink(t: float, grid: np.ndarray) -> tuple[float, float]:
+    """Instants just before and just behind a kink of a law in a run over this grid.
+
+    They are so far apart that the law, whose own kink is at t but for rounding, is on one side and on the other.
+    """
+    near = ROUNDING * float(np.spacing(abs(grid).max()))
+    return t - near, t + near
 
 
 def signals_at(system: System, t: float, discrete: Discrete, planned: Planned, *, recalls: bool = True) -> list[float]:

@@ -46,7 +46,7 @@ def settle_sticking_modes(run: Runner, t: float, y: np.ndarray, *, loose: Collec
         return y
     q, qd = run.complete(t, y)
     ranges = {k: bounds for k in system.switching if (bounds := _range(system, q, qd, k)) is not None}
-    moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if k in system.switching and k not in ranges}
+    moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if system.switching.get(k) and k not in ranges}
     y = y.copy()
     for k in ranges:
         y[system.place_of(k)] = 0.0

@@ -61,6 +61,7 @@ class System:
     smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
     stops: bool = True  # limits of joints are stops
     tuned: bool = False  # gains of force laws are inputs of recorded equations
+    carried: tuple[int, ...] = ()  # speeds of joints that prescribed motions carry along (`carried.py`)
     planning: bool = False  # the equations find the forces of feedforward, of which signals give the planned motion
     # places in `regrouped` whose numbers differ from run to run, and are inputs of recorded equations; None: one run
     symbols: tuple[Path, ...] | None = None
@@ -153,14 +154,15 @@ class System:
         """The stops of each speed that has any."""
         if not self.stops:
             return {}
-        limited = (j for j in self.free if j.limits and j.speeds[0] not in self.commanded)
+        led = {*self.commanded, *self.carried}
+        limited = (j for j in self.free if j.limits and j.speeds[0] not in led)
         return {j.speeds[0]: Stop(j.coordinates[0], *(j.limits or (-math.inf, math.inf))) for j in limited}
 
     @cached_property
     def switching(self) -> dict[int, float]:
         """Speeds that may stick or come to a stop, with the dry friction that then holds them."""
-        rough = {} if self.smooth else self.coulomb
-        candidates = (k for k in self.state_speeds if k not in self.commanded and (k in rough or k in self.stopped))
+        rough, led = {} if self.smooth else self.coulomb, {*self.commanded, *self.carried}
+        candidates = (k for k in self.state_speeds if k not in led and (k in rough or k in self.stopped))
         return {k: rough.get(k, 0.0) for k in candidates}
 
     @cached_property
@@ -297,6 +299,8 @@ class System:
         )
         if self.planning:
             parts = (*parts, "planning")
+        if self.carried:
+            parts = (*parts, "carried", self.carried)
         if loops is None:
             return parts
         size = loops.length if self.method.scaled else None

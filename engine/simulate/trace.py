@@ -49,7 +49,7 @@ class Trace:
 
     def keep(self, run: Runner, t: float, y: np.ndarray) -> None:
         """Keeps a row, which is evaluated together with all others at the end."""
-        signals = run.signals(t)  # first, so that an interrupt here leaves all lists of one length
+        signals = run.signals(min(t, run.shown))  # first, so that an interrupt here leaves all lists of one length
         self.t.append(t)
         self.states.append(y)
         self.signals.append(signals)
@@ -58,7 +58,7 @@ class Trace:
     def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool = False) -> None:
         """Keep many rows that compiled code has left, whose loops it may have closed already."""
         settled = run.held_still(states) if closed else run.settled_rows(times, states)
-        signals = run.signal_rows(times).tolist()
+        signals = run.signal_rows(np.minimum(times, run.shown)).tolist()
         self.t += times.tolist()
         self.states += list(settled)
         self.signals += signals

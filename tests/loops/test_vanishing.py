@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.loops.partition import Partition
 from denoc.machine.jit import choice
 
 # a crank and a rocker, joined by a rod between two spherical joints; the rod lies askew in its own frame
@@ -93,3 +94,9 @@ def test_a_freedom_that_is_lost_later_is_refused_even_if_the_accelerations_are_s
                     call(robot, where, rest, rest)
         with pytest.raises(denoc.NumericalError, match=r"`(yaw|roll)` has nothing to accelerate"):
             denoc.linearize(robot, lost, tau=rest)
+
+
+def test_a_row_of_a_null_space_along_one_speed_may_be_turned_round():
+    """As that of a pendulum beside a loop may be, in a singular value decomposition."""
+    part = Partition((), (), ((0.0, -1.0, 0.0), (0.6, 0.0, 0.8), (0.0, 0.0, 1.0)), (), ())
+    assert part.independent == [2]

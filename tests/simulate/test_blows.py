@@ -5,6 +5,7 @@ import pytest
 
 import denoc
 import yamls
+from denoc.machine.jit.choice import using_backend
 
 METHODS = ["rk45", "rkck", "rk56", "rk4", "dop853", "radau", "bdf", "lsoda"]
 
@@ -223,3 +224,36 @@ def test_a_ramp_over_the_whole_run_gives_none(tmp_path):
     found = ramp(tmp_path, until=1.0)
     assert not found.record["events"]
     assert found.audit["energy"] < 1e-7
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_row_where_a_ramp_starts_is_before_the_blow(tmp_path, backend):
+    """Of a five-bar, one of whose drives begins at 0.05 s: the other independent speed jumps by Lagrange's equation."""
+    robot, (led, free) = denoc.load("five-bar"), ("J1^1", "J1^2")
+    start = float(robot.joint(led).initial[0])
+    (tmp_path / "ramp.csv").write_text(f"t,q\n0.05,{start}\n0.1,{start + 0.1}\n0.15,{start + 0.12}\n")
+    law = {"law": "table", "file": str(tmp_path / "ramp.csv"), "column": "q"}
+    scenario = {"robot": "five-bar", "task": "simulate", "time": {"end": 0.0501, "step": 0.05}, "motion": {led: law}}
+    with using_backend(backend):
+        found = denoc.run({**scenario, "solver": {"rtol": 1e-10}})
+    before, after = ({name: found.table[name][row] for name in found.table} for row in (1, 2))
+    assert before[f"{led}.qd"] == 0.0
+    assert after[f"{led}.qd"] == pytest.approx(2.8, abs=0.01)
+    I, _ = denoc.reduced(robot, np.array([before[f"{joint.name}.q"] for joint in robot.moving]), np.zeros(4))
+    jump = -I[1, 0] / I[1, 1] * after[f"{led}.qd"]
+    assert after[f"{free}.qd"] - before[f"{free}.qd"] == pytest.approx(jump, abs=0.01)  # a tenth of a millisecond later
+    assert found.audit["energy"] < 1e-8
+
+
+def test_a_blow_at_the_start_is_no_part_of_the_balance():
+    """What starts at its stop and moves outwards is stopped before the first row."""
+    links = [
+        {"name": x, "parent": "base", "mass": 2, "com": [0, 0, 0], "joint": {"type": "prismatic", "name": x, **more}}
+        for x, more in (("a", {"limits": [-1, 0]}), ("b", {}))
+    ]
+    robot = denoc.loads(yamls.dump({"name": "two", "convention": "frames", "gravity": [0, 0, 0], "links": links}))
+    scenario = {"task": "simulate", "time": {"end": 0.1, "step": 0.05}, "rates": {"a": 3.0, "b": 1.0}}
+    found = denoc.run(scenario, robot)
+    assert (found.table["a.qd"] == 0.0).all()
+    assert found.table["energy.kinetic"] == pytest.approx(1.0)
+    assert found.audit["energy"] < 1e-12

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.machine.jit.choice import using_backend
 
 G = 9.81
 
@@ -477,3 +478,51 @@ def test_no_joint_is_held_by_more_than_its_friction():
     assert (abs(friction) <= np.array(coulomb) * (1 + 1e-5)).all()
     slipping = abs(qd) > 1e-3
     assert friction[slipping] == pytest.approx((-np.sign(qd) * coulomb)[slipping], abs=1e-9)
+
+
+# ---- forces that jump
+
+
+TWO = """
+name: two
+convention: frames
+gravity: [0, 0, 0]
+links:
+  - {name: a, joint: {type: prismatic, name: s, axis: [1, 0, 0]}, mass: 1, com: [0, 0, 0]}
+  - {name: b, joint: {type: prismatic, name: r, axis: [1, 0, 0], friction: {coulomb: 3}}, mass: 1, com: [0, 0, 0]}
+"""
+STARTS_AND_BRAKES = {"law": "trapezoid", "to": 0.5, "delay": 0.1, "over": 0.8}
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("method", ["rk45", pytest.param("dop853", marks=pytest.mark.full), "radau"])
+def test_a_block_on_a_cart_slips_while_the_cart_starts_and_brakes(method, backend):
+    """The cart has 25/6 m/s² from 0.1 to 0.3 s, and the opposite from 0.7 to 0.9 s; friction gives the block 3."""
+    with using_backend(backend):
+        found = simulated(denoc.loads(TWO), 1, step=0.05, motion={"s": STARTS_AND_BRAKES}, solver={"method": method})
+    left, slower = 3 - 25 / 6, (3 - 25 / 6) * 0.2  # its acceleration on the cart, and its speed in the end
+    away, stopped = left * 0.2**2 / 2 - slower**2 / 6, 0.3 - slower / 3
+    events = [(one["t"], one["joint"], one["event"], one["then"]) for one in found.record["events"]]
+    assert [one[1:] for one in events] == [
+        ("r", "breaks loose", "moves down"), ("r", "stops slipping", "held"),
+        ("r", "breaks loose", "moves up"), ("r", "stops slipping", "held"),
+    ]  # fmt: skip
+    assert [one[0] for one in events] == pytest.approx([0.1, stopped, 0.7, stopped + 0.6], abs=1e-11)
+    assert found.table["r.q"][index(found, 0.5)] == pytest.approx(away, abs=1e-11)
+    assert found.table["r.q"][-1] == pytest.approx(0.0, abs=1e-11)
+    assert found.audit["rejected"] == 0  # the steps on either side see nothing of a jump
+    assert abs(found.audit["energy"]) < 1e-11
+
+
+# ---- smooth friction beside stops
+
+
+def test_smooth_friction_of_a_joint_with_stops_has_no_modes():
+    """A spring's block turns back again and again, whether it has stops in its way or not."""
+    block = {"friction": "{coulomb: 0.5}", "spring": "{stiffness: 200}", "actuated": "true"}
+    how = {"rates": {"x": 1.0}, "solver": {"friction": "smooth", "friction_rate": 0.1}}
+    free, limited = (simulated(slider(gravity=(0, 0, 0), **block, **more), 1, **how)
+                     for more in ({}, {"limits": [-9, 9]}))  # fmt: skip
+    assert (free.table["x.qd"] < -0.3).any()
+    assert limited.record["events"] == []
+    np.testing.assert_allclose(limited.table["x.q"], free.table["x.q"], atol=1e-12)

@@ -270,3 +270,33 @@ def test_mistakes_in_wrenches():
     ]:
         with pytest.raises(InputError, match=message):
             run("slider-crank", {}, wrenches=[{"link": "piston", "force": [law, 0, 0]}])
+
+
+NAMED = """
+{name: block, convention: frames, gravity: [0, 0, 0], links: [{name: b, joint: {type: prismatic, name: s, axis: [1, 0, 0]},
+ mass: 1, com: [0, 0, 0], points: {tip: [0, 0, 0]}}]}
+"""
+LOST = ("0*sqrt(0.5 - t)", "sqrt(0.5 - t) - sqrt(0.5 - t)", "b.tip.z*(0.5 - t)^1.5", "clip(sqrt(0.5 - t), -1, 1)")
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("formula", LOST)
+def test_what_is_no_number_ends_the_run_even_where_nothing_needs_it(formula, backend):
+    """A root of what is negative from 0.5 s on."""
+    with using_backend(backend):
+        found = denoc.run({**FALL, "time": {"end": 1}, "forces": {"s": expression(formula)}}, denoc.loads(NAMED))
+    assert found.ended == "failed"
+    assert "at t = 0.5 s: the derivative or the state is not a finite number" in found.record["reason"]
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_wrench_that_is_no_number_ends_the_run_though_it_moves_nothing(backend):
+    push = {"link": "b", "force": [0, 0, expression("1/(s.q - 0.2)")]}
+    with using_backend(backend):
+        start = {name: {**FALL, "initial": {"s": x}, "wrenches": [push]} for name, x in (("on", 0.2), ("off", 0.1))}
+        found = {name: denoc.run(scenario, denoc.loads(NAMED)).ended for name, scenario in start.items()}
+    assert found == {"on": "failed", "off": "done"}
+
+
+def expression(formula):
+    return {"law": "expression", "force": formula}

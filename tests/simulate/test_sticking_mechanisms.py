@@ -7,6 +7,7 @@ from scipy.optimize import linprog, minimize
 
 import denoc
 import yamls
+from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.equations import shared_friction
 from denoc.simulate.feedforward import runner_with_feedforward
@@ -245,3 +246,40 @@ def test_margin_is_how_far_all_supports_stay_from_their_bounds(name, shift):
         np.c_[A, np.zeros(len(A))], h, bounds=[(None, None)] * (n + 1),
     ).x[-1]  # fmt: skip
     assert sharing.margin(support) == pytest.approx(1.0 - least / limit, rel=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_what_a_commanded_joint_carries_along_rubs_and_knows_no_stops(backend):
+    """A slider-crank under computed torque, which starts from rest, needs what inverse dynamics says."""
+    document = yamls.load(denoc.load("slider-crank").document.text)
+    document["links"][2]["joint"] |= {"friction": {"coulomb": 2.0}, "limits": [0.35, 0.9]}
+    robot, motion = denoc.loads(yamls.dump(document)), {"crank": {"law": "cycloid", "to": "200 deg"}}
+    how = {"time": {"end": 0.5, "step": 0.02}, "initial": {"crank": 1.0}, "motion": motion}
+    with using_backend(backend):
+        law = {"crank": {"law": "computed-torque", "kp": 100, "kd": 20}}
+        found = denoc.run({"task": "simulate", **how, "forces": law, "solver": {"rtol": 1e-11}}, robot)
+        wanted = denoc.run({"task": "inverse", **how}, robot)
+    assert found.ended == "done"
+    assert found.record["events"] == []
+    turning = slice(1, -1)  # at rest, rounding says which way friction acts
+    assert np.ptp(found.table["piston.q"]) > 0.1 > found.table["piston.q"].min() - 0.25
+    np.testing.assert_allclose(found.table["crank.tau"][turning], wanted.table["crank.tau"][turning], atol=1e-6)
+
+
+def test_of_what_a_commanded_joint_carries_along_only_the_rest_sticks():
+    """A slider that is geared to a commanded one needs m a + F from it; a third one beside them rests on its friction."""
+    link = {"parent": "base", "mass": 1, "com": [0, 0, 0]}
+    slide = {"type": "prismatic", "axis": [1, 0, 0], "actuated": True}
+    rough = {**slide, "friction": {"coulomb": 0.5}}
+    links = [{**link, "name": x, "joint": {**(slide if x == "a" else rough), "name": x}} for x in "abc"]
+    del links[1]["joint"]["actuated"]
+    robot = {"name": "three", "convention": "frames", "gravity": [0, 0, 0], "links": links}
+    robot["couplings"] = [{"joint": "b", "to": "a", "ratio": 1.0}]
+    law = {"a": {"law": "computed-torque", "kp": 100, "kd": 20}, "c": {"law": "constant", "value": 0.4}}
+    motion = {"a": {"law": "cycloid", "to": 0.15}}
+    scenario = {"task": "simulate", "time": {"end": 0.3, "step": 0.05}, "motion": motion, "forces": law}
+    found = denoc.run({**scenario, "solver": {"rtol": 1e-11}}, denoc.loads(yamls.dump(robot)))
+    rate = 0.15 * 2 * np.pi / 0.3**2 * np.sin(2 * np.pi * found.t / 0.3)
+    np.testing.assert_allclose(found.table["a.tau"][1:-1], 2 * rate[1:-1] + 0.5, atol=1e-6)
+    assert (found.table["c.q"] == 0.0).all()
+    assert found.record["events"] == []

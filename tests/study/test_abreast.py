@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
+import yamls
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from denoc.study.run_blocks import blocks_of_variations
@@ -39,6 +40,11 @@ CASES = {
         rough(),
         {"stops slipping"},
     ),
+    "friction and stops by rk4, whose steps end on the rows": (
+        scenario(solver={"method": "rk4", "step": 0.01}),
+        rough(**STOPS, **{"rates.joint2": 4.0}),
+        {"stops slipping", "reaches its upper limit"},
+    ),
     "joints that stick at first": (
         scenario(forces={"joint1": {"law": "harmonic", "amplitude": 20, "frequency": 3}}),
         rough(**{"robot.links.link3.joint.friction.coulomb": 1.0, "rates.joint1": 0, "rates.joint3": 0}),
@@ -63,6 +69,49 @@ CASES = {
 }
 
 
+KNOCKED = {
+    "name": "two",
+    "convention": "frames",
+    "gravity": [0, 0, 0],
+    "links": [
+        {
+            "name": name,
+            "joint": {"type": "prismatic", "name": joint, "axis": [1, 0, 0], **more},
+            "mass": 1,
+            "com": [0, 0, 0],
+        }
+        for name, joint, more in (("a", "s", {}), ("b", "r", {"friction": {"coulomb": 3}}))
+    ],
+}
+
+
+def test_what_holds_a_joint_is_asked_behind_a_kink_of_a_law(left):
+    """A cart starts and brakes at once; a block on it slips both times, if its friction is less than 25/6 N."""
+    brakes = {"law": "trapezoid", "to": 0.5, "delay": 0.1, "over": 0.8}
+    robot = denoc.loads(yamls.dump(KNOCKED))
+    each = [{"robot.links.b.joint.friction.coulomb": x} for x in (2.0, 3.0, 4.0, 4.5)]
+    together, alone = compared(
+        left, {"task": "simulate", "time": {"end": 1.2, "step": 0.05}, "motion": {"s": brakes}}, each, robot
+    )
+    assert not alone
+    for run, friction in zip(together, (2.0, 3.0, 4.0, 4.5)):
+        lost = max(25 / 6 - friction, 0.0)
+        away = -lost * 0.02 - (lost * 0.2) ** 2 / 2 / friction
+        assert run.table["r.q"][12] == pytest.approx(away, abs=1e-10)
+        assert len(run.record["events"]) == (4 if lost else 0)
+
+
+def test_a_blow_at_the_start_is_no_part_of_the_balance_of_runs_side_by_side(left):
+    robot = denoc.loads(yamls.dump(KNOCKED))
+    each = [{"robot.links.b.joint.limits": [-1.0, 0.0], "rates.r": x} for x in (1.0, 3.0)]
+    start = {"task": "simulate", "time": {"end": 0.1}, "rates": {"s": 1.0}}
+    together, alone = compared(left, start, each, robot)
+    assert not alone
+    for run in together:
+        assert (run.table["r.qd"] == 0.0).all()
+        assert run.audit["energy"] < 1e-12
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", CASES)
 def test_modes_and_laws_go_side_by_side(left, what):
@@ -78,6 +127,31 @@ def test_joints_come_to_stops_side_by_side(left):
     assert not alone
     reached = {event for result in together for _, event, _ in happenings(result)}
     assert {"reaches its lower limit", "reaches its upper limit"} <= reached
+
+
+def test_fixed_steps_in_lanes_are_kutta_s(left):
+    """A pendulum by his formulas, with a step that is cut short before every row."""
+    rod = {"joint": {"type": "revolute", "name": "x", "axis": [0, 1, 0]}, "mass": 1.0, "com": [0.5, 0, 0]}
+    robot = {"name": "rod", "convention": "frames", "gravity": [0, 0, -9.81], "links": [{"name": "rod", **rod}]}
+    swing = {"task": "simulate", "time": {"end": 0.5, "step": 0.05}, "solver": {"method": "rk4", "step": 0.02}}
+    speeds = [0.5, 1.5, 3.0]
+    with using_backend("compiled"):
+        found = denoc.ensemble(swing, [{"rates.x": speed} for speed in speeds], denoc.loads(yamls.dump(robot)))
+    assert not left[0]
+    for one, speed in zip(found, speeds):
+        y = np.array([0.0, speed])
+        for row in range(11):
+            assert [one.table["x.q"][row], one.table["x.qd"][row]] == pytest.approx(y.tolist(), rel=1e-12, abs=1e-14)
+            for h in (0.02, 0.02, 0.01):
+                k1 = falling(y)
+                k2 = falling(y + h / 2 * k1)
+                k3 = falling(y + h / 2 * k2)
+                y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + falling(y + h * k3))
+
+
+def falling(y):
+    """A point mass at 0.5 m, whose joint turns about y, downwards from x."""
+    return np.array([y[1], 9.81 / 0.5 * np.cos(y[0])])
 
 
 LED = scenario(motion=dict.fromkeys(("joint1", "joint2", "joint3"), TO), forces={"all": {"law": "feedforward"}})

@@ -50,6 +50,11 @@ class Collocation:
         return ((0.0,) * len(self.weights[0]), *self.weights)
 
     @property
+    def lands(self) -> bool:
+        """Whether steps end on the output rows."""
+        return False
+
+    @property
     def evaluations(self) -> int:
         """Evaluations of a step, about."""
         return 2 * STAGES + 1

@@ -40,6 +40,11 @@ class Differences:
     rounds: int  # of Newton's method, at most
 
     @property
+    def lands(self) -> bool:
+        """Whether steps end on the output rows: they needn't, because dense output is as good as the steps."""
+        return False
+
+    @property
     def most(self) -> int:
         """The highest order."""
         return len(self.weights)

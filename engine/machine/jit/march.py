@@ -27,6 +27,7 @@ from .march_block import (
     FRESH,
     GOING,
     GUARDED,
+    LANDING,
     OPEN,
     PAUSED,
     REACHED,
@@ -178,7 +179,8 @@ class March:
     @property
     def ahead(self) -> float:
         """The end of that step."""
-        return float(min(self.control[T, 0] + self.control[H, 0], self.control[T_END, 0]))
+        ends = self.control[LANDING if self._scheme.lands else T_END, 0]
+        return float(min(self.control[T, 0] + self.control[H, 0], ends))
 
     @property
     def evaluations(self) -> int:

@@ -23,8 +23,9 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     GUARD,
     DENSE,
     OPEN,
+    LANDING,  # the instant beyond which a step may not go: the next output row's, where steps land on these
     ROWS,
-) = range(20)
+) = range(21)
 # the rows behind these in the block of an implicit method, which has a single lane
 (
     LAST,  # length of the last step, 0 before the first

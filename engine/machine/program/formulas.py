@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from ...dataclass import dataclass
 from ...text.formula_tree import Formula, Lookup, Named, Number
+from .nodes import CONSTANT, Node
 from .scalars import Scalar, cosine_sine, floor, sign, smaller, square_root
 
 
@@ -67,7 +68,7 @@ def larger(a: Scalar, b: Scalar) -> Scalar:
 
 def root(x: Scalar) -> Scalar:
     """The square root, which is no number for negative ones."""
-    return float("nan") if isinstance(x, float | int) and x < 0 else square_root(x)
+    return float("nan") if isinstance(x, float | int) and x < 0 else _doubted(square_root(x))
 
 
 def power(x: Scalar, exponent: float) -> Scalar:
@@ -90,7 +91,17 @@ def quotient(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(b, float | int) and b == 0:
         signed = math.copysign(math.inf, b)
         return a * signed if not isinstance(a, float | int) else math.copysign(signed, a * b) if a else math.nan
-    return a / b
+    result = a / b
+    if isinstance(result, Node) and result.op == CONSTANT:
+        _doubted(1.0 / b)
+    return _doubted(result)
+
+
+def _doubted(x: Scalar) -> Scalar:
+    """The same scalar, of which a recording notes that it may be no finite number."""
+    if isinstance(x, Node):
+        x.graph.doubted.append(x)
+    return x
 
 
 def tangent(x: Scalar) -> Scalar:

@@ -7,7 +7,7 @@ that no result needs are left out, so a robot's zeros cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 CONSTANT, INPUT = "const", "input"
@@ -83,6 +83,7 @@ class Graph:
         self._known: dict[tuple[str, int, int, Any], Node] = {}
         self._circular: dict[int, tuple[Node, Node]] = {}
         self.nodes: list[Node] = []
+        self.doubted: list[Node] = []  # roots and quotients of formulas, which may be no finite numbers
 
     def _make(self, op: str, a: Node | None = None, b: Node | None = None, value: Any = None) -> Node:
         key = (op, a.id if a is not None else -1, b.id if b is not None else -1, value)
@@ -223,7 +224,7 @@ class Graph:
 
     def sign(self, a: Node) -> Node:
         if a.op == CONSTANT:
-            return self.node((a.value > 0) - (a.value < 0))
+            return self.node((a.value > 0) - (a.value < 0) if a.value == a.value else a.value)
         if a.op == NEGATE:
             return self.negate(self.sign(a.a))  # type: ignore[arg-type]
         return self._make(SIGN, a)
@@ -245,6 +246,22 @@ class Graph:
     @staticmethod
     def _ordered(a: Node, b: Node) -> tuple[Node, Node]:
         return (a, b) if a.id <= b.id else (b, a)
+
+
+def with_doubts(results: Sequence[Any]) -> list[Any]:
+    """These results, the first of which is no number where anything doubted isn't finite that all of them leave out.
+
+    What is multiplied by 0, or taken off itself, is left out of a recording; on numbers it would be NaN.
+    """
+    nodes, made = [x for x in results if type(x) is Node], list(results)
+    if not nodes or not nodes[0].graph.doubted:
+        return made
+    needed = {node.id for node in live_nodes(nodes)}
+    for x in nodes[0].graph.doubted:
+        if x.id not in needed:
+            made[0] = made[0] + (0.5 + 0.5 * (x / (x * x + 1.0))).floor()  # 0, or NaN
+            needed.add(x.id)
+    return made
 
 
 def folded(x: Any) -> Any:

@@ -48,6 +48,13 @@ COMPILED = (
         LANES,
     ),
     Bug(
+        "fixed steps side by side are as long as they may be",
+        "engine/simulate/abreast.py",
+        "self.h[new] = np.fmin(longest, self.solver.step)",
+        "self.h[new] = longest",
+        ("study/test_abreast.py::test_fixed_steps_in_lanes_are_kutta_s",),
+    ),
+    Bug(
         "a step with an event has no stages for dense output",
         "engine/machine/jit/march.py",
         "DEMAND = -1",
@@ -176,8 +183,8 @@ COMPILED = (
     Bug(
         "a loop over bodies holds nothing",
         "engine/dynamics/body_kinds.py",
-        'holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}',
-        'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if kind.held[k]}',
+        'holds = {k: step.take("hold", k) for k in range(n) if traits.held[k]}',
+        'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if traits.held[k]}',
         ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
     ),
     Bug(
@@ -302,8 +309,8 @@ COMPILED = (
     Bug(
         "events are looked for with the forces of the middle of a leg",
         ABREAST,
-        "now[:, timed] = self._signals(t)[:, timed]",
-        "now[:, timed] = self._signals(t)[:, timed] if not timed else now[:, timed]",
+        "now[:, timed] = self._signals(np.minimum(t, until))[:, timed]",
+        "now[:, timed] = self._signals(np.minimum(t, until))[:, timed] if not timed else now[:, timed]",
         ABREAST_TESTS,
     ),
     Bug(
@@ -377,11 +384,11 @@ COMPILED = (
         SHARED,
     ),
     Bug(
-        "steps of one length don't end on rows",
-        "engine/simulate/marching.py",
-        "stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])",
-        "stops = iter([end])",
-        ("simulate/test_march_modes.py::test_steps_of_one_length_are_in_the_loop",),
+        "steps without dense output don't end on rows",
+        "engine/machine/jit/march_dense.py",
+        "fcmp ult double {instant}, {end}",
+        "fcmp ugt double {instant}, {end}",
+        ("simulate/test_march.py::test_steps_end_on_the_rows_of_each_lane",),
     ),
     Bug(
         "instants of a path are closed at others",
@@ -522,6 +529,27 @@ COMPILED = (
         "cuts = [rows * k // parts // width * width for k in range(parts)] + [rows]",
         "cuts = [rows * k // parts for k in range(parts)] + [rows - width]",
         ("machine/test_batches.py::test_any_number_of_processors_gives_the_same_bits",),
+    ),
+    Bug(
+        "the last rows of a shared batch are left out",
+        "engine/machine/jit/crew.py",
+        "%behind = select i1 %is_last, i64 %rows, i64 %behind.whole",
+        "%behind = select i1 %is_last, i64 %behind.whole, i64 %behind.whole",
+        ("machine/test_crew.py::test_any_number_of_helpers_gives_the_same_bits",),
+    ),
+    Bug(
+        "the caller doesn't wait for those who help",
+        "engine/machine/jit/crew.py",
+        "%is_done = icmp eq i64 %done, %parts",
+        "%is_done = icmp ule i64 %done, %parts",
+        ("machine/test_crew.py::test_all_rows_are_done_once_before_the_caller_goes_on",),
+    ),
+    Bug(
+        "a bad sample of a batch is passed over",
+        "engine/machine/jit/builtin_batch.py",
+        "store atomic i64 1, ptr %bad.at",
+        "store atomic i64 0, ptr %bad.at",
+        ("machine/test_crew.py::test_a_bad_sample_is_found_in_any_part",),
     ),
     Bug(
         "sines reduced by a π of too few digits",

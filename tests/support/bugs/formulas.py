@@ -144,6 +144,13 @@ FORMULAS = (
         ("simulate/test_laws_compiled.py::test_a_law_is_in_the_loop",),
     ),
     Bug(
+        "legs as short as dead times have no size but their own",
+        "engine/simulate/runner.py",
+        "sizes = self._sizes(t, ahead)",
+        "sizes = None",
+        ("simulate/test_dead_time.py::test_along_a_motion_that_begins_smoothly_no_step_is_python_s",),
+    ),
+    Bug(
         "compiled loops look back on the step before",
         "engine/machine/jit/march_past.py",
         'value = block.call("fma", value, x, of.get(base, str(p)))',
@@ -220,5 +227,15 @@ FORMULAS = (
         "np.linalg.solve(R, B.T @ P)",
         "B.T @ P",
         REGULATOR[:1],
+    ),
+    Bug(
+        "a root that is no number passes where it is multiplied by 0",
+        "engine/simulate/recorded.py",
+        '"rate": with_doubts(state_rates(system, now))',
+        '"rate": state_rates(system, now)',
+        (
+            "simulate/test_state_forces.py::test_what_is_no_number_ends_the_run_even_where_nothing_needs_it",
+            "simulate/test_state_forces.py::test_a_wrench_that_is_no_number_ends_the_run_though_it_moves_nothing",
+        ),
     ),
 )

@@ -349,4 +349,11 @@ RUNS = (
         "24086 / 84065",
         ("simulate/test_tableau.py::test_order_is_as_declared_and_no_higher",),
     ),
+    Bug(
+        "the compiled loop looks seldom at how many evaluations a run may take",
+        "engine/simulate/marching.py",
+        "int(min(ATTEMPTS, left, more))",
+        "int(min(ATTEMPTS, left))",
+        ("simulate/test_march.py::test_a_run_of_too_many_evaluations_ends_within_few_steps",),
+    ),
 )
