@@ -38,6 +38,7 @@ from .recorded import (
     time_loop_program,
     width_of_holding_quantities,
 )
+from .stepper import Fun
 from .system import Model, System
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
@@ -87,6 +88,19 @@ class Compiled:
             if single is not None:
                 self._alone = discrete, choice.present_backend_choice(), single
         return single(signals, y[: self._system.measured]) if single is not None else None
+
+    def quick_rate(self, discrete: Discrete, signals: Sequence[float], otherwise: Fun) -> Fun:
+        """The rate under constant signals, by the code that evaluations go on by; `otherwise` where there is none."""
+        here, way, single = self._alone
+        if single is None or here is not discrete or way is not choice.present_backend_choice():
+            return otherwise
+        quick, values, n = single.quick, np.array(signals, dtype=float), self._system.measured
+
+        def rate(t: float, y: np.ndarray) -> np.ndarray:
+            found = quick(values, y[:n])
+            return otherwise(t, y) if found is None else found
+
+        return rate
 
     def supports(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> dict[int, float] | None:
         """The supports of held speeds by the code of the time loop; None where no loop runs that finds them all."""

@@ -13,7 +13,7 @@ from .blows import prescribed_rates_jump, state_after_blows, state_after_rate_ju
 from .discrete import Discrete
 from .events import Watch, first_event_crossing
 from .integrate import INTEGRATORS, stepper_of_integrator
-from .marching import TOO_MANY, TOO_OFTEN, compiled_loop_for_leg, marched_leg
+from .marching import compiled_loop_for_leg, limit_exceeded, marched_leg, strided_leg, strides_in_leg
 from .memory import joined_instants
 from .passage import step_across_singular_position
 from .runge_kutta import RungeKutta
@@ -124,6 +124,10 @@ def _leg(
             stepper.h, stepper.t_end = wanted, bound()
             if isinstance(stepper, Scipy):
                 stepper.history = march.loop.history
+        if strides_in_leg(run, stepper, watched, guard):
+            assert isinstance(stepper, Scipy)
+            t, y = strided_leg(run, stepper, end, grid, solver, tell, trace)
+            break
         if run.system.inputs.sampled:
             run.sample(stepper.t, stepper.y)
             stepper.renew()
@@ -153,12 +157,7 @@ def _leg(
 
 def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:
     """Takes a step; returns the reason if it fails or exceeds a limit of the solver, else an empty string."""
-    failure = stepper.step()
-    if not failure and trace.steps + stepper.accepted > solver.max_steps:
-        failure = TOO_MANY.format(solver.max_steps)
-    if not failure and run.evaluations > solver.max_evaluations:
-        failure = TOO_OFTEN.format(solver.max_evaluations)
-    return failure
+    return stepper.step() or limit_exceeded(run, stepper, solver, trace)
 
 
 def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trace: Trace) -> None:

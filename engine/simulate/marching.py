@@ -60,6 +60,40 @@ def compiled_loop_for_leg(
     return ReadyLoop(loop, pieces, rules) if loop is not None and pieces is not None else None
 
 
+def strides_in_leg(run: Runner, stepper: Stepper, watched: Sequence[Watch], guard: Any) -> bool:
+    """Whether the rest of a leg can go on without a look at every step."""
+    return isinstance(stepper, Scipy) and stepper.strides and not watched and guard is None and run.unattended
+
+
+def strided_leg(
+    run: Runner, stepper: Scipy, end: float, grid: np.ndarray, solver: Solver, tell: Progress, trace: Trace
+) -> tuple[float, np.ndarray]:
+    """Integrate the rest of a leg from row to row, without a look at every step; the last instant and state."""
+    ahead = grid[len(trace.t) :]
+    stepper.t_end = end
+    for at in (*ahead[ahead < end].tolist(), end):
+        while stepper.t < at and trace.ended == "done":
+            counted = run.evaluations - stepper.evaluations
+            failure = stepper.stride(at, run.quick_derivative)
+            run.evaluations = counted + stepper.evaluations
+            if failure := failure or limit_exceeded(run, stepper, solver, trace):
+                why = reasons.reason_why_integration_failed(run, stepper.t, stepper.y, failure)
+                trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
+            tell(stepper.t)
+        if trace.ended == "done" and at in ahead:
+            trace.keep(run, at, stepper.y)
+    return stepper.t, stepper.y
+
+
+def limit_exceeded(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:
+    """The limit of the solver that the run has exceeded, or nothing."""
+    if trace.steps + stepper.accepted > solver.max_steps:
+        return TOO_MANY.format(solver.max_steps)
+    if run.evaluations > solver.max_evaluations:
+        return TOO_OFTEN.format(solver.max_evaluations)
+    return ""
+
+
 def marched_leg(
     ready: ReadyLoop,
     run: Runner,

@@ -23,7 +23,7 @@ from .equations import Evaluation
 from .events import Event, Watch
 from .recorded import place_of_watched_quantity, width_of_watched_quantities
 from .signals import Planned, late_signal_columns, prescribed_motion_at, signal_rows, signals_at
-from .stepper import Stepper
+from .stepper import Fun, Stepper
 from .system import System
 
 # another way to evaluate the equations from signals and state, at t or, if that is None, at many instants
@@ -238,6 +238,21 @@ class Runner:
         if rate is not None:
             return rate
         return np.array(equations.state_rates(self.system, self._plain(values, y, discrete)), dtype=float)
+
+    def quick_derivative(self, otherwise: Fun) -> Fun:
+        """The rate of the state as a function that is quicker and doesn't count, `otherwise` where there is none.
+
+        It holds as long as the discrete state does.
+        """
+        if not self._constant or self._solve is not None or self.discrete.passing:
+            return otherwise
+        return self._compiled.quick_rate(self.discrete, self.signals(0.0), otherwise)
+
+    @property
+    def unattended(self) -> bool:
+        """Whether nothing reads or changes the state at the ends of steps, besides watches."""
+        system = self.system
+        return not (system.inputs.sampled or system.inputs.memory or system.loops or system.units)
 
     @property
     def slopes(self) -> Callable[[float, np.ndarray], np.ndarray] | None:

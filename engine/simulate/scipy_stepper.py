@@ -26,7 +26,7 @@ class Scipy:
 
     ONE_STEP = ("RK45", "DOP853", "Radau")  # each step depends on (t, y, f) alone; in the others, on a history
     IMPLICIT = ("Radau", "BDF")  # which solve linear equations
-    SHIFTED = 10.0  # tolerances by which a state may be changed without losing its history
+    SHIFTED = 1000.0  # tolerances by which a state may be changed without losing its history
     CARRIED = 1e100  # absolute tolerance of quadratures, so large that their errors never matter
 
     def __init__(
@@ -61,6 +61,7 @@ class Scipy:
         self.evaluations = self.accepted = self.rejected = 0
         self.finite = True  # whether all derivatives of the current step are
         self.failure = self.gave_up = ""
+        self.state = 0  # LSODA's own, after its last call
         self.h = 0.0  # the wanted length of the first step; 0: chosen when `t_end` is final
         self.f: np.ndarray | None = None  # the derivative at the start, where it is known
         self._history: History | None = None  # that of `BDF`, before there is a solver
@@ -145,9 +146,9 @@ class Scipy:
             self.solver.y, self.solver.f = y, self._derivative(self.t, y)
             return
         self.between(self.t)  # makes the curve before its history changes
-        # A multistep method that starts again starts at order 1. A change that isn't far beyond the tolerance, such as
-        # a renormalised quaternion or a loop that is closed, doesn't justify that: the whole history is shifted by
-        # it, which keeps all differences.
+        # A multistep method that starts again starts at order 1. A change such as a renormalised quaternion, or loops
+        # that are closed, doesn't justify that: the whole history is shifted by it, which keeps all differences. Near
+        # singular positions, loops move what depends by many tolerances of what they follow from.
         if np.any(np.abs(change) > self.SHIFTED * (self.atol + self.rtol * np.abs(y))):
             self.solver = None
         elif self.kind == "BDF":
@@ -176,24 +177,7 @@ class Scipy:
             # scipy's choice of a first step loops without end at NaN, so it must not be called then
             if not (self.finite and np.isfinite(self.y).all()):
                 return NOT_FINITE
-            self.solver = self.make(
-                self._derivative,
-                self.t,
-                self.y,
-                self.t_end,
-                rtol=self.rtol,
-                atol=self.atol,
-                max_step=self.max_step,
-                **({} if self.slopes is None else {"jac": self._jacobian}),
-                **({"first_step": min(self.h, self.t_end - self.t)} if self.h else {}),
-            )
-            if self.kind in self.IMPLICIT:
-                use_lapack(self.solver)
-            if (past := self._history) is not None:
-                self.solver.D[:], self.solver.J, self._history = past.D, past.J, None
-                self.solver.order, self.solver.n_equal_steps, self.solver.h_abs = past.order, past.equal, self.h
-            if self.kind == "LSODA":
-                self._heed(self.solver._lsoda_solver._integrator)
+            self._begin()
         solver, before = self.solver, self.evaluations
         if solver.t_bound != self.t_end:
             solver.t_bound, solver.status = self.t_end, "running"
@@ -215,17 +199,76 @@ class Scipy:
         self.rejected += max(int(attempts) - 1, 0)
         return ""
 
+    def _begin(self) -> None:
+        """Makes scipy's solver at the present state."""
+        self.solver = self.make(
+            self._derivative,
+            self.t,
+            self.y,
+            self.t_end,
+            rtol=self.rtol,
+            atol=self.atol,
+            max_step=self.max_step,
+            **({} if self.slopes is None else {"jac": self._jacobian}),
+            **({"first_step": min(self.h, self.t_end - self.t)} if self.h else {}),
+        )
+        if self.kind in self.IMPLICIT:
+            use_lapack(self.solver)
+        if (past := self._history) is not None:
+            self.solver.D[:], self.solver.J, self._history = past.D, past.J, None
+            self.solver.order, self.solver.n_equal_steps, self.solver.h_abs = past.order, past.equal, self.h
+        if self.kind == "LSODA":
+            self._heed(self.solver._lsoda_solver._integrator)
+
+    @property
+    def strides(self) -> bool:
+        """Whether `stride` goes on from here."""
+        return self.kind == "LSODA" and self.solver is not None and not self.failure
+
+    def stride(self, t: float, quick: Callable[[Fun], Fun]) -> str:
+        """Goes on to an instant before `t_end`, or by some hundred steps if that is less; the reason if it fails.
+
+        LSODA takes them without returning; they are those that it takes one by one.  The state at t comes from dense
+        output, and no step is left to look into.  `quick` makes a quicker function of the derivative.
+        """
+        solver, rate = self.solver._lsoda_solver, quick(self._derivative)
+        integrator, counted = solver._integrator, self.evaluations
+        steps, evaluations = (int(integrator.iwork[k]) for k in (STEPS, EVALUATIONS))
+        integrator.rwork[0], integrator.call_args[2] = self.t_end, UP_TO
+        self.finite = True
+        with np.errstate(all="ignore"):
+            y, at = integrator.run(rate, solver.jac or (lambda: None), solver._y, solver.t, t, (), ())
+        solver._y, solver.t = y, at
+        self.accepted += int(integrator.iwork[STEPS]) - steps
+        self.evaluations = counted + int(integrator.iwork[EVALUATIONS]) - evaluations
+        if self.state == PAUSED:
+            self.gave_up = ""
+        if self.gave_up:
+            self.failure = "LSODA gave up: " + self.gave_up.rstrip(".")
+        if not (self.finite and finite(y)):
+            self.failure = NOT_FINITE
+        if not self.failure:
+            self.t_old, self.t, self.y = self.t, float(at), y.copy()
+        return self.failure
+
     def _heed(self, integrator: Any) -> None:
         """Keeps the reason for which LSODA gives up, of which scipy would only warn."""
         run = integrator.runner
 
         def runner(*arguments: Any) -> tuple[Any, float, int]:
             y, t, state = run(*arguments)
+            self.state = state
             if state < 0:
                 self.gave_up = integrator.messages.get(state, f"istate {state}")
             return y, t, abs(state)
 
         integrator.runner = runner
+
+
+# LSODA's words: a task, a state, and places of its counts
+UP_TO = 4  # up to an instant, not beyond `t_end`
+PAUSED = -1  # after a number of steps
+STEPS, EVALUATIONS = 10, 11
 
 
 def finite(x: np.ndarray) -> bool:

@@ -227,7 +227,10 @@ CASES = {
     "at a link": ({**OF_BLOCK, "forces": {"pull": LATE}}, BLOCK.replace("MORE", "")),
     "dop853": ({**OF_BLOCK, "solver": {"method": "dop853", "rtol": 1e-10}}, BLOCK.replace("MORE", "")),
     "radau": ({**OF_BLOCK, "solver": {"method": "radau", "rtol": 1e-9}}, BLOCK.replace("MORE", "")),
-    "bdf": ({**OF_BLOCK, "solver": {"method": "bdf", "rtol": 1e-9}}, BLOCK.replace("MORE", "")),
+    "bdf": (
+        {**OF_BLOCK, "solver": {"method": "bdf", "rtol": 1e-9}},
+        BLOCK.replace("MORE", ", friction: {coulomb: 0.5, viscous: 0.1}"),
+    ),
     "more steps than there is room for": (
         {**OF_BLOCK, "forces": {"s": {**LATE, "dead_time": 0.8}}, "solver": {"rtol": 1e-9, "max_step": 1e-3}},
         BLOCK.replace("MORE", ""),

@@ -120,7 +120,7 @@ links:
 
 
 @pytest.mark.parametrize("speed", [1.7, -0.4])
-@pytest.mark.parametrize("method", ["rk45", "rkck", "dop853", "radau", "lsoda"])
+@pytest.mark.parametrize("method", ["rk45", "rkck", "dop853", "radau", "bdf", "lsoda"])
 def test_a_block_slides_to_rest(speed, method):
     """F = μ N takes the speed away in m v/F, over m v²/2F; then it sticks exactly."""
     m, F = 2.0, 0.3 * 2 * G

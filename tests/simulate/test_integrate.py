@@ -476,6 +476,25 @@ def test_renormalising_after_every_step_costs_no_accuracy_and_no_steps(name):
     assert error < 1.5 * np.abs(plain.y - [math.cos(20), -math.sin(20)]).max() + 1e-12
 
 
+@pytest.mark.parametrize("name", ["bdf", "lsoda"])
+def test_what_nothing_depends_on_moves_by_a_hundred_tolerances_without_loss_of_history(name):
+    """As coordinates do that follow when loops are closed near a singular position; else steps begin anew at order 1."""
+
+    def fun(t, y):
+        return np.array([y[1], -y[0], y[1]])
+
+    start, options = np.array([1.0, 0.0, 1.0]), {"rtol": 1e-8, "atol": 1e-8}
+    moved, other = (stepper_of_integrator(name, fun, 0, start, 10, **options) for _ in range(2))
+    for _ in range(60):
+        moved.step()
+        other.step()
+        moved.settle(moved.y + np.array([0.0, 0.0, 1e-6]))
+    run(moved)
+    run(other)
+    assert moved.accepted == pytest.approx(other.accepted, abs=1)
+    np.testing.assert_allclose(moved.y, other.y + np.array([0.0, 0.0, 60e-6]), rtol=0, atol=1e-7)
+
+
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_a_big_change_is_taken_over(name):
     stepper = stepper_of_integrator(name, harmonic, 0, np.array([1.0, 0.0]), 1, rtol=1e-8, atol=1e-10, step=0.01)

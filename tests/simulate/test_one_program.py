@@ -88,7 +88,7 @@ def test_contacts_of_random_trees_are_those_of_programs_for_each_mode(seed, monk
         compared(found, denoc.run(scenario, robot), 1e-9)
 
 
-@pytest.mark.parametrize("method", ["rk45", "radau"])
+@pytest.mark.parametrize("method", ["rk45", "radau", "bdf"])
 def test_the_loop_says_what_holds_joints_and_how_others_accelerate(method):
     """The numbers of the plain text, in the present modes and in others."""
     robot = arm()

@@ -7,7 +7,7 @@ import denoc
 from denoc.machine.jit.choice import using_backend
 from random_contacts import drawn, with_contacts
 
-METHODS = ["rk45", "rkck", "dop853", "radau"]
+METHODS = ["rk45", "rkck", "dop853", "radau", "bdf"]
 ACCURATE = 1e-6  # of a joint's range, or of the energy at hand
 
 

@@ -11,6 +11,7 @@ import denoc
 from comparing import off
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import prepare_scenario
+from denoc.simulate import loop
 from denoc.simulate.integrate import stepper_of_integrator
 from denoc.simulate.runner import Runner
 
@@ -158,6 +159,49 @@ def test_rows_do_not_depend_on_the_output_step(method):
     for name, values in coarse.table.items():
         if name != "energy.residual":
             np.testing.assert_allclose(fine.table[name][::10], values, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_lsoda_goes_from_row_to_row_by_the_steps_that_it_takes_one_by_one(backend, monkeypatch):
+    """Also where there are more steps between two rows than it takes at once."""
+    solvers = [{"rtol": 1e-9}, {"rtol": 1e-9, "max_step": 2e-4}]
+    fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.3, "step": 0.15}}
+
+    def both():
+        return [denoc.run({**fall, "solver": {"method": "lsoda", **solver}}) for solver in solvers[: 1 + on]]
+
+    on = backend == "compiled"
+    with using_backend(backend):
+        strides = both()
+        most = strides[-1].audit["steps"]
+        limited = [
+            denoc.run({**fall, "solver": {"method": "lsoda", **solvers[on], "max_steps": most - short}})
+            for short in (0, 1)
+        ]
+        monkeypatch.setattr(loop, "strides_in_leg", lambda *_: False)
+        steps = both()
+    assert most > 500 or not on
+    for one, other in zip(strides, steps, strict=True):
+        assert one.audit["steps"] == other.audit["steps"]
+        assert one.audit["evaluations"] == other.audit["evaluations"]
+        for name in ("joint1.q", "joint3.qd", "energy.residual"):
+            np.testing.assert_allclose(one.table[name], other.table[name], rtol=0, atol=1e-11)
+    enough, short = limited
+    assert enough.ended == "done"
+    assert short.ended == "failed"
+    assert f"more than {most - 1} steps" in short.record["reason"]
+
+
+def test_lsoda_says_that_a_state_grows_beyond_all_bounds():
+    """v' = v² without a mass to speak of: nothing is a number at t = 1 s."""
+    push = {"law": "expression", "force": "2 kg/m * qd^2"}
+    run = {"task": "simulate", "time": {"end": 2, "step": 0.5}, "rates": {"x": 1.0}, "forces": {"x": push}}
+    with using_backend("compiled"):
+        result = denoc.run({**run, "solver": {"method": "lsoda", "rtol": 1e-5, "atol": 1e-5}}, mass_on_a_rail())
+    assert result.ended == "failed"
+    assert len(result.t) == 2
+    assert "at t = 0.99" in result.record["reason"]
+    np.testing.assert_allclose(result.table["x.qd"], [1.0, 2.0], rtol=1e-3)
 
 
 @pytest.mark.parametrize("method", ["rkck", "radau", "rk4"])

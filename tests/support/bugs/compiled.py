@@ -21,6 +21,7 @@ DIPS = ("simulate/test_crossings.py::test_the_first_events_of_many_steps_are_tho
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 SHARING = ("scenario/test_numbers_as_inputs.py::test_a_third_mass_compiles_nothing",)
 IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
+DIFFERENCES = "engine/machine/jit/march_differences.py"
 LANES = ("simulate/test_march.py::test_every_lane_is_a_run_of_its_own",)
 RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cost_as_much_as_compiling",)
 ALIKE = "engine/loops/alike.py"
@@ -108,6 +109,55 @@ COMPILED = (
         "code.put(REFUSED, code.number(1.0))",
         "code.put(REFUSED, code.number(0.0))",
         IMPLICIT,
+    ),
+    Bug(
+        "a matrix made for steps of another length is taken for that of the present one",
+        DIFFERENCES,
+        'weight = code.operation("fdiv", matrix, now)',
+        'weight = code.operation("fdiv", now, now)',
+        IMPLICIT,
+    ),
+    Bug(
+        "a multistep method takes the worst order",
+        DIFFERENCES,
+        'better = code.compare("ogt", one, best)',
+        'better = code.compare("olt", one, best)',
+        IMPLICIT,
+    ),
+    Bug(
+        "the error of a multistep method is that of the order below",
+        DIFFERENCES,
+        'self._of_order(code, self._method.errors[1:]), code.size(["Z0"], "new")',
+        'self._of_order(code, self._method.errors[:-1]), code.size(["Z0"], "new")',
+        IMPLICIT,
+    ),
+    Bug(
+        "differences keep their spacing where the end cuts a step short",
+        DIFFERENCES,
+        "with ir_when(code.block, cut):\n            self.resize(code, factor)",
+        "with ir_when(code.block, cut):\n            self.resize(code, code.number(1.0))",
+        ("simulate/test_march_implicit.py::test_rows_of_differences_are_scipys_dense_output",),
+    ),
+    Bug(
+        "dense output of a multistep method has its own order's polynomial, not that of the next step",
+        DIFFERENCES,
+        "within = self._within(code, NEXT)",
+        "within = self._within(code, ORDER)",
+        ("simulate/test_march_implicit.py::test_rows_of_differences_are_scipys_dense_output",),
+    ),
+    Bug(
+        "differences at other instants lack those of higher orders",
+        "engine/machine/program/differences.py",
+        "for i in range(j, len(D) + 1):",
+        "for i in range(j, j + 1):",
+        ("simulate/test_march_implicit.py::test_differences_of_a_polynomial_at_other_instants",),
+    ),
+    Bug(
+        "a plain step after the compiled loop begins at order 1",
+        "engine/simulate/scipy_stepper.py",
+        "self.solver.h_abs = past.order, past.equal, self.h",
+        "self.solver.h_abs = 1, past.equal, self.h",
+        ("simulate/test_march_implicit.py::test_steps_of_differences_go_on_from_a_history",),
     ),
     Bug(
         "elimination in machine code doesn't look for a pivot",

@@ -11,6 +11,7 @@ COMPLEMENTARY = (
 )
 CUT_OFF = ("simulate/test_saturation.py::test_a_harmonic_force_is_cut_off_where_it_passes_its_limits",)
 CONTROLLER = ("simulate/test_saturation.py::test_a_controller_at_its_limits_against_another_integrator",)
+STRIDES = ("simulate/test_runs.py::test_lsoda_goes_from_row_to_row_by_the_steps_that_it_takes_one_by_one",)
 STEPS = ("simulate/test_integrate.py::test_steps_are_scipys_to_the_last_bit",)
 
 RUNS = (
@@ -20,6 +21,43 @@ RUNS = (
         "lapack.dgetrs)(*of, b, overwrite_b=True)",
         "lapack.dgetrs)(*of, b, trans=1, overwrite_b=True)",
         ("simulate/test_integrate.py::test_implicit_steps_are_scipys_to_the_last_bit",),
+    ),
+    Bug(
+        "multistep methods lose their history wherever loops are closed",
+        "engine/simulate/scipy_stepper.py",
+        "SHIFTED = 1000.0",
+        "SHIFTED = 1.0",
+        (
+            "simulate/test_integrate.py::test_what_nothing_depends_on_moves_by_a_hundred_tolerances_without_loss_of_history",
+        ),
+    ),
+    Bug(
+        "LSODA's steps from row to row are counted as one",
+        "engine/simulate/scipy_stepper.py",
+        "self.accepted += int(integrator.iwork[STEPS]) - steps",
+        "self.accepted += 1",
+        STRIDES,
+    ),
+    Bug(
+        "LSODA's pause after many steps is taken for a failure",
+        "engine/simulate/scipy_stepper.py",
+        "if self.state == PAUSED:",
+        "if self.state == UP_TO:",
+        STRIDES,
+    ),
+    Bug(
+        "legs with watches go from row to row without a look at them",
+        "engine/simulate/marching.py",
+        "stepper.strides and not watched and guard is None and run.unattended",
+        "stepper.strides and guard is None and run.unattended",
+        ("simulate/test_friction.py::test_a_block_slides_to_rest",),
+    ),
+    Bug(
+        "what scipy's steps leave for laws with dead time has another length",
+        "engine/simulate/memory.py",
+        "values = course(begin + h * x)[self._places]",
+        "values = course(begin + x)[self._places]",
+        ("simulate/test_dead_time.py::test_the_compiled_loop_looks_back_as_plain_steps_do",),
     ),
     Bug(
         "LSODA's failures are taken for steps",
@@ -215,9 +253,9 @@ RUNS = (
     ),
     Bug(
         "the limit of steps is one too low",
-        "engine/simulate/loop.py",
-        "if not failure and trace.steps + stepper.accepted > solver.max_steps:",
-        "if not failure and trace.steps + stepper.accepted >= solver.max_steps:",
+        "engine/simulate/marching.py",
+        "if trace.steps + stepper.accepted > solver.max_steps:",
+        "if trace.steps + stepper.accepted >= solver.max_steps:",
         ("simulate/test_runs.py::test_as_many_steps_as_are_allowed",),
     ),
     Bug(
