@@ -6,9 +6,10 @@ import numpy, scipy, pydantic, llvmlite or matplotlib.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated
+from inspect import getdoc
+from typing import Annotated, Any
 
 import typer
 
@@ -67,10 +68,17 @@ def typer_application(words: Sequence[str] = ()) -> typer.Typer:
         module, place = COMMANDS[name].split(".")
         found = getattr(import_module(f"denoc.cli.{module}"), place)
         if isinstance(found, typer.Typer):
+            for one in found.registered_commands:
+                one.help = _paragraphs(one.callback)
             app.add_typer(found, name=name)
         else:
-            app.command(name)(found)
+            app.command(name, help=_paragraphs(found))(found)
     return app
+
+
+def _paragraphs(command: Callable[..., Any] | None) -> str:
+    """The docstring of a command, each paragraph in one line: typer keeps line breaks that fit no terminal."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n"))
 
 
 def _version(wanted: bool) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Times = dict[int, tuple[float, float]]  # joints → seconds of O(n) and of dense forward dynamics
 
 MOST = 30
+STRAIGHT = 8  # joints up to which chains show whether their counts grow by a constant
 TIMED = (4, 6, 8, 10, 12, 14)
 
 
@@ -28,7 +29,7 @@ def complexity_command(
     robot: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ROBOT]",
+            metavar="ROBOT",
             help="Count the operations for this robot, too.",
             autocompletion=completing.complete_robots,
         ),
@@ -55,9 +56,9 @@ def complexity_command(
     model = options.robot_of_argument(robot, floating, loops) if robot is not None else None
     with Wait("complexity", quiet=as_json) as wait:
         wait.now("counting operations")
-        own = {k: {what: study.complexity_of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
+        own = _own(n, every=as_json or csv is not None or plot is not None)
         counted = _counted(model) if model is not None and model.nv else {}
-        crossing = study.complexity_crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
+        crossing = _crossing(own)
         wait.now("measuring times")
         times = study.measured_complexity_times({k: study.chain_robot_for_times(k) for k in TIMED}) if measure else {}
     if csv is not None:
@@ -68,6 +69,31 @@ def complexity_command(
         printed.print_json_document(_document(n, own, counted, crossing, times))
         return
     _show(n, own, model, counted, crossing, times)
+
+
+def _own(n: int, *, every: bool) -> Own:
+    """The counts for chains of 1 to 30 joints, or for n joints and those that show the formulas and the crossover.
+
+    Where the recursion has become cheaper it stays so: it grows by a constant a joint, the dense way with n³.
+    """
+    from denoc.study import complexity as study
+
+    def row(k: int) -> dict[str, Count]:
+        return {what: study.complexity_of_chain(what, k) for what in study.ALGORITHMS}
+
+    own: Own = {}
+    for k in range(1, MOST + 1):
+        own[k] = row(k)
+        if not every and k >= STRAIGHT and None not in _crossing(own).values():
+            break
+    return own | {n: row(n)}
+
+
+def _crossing(own: Own) -> dict[str, int | None]:
+    """The numbers of joints from which on the recursion is cheaper than the dense way."""
+    from denoc.study import complexity as study
+
+    return study.complexity_crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
 
 
 def _counted(model: Robot) -> Counted:
@@ -129,7 +155,7 @@ def _polynomial(own: Own, what: str) -> tuple[str, str]:
         }
         slope = values[5] - values[4]
         constant = values[4] - 4 * slope
-        straight = all(values[k] == slope * k + constant for k in range(4, MOST + 1))
+        straight = all(count == slope * k + constant for k, count in values.items() if k >= 4)
         formulas.append(f"{slope}n {'-' if constant < 0 else '+'} {abs(constant)}" if straight else "")
     return formulas[0], formulas[1]
 

@@ -152,6 +152,8 @@ def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], part: str, 
 
 
 def _show(outcome: Outcome, files: list[Path]) -> None:
+    from denoc.cli.running import path_from_here
+
     for note in outcome.notes:
         typer.echo(note)
     result = outcome.result
@@ -170,7 +172,7 @@ def _show(outcome: Outcome, files: list[Path]) -> None:
     typer.echo(f"  {outcome.messages} messages, {outcome.bytes} B; computed in {outcome.seconds:.3g} s{before}")
     if outcome.cost is not None:
         _show_cost(outcome.cost, outcome.engine)
-    typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
+    typer.echo(f"  {path_from_here(files[0].parent)}/: " + ", ".join(file.name for file in files))
 
 
 def _show_cost(cost: Cost, engine: str) -> None:

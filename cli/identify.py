@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def identify_command(
     robot: options.Robot,
     data: Annotated[
-        list[Path] | None, typer.Argument(metavar="[DATA.csv]...", help="Measured motions and efforts to fit to.")
+        list[Path] | None, typer.Argument(metavar="DATA.csv", help="Measured motions and efforts to fit to.")
     ] = None,
     study: Annotated[
         Path | None,

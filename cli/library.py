@@ -23,7 +23,7 @@ def list_command(
     what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[robots|scenarios|studies|NAME]",
+            metavar="robots|scenarios|studies|NAME",
             help="List only one kind, or one entry.",
             autocompletion=completing.shell_completion_of_list,
         ),

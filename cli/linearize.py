@@ -96,7 +96,7 @@ def linearize_command(
 
 def _show_eigenvalues(values: np.ndarray) -> None:
     for x in sorted(values, key=lambda x: (x.real, x.imag)):
-        typer.echo(f"  {x.real:12.6g} {x.imag:+12.6g}i")
+        typer.echo(f"  {x.real + 0.0:12.6g} {x.imag + 0.0:+12.6g}i")  # 0 has no sign
 
 
 def _regulated(

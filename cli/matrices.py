@@ -87,7 +87,7 @@ def matrices_command(
             )
     if as_json:
         listed = {name: computed[name].tolist() for name in chosen}
-        # the shape is `shapes.Matrices`, whose keys for matrices are those that were asked for
+        # the shape is `robot_shapes.Matrices`, whose keys for matrices are those that were asked for
         printed.print_json_document(
             {"robot": model.name, "q": q, "qd": qd, "order": computed["order"], **listed}, indent=None
         )

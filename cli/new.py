@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -62,7 +64,7 @@ def new_robot_command(
     if table is not None:
         _from_table(name, path, table, convention.value, loop)
         return
-    text = _template(f"{'loop' if loop else 'robot'}-{convention.value}").replace("NAME", _written(name))
+    text = _filled(f"{'loop' if loop else 'robot'}-{convention.value}", {"NAME": _written(name)})
     _write(path, text, f"`denoc inspect {path}` shows it, `denoc idyn {path}` runs it")
 
 
@@ -107,8 +109,8 @@ def new_scenario_command(
     name, path = _place(name, out)
     model, file = load(of), find_library_file(of, "robots")
     joints = ", ".join(model.joints[:MOST_NAMED]) + ", …" * (len(model.joints) > MOST_NAMED)
-    text = _template(f"scenario-{task.value}").replace("ROBOT", _written(_beside(file, path, "robots")))
-    text = text.replace("JOINTS", joints or "none").replace("MOTION\n", _motion(model))
+    values = {"ROBOT": _written(_beside(file, path, "robots")), "JOINTS": joints or "none", "MOTION": _motion(model)}
+    text = _filled(f"scenario-{task.value}", values)
     _write(path, text, f"`denoc run {path}` runs it")
 
 
@@ -148,14 +150,23 @@ def new_study_command(
         "VALUE": str(heavy[-1]["mass"]),
         "COLUMN": _written(f"{joint.name}.{suffix}"),
     }
-    text, verb = _template("study-optimise" if search else "study"), "optimise" if search else "sweep"
-    for word, value in values.items():
-        text = text.replace(word, value)
+    text, verb = _filled("study-optimise" if search else "study", values), "optimise" if search else "sweep"
     _write(path, text, f"`denoc {verb} {path}` carries it out, `denoc {verb} {path} --explain` says what that takes")
 
 
-def _template(name: str) -> str:
-    return (TEMPLATES / f"{name}.yaml").read_text(encoding="utf-8")
+def _filled(name: str, values: Mapping[str, str]) -> str:
+    """The template of this name with values in the places of words; comments keep their columns if there is room."""
+    lines = (TEMPLATES / f"{name}.yaml").read_text(encoding="utf-8").split("\n")
+    return "\n".join(_filled_line(line, values) for line in lines)
+
+
+def _filled_line(line: str, values: Mapping[str, str]) -> str:
+    head, mark, comment = line.partition(" #")
+    words = re.compile("|".join(values))
+    filled = words.sub(lambda found: values[found[0]], head)
+    if mark and filled != head:
+        filled = f"{filled.rstrip():{len(head)}}"
+    return filled + mark + words.sub(lambda found: values[found[0]], comment)
 
 
 def _place(name: str, out: Path | None) -> tuple[str, Path]:
@@ -207,10 +218,10 @@ def _motion(model: Model) -> str:
     moved = _driving(model)
     goals = [_goal(model, joint, turn) for joint in moved]
     if not moved:
-        return "  {}\n"
+        return "  {}"
     if len(moved) == sum(joint.actuated for joint in model.moving) and len({*goals}) == 1:
-        return f"  all: {goals[0]}\n"
-    return "".join(f"  {_written(joint.name)}: {goal}\n" for joint, goal in zip(moved, goals))
+        return f"  all: {goals[0]}"
+    return "\n".join(f"  {_written(joint.name)}: {goal}" for joint, goal in zip(moved, goals))
 
 
 def _driving(model: Model) -> list[Joint]:

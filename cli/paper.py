@@ -29,7 +29,7 @@ def paper_command(
     ids: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ID...]",
+            metavar="ID",
             help="Tables and figures (default: list them).",
             autocompletion=options.completion_from_names("denoc.study.papers.exhibits", "EXHIBITS"),
         ),

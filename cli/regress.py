@@ -27,7 +27,7 @@ def regress_command(
     scenarios: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SCENARIO...",
+            metavar="SCENARIO",
             help="Scenario files or names (default: all of the baseline).",
             autocompletion=completing.complete_scenarios,
         ),

@@ -13,7 +13,7 @@ def run_command(
     scenarios: Annotated[
         list[str],
         typer.Argument(
-            metavar="SCENARIO...", help="Scenario files or library names.", autocompletion=completing.complete_scenarios
+            metavar="SCENARIO", help="Scenario files or library names.", autocompletion=completing.complete_scenarios
         ),
     ],
     settings: options.Settings = None,

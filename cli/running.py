@@ -89,8 +89,8 @@ def write_files_of_command(
             folder, wanted.form, plot=plot, more_tables=wanted.tables, style=wanted.style, degrees=wanted.degrees
         )
     named = ", ".join(keys[:MOST_KEYS]) + (" …" if len(keys) > MOST_KEYS else "")
-    held = f"{_near(folder)} held a run with other inputs ({named}), which is replaced; --name or --out keeps both"
-    return files, held if keys else ""
+    held = f"held a run with other inputs ({named}), which is replaced; --name or --out keeps both"
+    return files, f"{path_from_here(folder)} {held}" if keys else ""
 
 
 def exit_code_of_run(result: Result) -> int:
@@ -147,7 +147,7 @@ def print_run(result: Result, files: list[Path]) -> None:
         if "\n" not in warning:  # warnings about the robot's file are printed before the run
             typer.echo(f"  warning: {warning}")
     folder = files[0].parent
-    typer.echo(f"  {_near(folder)}/: " + ", ".join(file.name for file in files))
+    typer.echo(f"  {path_from_here(folder)}/: " + ", ".join(file.name for file in files))
 
 
 def _steps(record: dict[str, Any]) -> str:
@@ -159,7 +159,7 @@ def _steps(record: dict[str, Any]) -> str:
     return f", {audit['steps']} steps{each}, {audit['evaluations']} evaluations"
 
 
-def _near(path: Path) -> str:
+def path_from_here(path: Path) -> str:
     """The path relative to the current folder, if it is inside it."""
     try:
         return str(path.relative_to(Path.cwd()))

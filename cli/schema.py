@@ -26,8 +26,8 @@ def schema_command(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="robot|scenario|study|identification|COMMAND|error",
-            help="Kind of files, or a command with --json.",
+            metavar="KIND",
+            help="robot, scenario, study, identification, error, or a command with --json.",
             autocompletion=options.completion_from_names("denoc.cli.schema", "kinds_with_schema"),
         ),
     ],

@@ -7,7 +7,7 @@ the step, except for those that are 0, or the same cosine or sine of a right ang
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..machine.jit.rolled_steps import BodyStep
 from ..machine.program.scalars import Scalar
@@ -23,23 +23,24 @@ SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 
 
+class BodyTraits(NamedTuple):
+    """What the steps of a body depend on besides its structure: what is given, and what acts on it."""
+
+    given: tuple[bool, ...]  # of each speed, whether its acceleration is
+    loose: bool  # whether an acceleration that is sought moves it
+    loose_above: bool  # whether one moves its parent
+    wrenched: bool  # whether a wrench in its own axes acts on it
+    turned: bool  # whether a load acts on it or on a body that it carries: loads are in base axes
+    loads: int  # that act on it
+    watched: tuple[bool, ...]  # of each speed, whether its pivot has a lower bound
+    held: tuple[bool, ...]  # of each speed, whether friction or a stop may hold it
+
+
 class BodyKind:
     """A kind of bodies with the same structure, and the places of those of their numbers that are inputs."""
 
-    def __init__(
-        self,
-        bodies: list[Body],
-        given: tuple[bool, ...],
-        loose: bool,
-        loose_above: bool,
-        wrenched: bool,
-        turned: bool,
-        loads: int,
-        watched: tuple[bool, ...],
-        held: tuple[bool, ...],
-    ):
-        self.given, self.loose, self.loose_above, self.held = given, loose, loose_above, held
-        self.wrenched, self.turned, self.loads, self.watched = wrenched, turned, loads, watched
+    def __init__(self, bodies: list[Body], traits: BodyTraits):
+        self.traits = traits
         self.model = bodies[0]
         self.paths = [
             path
@@ -70,8 +71,7 @@ class BodyKind:
         )
         springs = tuple((drive.coordinate, drive.pose) for drive in _local(m))
         shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
-        way = self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads
-        return (*shape, *way, self.watched, self.held)
+        return (*shape, *self.traits)
 
 
 def _local(body: Body) -> tuple[Drive, ...]:
@@ -98,13 +98,13 @@ def _motion(step: BodyStep, where: str) -> Motion:
 
 def first_step_of_body_kind(kind: BodyKind, gravity: Vector) -> BodyStep:
     """The first sweep's step for a kind: the motion of a body, and the wrench that this motion needs."""
-    step = BodyStep()
+    step, traits = BodyStep(), kind.traits
     body = kind.body(step)
     n = len(body.speeds)
     q = [step.take("q", k) for k in range(len(body.coordinates))]
     qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
-    rates = [x[k] if kind.given[k] else 0.0 for k in range(n)]
-    free = [k for k in range(n) if not (kind.given[k] or kind.held[k])]
+    rates = [x[k] if traits.given[k] else 0.0 for k in range(n)]
+    free = [k for k in range(n) if not (traits.given[k] or traits.held[k])]
     here = sweeps.sweep_outward(body, _motion(step, "up"), q, qd, rates, gravity, free)
     for k, chosen in here.chosen.items():
         step.put("own", ("chosen", k), chosen)
@@ -122,13 +122,13 @@ def first_step_of_body_kind(kind: BodyKind, gravity: Vector) -> BodyStep:
             step.put("own", ("cos", k), cosine)
             step.put("own", ("sin", k), sine)
     W = one_body.inertia_wrench(body, here)
-    if kind.wrenched:
+    if traits.wrenched:
         W = [W[r] - step.take("w", r) for r in SIX]
-    if kind.turned:
+    if traits.turned:
         W = _less_loads(step, kind, here, W)
     for r in SIX:
         step.put("own", ("W", r), W[r])
-    if kind.loose:
+    if traits.loose:
         A = one_body.mass_matrix(body)
         for r, s in UPPER:
             step.put("own", ("A", r, s), A[r][s])
@@ -137,12 +137,13 @@ def first_step_of_body_kind(kind: BodyKind, gravity: Vector) -> BodyStep:
 
 def _less_loads(step: BodyStep, kind: BodyKind, here: Motion, W: Vector) -> Vector:
     """The wrench without the loads in base axes; on the way to them, each body has the base's axes in its own."""
+    traits = kind.traits
     columns = [to_link_axes(here.rotation, [step.take("up", ("R", r, s)) for r in range(3)]) for s in range(3)]
     for r in range(3):
         for s in range(3):
             step.put("own", ("R", r, s), columns[s][r])
     R = [[columns[s][r] for s in range(3)] for r in range(3)]
-    for k in range(kind.loads):
+    for k in range(traits.loads):
         six: Vector = [step.take("b", 6 * k + r) for r in SIX]
         point: Vector = [step.take("number", len(kind.paths) + 3 * k + r) for r in range(3)]
         n, f = ([dot(R[r], part) for r in range(3)] for part in (six[:3], six[3:]))
@@ -164,27 +165,28 @@ def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
 
 def _chosen(step: BodyStep, kind: BodyKind, body: Body) -> dict[int, Scalar]:
     """The accelerations that the first sweep has chosen."""
-    known = [given or held for given, held in zip(kind.given, kind.held)]
+    traits = kind.traits
+    known = [given or held for given, held in zip(traits.given, traits.held)]
     free = [k for k in range(len(body.speeds)) if sweeps.body_chooses_acceleration(body, known[k])]
     return {k: step.take("own", ("chosen", k)) for k in free}
 
 
 def second_step_of_body_kind(kind: BodyKind, output: str) -> BodyStep:
     """The second sweep's step for a kind: its speeds are eliminated, and inertia and wrench go to the parent."""
-    step = BodyStep()
+    step, traits = BodyStep(), kind.traits
     body = kind.body(step)
     n = len(body.speeds)
     here, q = _placed(step, body)
     qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
     W: Vector = [step.take("own", ("W", r)) for r in SIX]
     A: Matrix | None = None
-    if kind.loose:
+    if traits.loose:
         upper = {(r, s): step.take("own", ("A", r, s)) for r, s in UPPER}
         A = [[upper[min(r, s), max(r, s)] for s in SIX] for r in SIX]
     pivots: dict[int, Pivot] = {}
-    holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}
+    holds = {k: step.take("hold", k) for k in range(n) if traits.held[k]}
     chosen = _chosen(step, kind, body)
-    A_up, W_up = sweeps.sweep_inward(body, A, W, q, qd, x, kind.given, pivots, holds, chosen)
+    A_up, W_up = sweeps.sweep_inward(body, A, W, q, qd, x, traits.given, pivots, holds, chosen)
     for k, pivot in pivots.items():
         if pivot.row is None:
             step.put(output, k, pivot.x)
@@ -196,14 +198,14 @@ def second_step_of_body_kind(kind: BodyKind, output: str) -> BodyStep:
             step.put("own", ("support", k), pivot.support)
             for r in SIX:
                 step.put("own", ("A_d", k, r), pivot.A_d[r])
-        if kind.watched[k]:
-            bound = step.take("number", len(kind.paths) + 3 * kind.loads + k)
+        if traits.watched[k]:
+            bound = step.take("number", len(kind.paths) + 3 * traits.loads + k)
             one_over = (1.0 - holds[k]) / (pivot.size + holds[k]) if k in holds else 1.0 / pivot.size
             step.watch(joint_pivot_loss(bound, one_over))
     moved = transfer.wrench_at_parent(here, W_up)
     for r in SIX:
         step.put("up", ("W", r), step.take("up", ("W", r)) + moved[r])
-    if kind.loose_above and A_up is not None:
+    if traits.loose_above and A_up is not None:
         seen = transfer.inertia_at_parent(here, A_up)
         for r, s in UPPER:
             step.put("up", ("A", r, s), step.take("up", ("A", r, s)) + seen[r][s])
@@ -212,8 +214,8 @@ def second_step_of_body_kind(kind: BodyKind, output: str) -> BodyStep:
 
 def third_step_of_body_kind(kind: BodyKind, output: str) -> BodyStep:
     """The third sweep's step for a kind: the sought values of its speeds, and the body's share in accelerations."""
-    step = BodyStep()
-    if not kind.loose:
+    step, traits = BodyStep(), kind.traits
+    if not traits.loose:
         return step
     body = kind.body(step)
     here, _ = _placed(step, body)
@@ -221,15 +223,15 @@ def third_step_of_body_kind(kind: BodyKind, output: str) -> BodyStep:
     n = len(body.speeds)
     pivots = {k: Pivot([step.take("own", ("row", k, r)) for r in SIX], step.take("own", ("x", k))) for k in range(n)}
     for k in range(n):
-        if kind.held[k]:
+        if traits.held[k]:
             pivots[k].support = step.take("own", ("support", k))
             pivots[k].A_d = [step.take("own", ("A_d", k, r)) for r in SIX]
     sought: list[Scalar] = [0.0] * n
-    up: Vector | None = [step.take("up", ("extra", r)) for r in SIX] if kind.loose_above else None
-    extra = sweeps.sweep_outward_again(body, here, up, pivots, kind.given, sought)
+    up: Vector | None = [step.take("up", ("extra", r)) for r in SIX] if traits.loose_above else None
+    extra = sweeps.sweep_outward_again(body, here, up, pivots, traits.given, sought)
     for k in range(n):
         step.put(output, k, sought[k])
-        if kind.held[k]:
+        if traits.held[k]:
             step.put("support", k, pivots[k].support)
     for r in SIX:
         step.put("own", ("extra", r), extra[r])

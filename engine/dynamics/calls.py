@@ -23,6 +23,7 @@ from .samples import (
     LARGE,
     Samples,
     array_for_dynamics_results,
+    contiguous_rows,
     dynamics_overflow_error,
     dynamics_without_numbers_error,
     singular_dynamics_error,
@@ -118,7 +119,7 @@ def _sought(
 ) -> np.ndarray:
     """The sought force or acceleration of each speed, by code that serves the robot's direct calls of this name."""
     links, w = s.acting(wrenches)
-    rows = [s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (len(w), s.robot.nv))), w]
+    rows = [s.rows("q"), s.rows("qd"), contiguous_rows(x, len(w)), w]
     return _solved(mixed_dynamics(s.robot, motion_given, links), s, rows, what, out)
 
 

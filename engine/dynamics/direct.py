@@ -42,7 +42,10 @@ def direct_call(
 
 
 class _Converting:
-    """The general way, except that arrays of other numbers are converted to doubles and passed to the builtin."""
+    """The general way, but for what the builtin can do with help.
+
+    Arrays of other numbers are converted to doubles for it, and samples that are too many for it are shared.
+    """
 
     def __init__(self, general: Call):
         self._general = general
@@ -54,6 +57,8 @@ class _Converting:
             given = tuple(fresh)
             if all(x is y for x, y in zip(map(_doubles, given), given)):  # else the call would come back for ever
                 return self.builtin.call(*given, **named)
+        if self.builtin is not None and (shared := self.builtin.shared_call(given, named)) is not None:
+            return shared
         note_backend_run("general")
         return self._general(*given, **named)
 

@@ -11,6 +11,7 @@ from ..robot.model import Body
 from . import sweeps
 from .body_kinds import (
     BodyKind,
+    BodyTraits,
     body_structure,
     first_step_of_body_kind,
     second_step_of_body_kind,
@@ -54,7 +55,9 @@ def looped_tree_sweep_program(
     loose = sweeps.bodies_under_unknown_accelerations(bodies, motion_given)
     flags = _flags(bodies, motion_given, loose, wrenched, [body for body, _ in loaded], bounds, held)
     names = list(dict.fromkeys(flags))
-    kinds = [BodyKind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
+    kinds = [
+        BodyKind([body for body, flag in zip(bodies, flags) if flag == name], BodyTraits(*name[1:])) for name in names
+    ]
     inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded), *["hold"] * bool(held))
     outputs = ("sought", *["support"] * bool(held))
     g: Vector = list(gravity)
@@ -91,7 +94,7 @@ def _flags(
     bounds: Sequence[float],
     held: Collection[int],
 ) -> list[tuple[Any, ...]]:
-    """What decides on the kind of each body: its structure, then the other arguments of `BodyKind`."""
+    """What decides on the kind of each body: its structure, then its `BodyTraits`."""
     turned, flags = _way_to(bodies, loaded), []
     for i, body in enumerate(bodies):
         given = tuple(motion_given[k] for k in body.speeds)

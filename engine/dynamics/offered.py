@@ -22,7 +22,14 @@ from .direct import Call, aim_direct_call, direct_call
 from .number_symbols import dynamics_program_shared_by_shape
 from .programs import HELD, LINEARIZED, ROWS
 from .regroup import regrouped_bodies
-from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
+from .samples import (
+    BLOCK,
+    Samples,
+    contiguous_rows,
+    dynamics_without_numbers_error,
+    singular_dynamics_error,
+    vector_of_dynamics_samples,
+)
 from .springs import tree_coordinates_of_springs
 from .state_space import speeds_with_actuators
 from .subject import Subject, SubjectNumbers
@@ -124,7 +131,7 @@ class Offered:
             raise InputError(self.row.alone, found=f"{s.count} samples")
         count = 1 if s.count is None else s.count
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
-        arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
+        arrays = {name: contiguous_rows(x, count) for name, x in given.items()}
         if self.row.watched is not None and s.count != 0:
             examine_joint_inertia_once(s.begun_finite().robot, arrays["q"][0], (False,) * s.robot.nv)
         if s.count is None:

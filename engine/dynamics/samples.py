@@ -115,8 +115,7 @@ class Samples:
 
     def rows(self, name: str) -> np.ndarray:
         """The argument as a contiguous array with a row for each sample."""
-        x = self.arrays[name]
-        return np.ascontiguousarray(np.broadcast_to(x, (1 if self.count is None else self.count, x.shape[-1])))
+        return contiguous_rows(self.arrays[name], 1 if self.count is None else self.count)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -145,6 +144,12 @@ class Samples:
         rows = np.empty((1 if self.count is None else self.count, 6 * len(own)))
         scalars_into_columns(rows, (x for _, six, _, _ in own for x in six))
         return tuple(link for link, *_ in own), rows
+
+
+def contiguous_rows(x: np.ndarray, count: int) -> np.ndarray:
+    """So many rows, or one that stands for all of them, as a contiguous array with a row for each sample."""
+    rows = x if x.ndim == 2 and len(x) == count else np.broadcast_to(x, (count, x.shape[-1]))
+    return np.ascontiguousarray(rows)
 
 
 def _checked(name: str, x: Any, size: int) -> np.ndarray:

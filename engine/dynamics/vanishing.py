@@ -199,7 +199,7 @@ def examine_joint_inertia(robot: Robot, q: Sequence[float], motion_given: Sequen
 
 
 def examine_joint_inertia_once(robot: Robot, q: np.ndarray, motion_given: tuple[bool, ...]) -> None:
-    """Raises that error only at the first position for which this robot is examined with this motion given."""
+    """Examines a robot with this motion given at the first position that it comes to, and at no other."""
     if not all(motion_given) and ("examined", motion_given) not in robot.derived:
         examine_joint_inertia(robot, q.tolist(), motion_given)
         robot.derived["examined", motion_given] = True
@@ -208,7 +208,7 @@ def examine_joint_inertia_once(robot: Robot, q: np.ndarray, motion_given: tuple[
 def examine_strange_accelerations(
     robot: Robot, q: np.ndarray, numbers: np.ndarray, motion_given: Sequence[bool]
 ) -> None:
-    """Raises that error at the first or the worst of many positions whose numbers aren't finite, or are enormous."""
+    """Examines the first and the worst of many positions whose numbers aren't finite, or are enormous."""
     strange = np.flatnonzero(~(abs(numbers) < ENORMOUS).all(axis=1))
     if len(strange):
         worst = strange[np.argmax(np.nan_to_num(abs(numbers[strange]), nan=np.inf).max(axis=1))]

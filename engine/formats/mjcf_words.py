@@ -48,9 +48,7 @@ TABLE = {
     "mujoco": Words(
         {"model": ""},
         {
-            **dict.fromkeys(
-                ("compiler", "default", "worldbody", "equality", "actuator", "tendon", "option", "deformable"), ""
-            ),
+            **dict.fromkeys(READ, ""),
             **dict.fromkeys(("asset", "visual", "statistic", "size", "sensor", "custom", "extension"), STILL),
             "contact": CONTACT,
             "keyframe": "positions to start from belong into scenarios",

@@ -36,7 +36,7 @@ def write_redysim(robot: Robot) -> tuple[str, Report]:
     """The text of `inputs.m`, and a report of what it couldn't hold."""
     report = Report(robot.name)
     bodies = _bodies(robot)
-    base = _frames(robot, bodies, report)
+    base = _frames(bodies, report)
     _lost(robot, bodies, report)
     return "\n".join(_lines(robot, bodies, base, report)), report
 
@@ -64,7 +64,7 @@ def _bodies(robot: Robot) -> list[Body]:
     return bodies
 
 
-def _frames(robot: Robot, bodies: list[Body], report: Report) -> np.ndarray:
+def _frames(bodies: list[Body], report: Report) -> np.ndarray:
     """Turns and shifts the frames along their axes so that each has its x on the way to its child's axis.
 
     What comes back is the turn of the frame on the ground. Parameters Rx(alp) Tx(a) Rz(th) Tz(b) leave no other way.

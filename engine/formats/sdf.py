@@ -151,7 +151,7 @@ class _Reader:
             parent, joint = self.parent[name]
             entry |= self._joint(parent, joint, own)
         else:
-            entry |= self._root(name, element, own)
+            entry |= self._root(element, own)
         self._mass(entry, element)
         self._weightless(entry, element)
         axis = joint.first("axis") if joint is not None else None
@@ -165,7 +165,7 @@ class _Reader:
             mass=element.first("inertial"),
         )
 
-    def _root(self, name: str, element: Element, own: Pose) -> dict[str, Any]:
+    def _root(self, element: Element, own: Pose) -> dict[str, Any]:
         draft = self.draft
         at = self._base().then(own)
         joint: dict[str, Any] = {"name": draft.joints.take("root_joint", element.line, made=True)}
@@ -208,7 +208,7 @@ class _Reader:
             entry["shape"] = bodies
 
     def _weightless(self, entry: dict[str, Any], element: Element) -> None:
-        """Notes what slows a link, and lets gravity pull it not at all where the file says so."""
+        """Notes what slows a link, and takes its weight from it where the file says so."""
         draft = self.draft
         for part in element.all("velocity_decay"):
             if any(sdf_numbers_of_child(draft, part, key, 1, (0.0,))[0] for key in ("linear", "angular")):

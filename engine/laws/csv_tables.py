@@ -48,7 +48,7 @@ def read_law_table_columns(
 def _read_columns(
     path: Path, names: list[str], time: str | None, header: bool, *, of_time: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same, with messages that are about tables over time."""
+    """What `read_law_table_columns` returns; messages on mistakes are about tables over time."""
     text = _text(path)
     rows = _rows(path, text)
     first = [name.strip() for name in next(rows, [])]

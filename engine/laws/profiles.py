@@ -12,7 +12,6 @@ _POLYNOMIALS = {
     5: (0.0, 0.0, 0.0, 10.0, -15.0, 6.0),
     7: (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0),
 }
-DEGREES = tuple(_POLYNOMIALS)
 
 
 def cycloid_profile(x: np.ndarray) -> Curve:

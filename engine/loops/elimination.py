@@ -30,7 +30,7 @@ def pivot_order_of_constraints(K: np.ndarray) -> Pivots:
 
 
 def pivot_orders_of_many_constraints(K: np.ndarray) -> np.ndarray:
-    """The same for each of many matrices by itself: (matrices, pivots, 2)."""
+    """The order of pivots that is good for each of many matrices by itself: (matrices, pivots, 2)."""
     K, (count, n) = K.copy(), K.shape[:2]
     every, result = np.arange(count), np.zeros((count, n, 2), dtype=int)
     least = NOTHING * abs(K).max(axis=(1, 2), initial=0.0)[:, None, None]

@@ -1,7 +1,8 @@
 """The matrices of the decoupled natural orthogonal complement of a parallel robot, as one text on scalars.
 
 Twists are [ω; v], v at the mass centres, in base-frame axes; e is the platform's mass centre.  Which joints are kept,
-and which directions are left to be removed from the platform's twist, is chosen with numbers in `Decoupled.at`.
+and which directions are left to be removed from the platform's twist, is chosen with numbers, by
+`Decoupled.at_position`.
 """
 
 from __future__ import annotations

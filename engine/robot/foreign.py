@@ -5,6 +5,8 @@ OF_JOINTS = {
     "Jm": "`rotor_inertia`, on the joint's side: the motor's own times the gear ratio squared",
     "range": "`limits`",
     "limit": "`limits`",
+    "stop": "`limits`",
+    "stops": "`limits`",
     "lower": "`limits: [low, high]`",
     "upper": "`limits: [low, high]`",
     "qlim": "`limits: [low, high]`",

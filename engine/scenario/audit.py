@@ -40,7 +40,7 @@ class EnergyBalance:
 
     def words(self) -> str:
         """A sentence on how well the balance holds."""
-        if self.quadrature and self.residual >= DOUBTFUL * self.exchanged:
+        if self.quadrature >= DOUBTFUL * self.exchanged and self.residual >= DOUBTFUL * self.exchanged:
             return (
                 f"energy balance is off by {self.residual:.2g} J, of which {min(self.quadrature, self.residual):.2g} J "
                 "come from the quadrature of the power between the rows; a shorter `step` under `time` is more exact"

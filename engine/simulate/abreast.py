@@ -113,7 +113,7 @@ class _Abreast:
         self.system, count = starts.run.system, len(starts.y)
         self.blank = replace(self.system, symbols=None)
         self.patterns = Patterns(starts.run, starts.limits, starts.discrete)
-        scheme = INTEGRATORS[solver.method].scheme
+        scheme = INTEGRATORS[solver.method].abreast
         assert scheme is not None, "these runs go by the compiled loop"
         self.scheme, self.P = scheme, np.array(scheme.P)
         self.rtol, self.atol = max(solver.rtol, LEAST_RTOL), max(solver.atol, LEAST_ATOL)
@@ -169,7 +169,7 @@ class _Abreast:
     def _longest(self, t: np.ndarray, end: float) -> np.ndarray:
         """The longest steps that are allowed from these instants on."""
         longest = np.full(len(t), self.solver.max_step)
-        for begin, over, step in self.solver.paces:
+        for begin, over, step in () if self.scheme.fixed else self.solver.paces:
             if begin < end:
                 longest = np.where(over > t, np.minimum(longest, step), longest)
         return longest
@@ -232,11 +232,18 @@ class _Abreast:
             return march.rates(t + h, inputs, y + h[:, None] * f, pieces)[:, :n]
 
         f = march.rates(t, inputs, y, pieces)
-        scale, rest = self.atol + abs(y[:, :n]) * self.rtol, end - t
-        longest = np.minimum(rest, self._longest(t, end))
-        self.h[new] = first_step_length(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
         self.slope[new], self.fresh[new] = f, False
-        self.evaluations[new] += 2
+        self.evaluations[new] += 1
+        longest = self._longest(t, end)
+        if self.scheme.fixed:
+            assert self.solver.step is not None
+            self.h[new] = np.fmin(longest, self.solver.step)
+            return
+        stops = np.minimum(end, self.grid[self.rows[new]]) if self.scheme.lands else end
+        scale, rest = self.atol + abs(y[:, :n]) * self.rtol, stops - t
+        longest = np.minimum(rest, longest)
+        self.h[new] = first_step_length(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
+        self.evaluations[new] += 1
 
     def _take(self, march: March, these: np.ndarray, many: Many, control: np.ndarray) -> None:
         """Take over what the compiled loop has done."""

@@ -17,7 +17,7 @@ from ..dynamics.number_symbols import INERTIAL, Own, dynamics_program_shared_by_
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.ledger import RUNS
-from ..machine.jit.march import Collocation, March, Method
+from ..machine.jit.march import Implicit, March, Method
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer, Shared, Text
 from ..machine.jit.trigonometry import REACH
@@ -147,7 +147,7 @@ class Compiled:
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         It comes from the quick code generator until its runs have taken as long as better code takes to compile.
         """
-        implicit = isinstance(scheme, Collocation)
+        implicit = isinstance(scheme, Implicit)
         if not (self.differentiable if implicit else self._able):
             return None
         system = self._system

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
-from ..machine.jit.march import Collocation, Scheme
+from ..machine.jit.march import Implicit, Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8
+from .ndf import NDF
 from .radau import RADAU
 from .runge_kutta import RungeKutta, integrator_scheme
 from .scipy_stepper import Scipy
@@ -25,7 +26,7 @@ class Integrator:
     """An integrator of the table; `runge_kutta_integrator` makes one from a tableau.
 
     Where `dense` is False, steps end on the rows of the output. With a `scheme`, the whole time loop can run as
-    compiled code; those of implicit methods, and of steps with a fixed length, are for single runs only.
+    compiled code; those of implicit methods are for single runs only.
     """
 
     about: str
@@ -34,26 +35,31 @@ class Integrator:
     make: Callable[..., Stepper]
     scheme: Scheme | None = None
     implicit: bool = False  # whether it takes derivatives of the equations
-    collocation: Collocation | None = None
+    steps: Implicit | None = None  # of an implicit method
     fixed: Scheme | None = None
     tableau: Tableau | None = None  # of an explicit method
 
     @property
-    def loop(self) -> Scheme | Collocation | None:
+    def abreast(self) -> Scheme | None:
+        """What the compiled loop of many runs is made from, side by side."""
+        return self.scheme or self.fixed
+
+    @property
+    def loop(self) -> Scheme | Implicit | None:
         """What the compiled loop of a single run is made from."""
-        return self.scheme or self.collocation or self.fixed
+        return self.abreast or self.steps
 
 
 def runge_kutta_integrator(about: str, tableau: Tableau) -> Integrator:
     """The row of an explicit Runge-Kutta method, whose abilities follow from its coefficients.
 
-    The method is adaptive if it has an embedded solution. Then it can run in the compiled loop if it also has dense
-    output, and if the derivative at a step's end is both part of the error and the next step's first stage.
+    The method is adaptive if it has an embedded solution. Then it can run in the compiled loop if the derivative at a
+    step's end is both part of the error and the next step's first stage, or if it has no dense output of its own.
     """
     if tableau.E is None:
         make, fixed = partial(RungeKutta, tableau), integrator_scheme(tableau)
         return Integrator(about, False, tableau.P is not None, make, fixed=fixed, tableau=tableau)
-    compiled = tableau.ends_on_a_stage and tableau.P is not None
+    compiled = tableau.ends_on_a_stage or tableau.P is None
     return Integrator(
         about,
         True,
@@ -68,9 +74,9 @@ def _adaptive(tableau: Tableau, *args: Any, step: float | None, **options: Any) 
     return RungeKutta(tableau, *args, **options)
 
 
-def implicit_integrator(about: str, kind: str, collocation: Collocation | None = None) -> Integrator:
+def implicit_integrator(about: str, kind: str, steps: Implicit | None = None, *, dense: bool = True) -> Integrator:
     """The row of one of scipy's solvers for stiff problems, whose steps a compiled loop may know."""
-    return Integrator(about, True, False, partial(_scipy, kind), implicit=True, collocation=collocation)
+    return Integrator(about, True, dense, partial(_scipy, kind), implicit=True, steps=steps)
 
 
 def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper:
@@ -83,8 +89,8 @@ INTEGRATORS = {
     "rk56": runge_kutta_integrator("Verner 6(5), adaptive, of DVERK", VERNER),
     "rk4": runge_kutta_integrator("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
     "dop853": runge_kutta_integrator("Dormand-Prince 8(5,3), adaptive, for tight tolerances", DORMAND_PRINCE_8),
-    "radau": implicit_integrator("implicit Runge-Kutta of order 5, for stiff problems", "Radau", RADAU),
-    "bdf": implicit_integrator("implicit, of order 1 to 5, for stiff problems", "BDF"),
+    "radau": implicit_integrator("implicit Runge-Kutta of order 5, for stiff problems", "Radau", RADAU, dense=False),
+    "bdf": implicit_integrator("implicit, of order 1 to 5, for stiff problems", "BDF", NDF),
     "lsoda": implicit_integrator("Adams or BDF, as the problem turns stiff or not", "LSODA"),
 }
 

@@ -54,7 +54,7 @@ def _run(
 ) -> None:
     """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
-    unsettled = run.discrete
+    unsettled, run.end = run.discrete, end
     run.begin(t, y)
     run.sample(t, y)
     y = settle_sticking_modes(run, t, state_after_blows(run, t, y))
@@ -122,6 +122,8 @@ def _leg(
             stepper = _stepper(run, t, y, end, solver)
             assert isinstance(stepper, RungeKutta | Scipy)
             stepper.h, stepper.t_end = wanted, bound()
+            if isinstance(stepper, Scipy):
+                stepper.history = march.loop.history
         if run.system.inputs.sampled:
             run.sample(stepper.t, stepper.y)
             stepper.renew()

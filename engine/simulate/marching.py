@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dataclass import dataclass
-from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, T_END, TOO_SMALL, March, T
+from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from ..machine.jit.polynomials import SignalPieces
 from . import reasons
 from .events import Watch
@@ -43,10 +43,7 @@ def compiled_loop_for_leg(
 ) -> ReadyLoop | None:
     """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
     method = INTEGRATORS[solver.method]
-    lost = (
-        method.fixed is not None and run.system.inputs.memory is not None
-    )  # such steps leave nothing to be remembered
-    scheme = None if lost else method.loop
+    scheme = method.loop
     rules = run.rules(watched) if scheme is not None and run.marches else None
     run.alone = rules is None
     if scheme is None or rules is None:
@@ -76,12 +73,11 @@ def marched_leg(
     """Integrate the rest of a leg by compiled code, from where the stepper is; return the last instant and state."""
     march, first = ready.loop, len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
-    lands = INTEGRATORS[solver.method].fixed is not None  # then steps end on the rows, one after the other
-    stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])
     out = march.room(len(ahead))
     within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
     wanted, slope, loop = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
     assert loop is not None
+    history = stepper.history if isinstance(stepper, Scipy) else None
     past = run.past(loop, stepper.t)
     march.begin(
         np.array(run.signals(within, recalls=False)),
@@ -91,9 +87,10 @@ def marched_leg(
         run.quantities,
         slope,
         past,
+        history,
         T=stepper.t,
         H=wanted,
-        T_END=next(stops),
+        T_END=end,
         RTOL=stepper.rtol,
         ATOL=float(np.min(stepper.atol)),
         MAX_STEP=stepper.max_step,
@@ -105,9 +102,6 @@ def marched_leg(
         status = march.go(ahead, out, max(1, int(min(ATTEMPTS, left, more))))
         if past is not None:
             run.recall(past)
-        if status == REACHED and march.control[T, 0] == march.control[T_END, 0] < end:
-            march.control[T_END] = next(stops)
-            continue
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
         closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
         trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)
@@ -133,5 +127,5 @@ def marched_leg(
     run.marched(thread_time() - begun)
     trace.steps += accepted
     trace.rejected += rejected
-    run.evaluations += march.evaluations + (slope is None)
+    run.evaluations += march.evaluations + (slope is None and history is None)
     return float(march.control[T, 0]), march.y[0].copy()

@@ -83,7 +83,7 @@ class Memory:
         """What laws may still see from t on, as polynomials with so many coefficients, for the compiled loop."""
         since = t - max(self.dead_times)
         first = max(bisect_right(self._begins, since) - 1, 0)
-        parts = [self._steps(course) for course in self._courses[first:]]
+        parts = [self._steps(course, powers) for course in self._courses[first:]]
         parts[0] = parts[0].behind(since)
         begins, scales = (np.concatenate([getattr(x, name) for x in parts]) for name in ("begins", "scales"))
         coefficients, row = np.zeros((len(begins), len(self._places), powers)), 0
@@ -92,15 +92,17 @@ class Memory:
             row += len(part.begins)
         return Steps(begins, scales, coefficients)
 
-    def _steps(self, course: Any) -> Steps:
+    def _steps(self, course: Any, powers: int) -> Steps:
         if isinstance(course, Steps):
             return course
         if isinstance(course, Course):
             begin, h, y, terms = course.begin, course.h, course.y, course.h * course.Q
-        else:  # that of scipy's `Radau`
-            begin, h, y, terms = course.t_old, course.h, course.y_old, course.Q
-        powers = np.concatenate([y[self._places, None], terms[self._places]], axis=1)
-        return Steps(np.array([begin]), np.array([1.0 / h]), powers[None])
+            coefficients = np.concatenate([y[self._places, None], terms[self._places]], axis=1)
+        else:  # scipy's dense output, a polynomial with so many coefficients
+            begin, h, x = course.t_old, course.t - course.t_old, np.linspace(0.0, 1.0, powers)
+            values = course(begin + h * x)[self._places]
+            coefficients = np.linalg.solve(np.vander(x, increasing=True), values.T).T
+        return Steps(np.array([begin]), np.array([1.0 / h]), coefficients[None])
 
     def breaks_behind(self, t: float) -> list[float]:
         """Instants at which a break of the motion at t comes back by the laws."""

@@ -20,7 +20,7 @@ A = (
     ((296 + 169 * ROOT) / 1800, (88 + 7 * ROOT) / 360, (-2 - 3 * ROOT) / 225),
     ((16 - ROOT) / 36, (16 + ROOT) / 36, 1 / 9),
 )
-ERROR_ORDER = 3
+ERROR_ORDER = 3  # by which scipy chooses the first step, too
 ROUNDS, SLOW, WORTH = 6, 1e-3, 1.2  # of scipy's
 
 

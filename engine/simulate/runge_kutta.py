@@ -255,6 +255,7 @@ def integrator_scheme(tableau: Tableau) -> Scheme:
         MOST_FACTOR,
         () if tableau.E_low is None else tuple(tableau.E_low.tolist()),
         tuple((tuple(a[: len(tableau.B) + 1 + s]), c) for s, (a, c) in enumerate(further)),
+        lands=tableau.P is None,
     )
 
 

@@ -12,7 +12,7 @@ from ..dynamics.vanishing import joints_of_vanishing_inertia
 from ..errors import InputError
 from ..loops import vanishing as freedoms
 from ..loops.methods import METHODS
-from ..machine.jit.march import Collocation, March, Method, Past
+from ..machine.jit.march import Implicit, March, Method, Past
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
@@ -28,6 +28,8 @@ from .system import System
 
 # another way to evaluate the equations from signals and state, at t or, if that is None, at many instants
 Solve = Callable[["Runner", Sequence[Scalar], Sequence[Scalar], float | None], Evaluation]
+
+SIZED = 65  # instants at which the sizes of signals are looked at
 
 
 class Runner:
@@ -60,6 +62,8 @@ class Runner:
         self._constant = system.inputs.timeless and system.inputs.memory is None  # the signals, in each mode
         self._last: tuple[Discrete | None, list[float]] = None, []  # constant signals and what they are those of
         self._pieces: dict[float, SignalPieces | None] = {}  # the signals of legs, by the legs' ends
+        self.end: float | None = None  # of the run, where that is known
+        self._largest: np.ndarray | None = None  # sizes of the signals up to there
         # the last instant before the kink that ends the present leg; and the same if a prescribed rate jumps there
         self.until = self.shown = math.inf
 
@@ -313,7 +317,7 @@ class Runner:
 
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         """
-        if isinstance(scheme, Collocation) and self.slopes is None:
+        if isinstance(scheme, Implicit) and self.slopes is None:
             return None
         if self._width is None:
             self._width = len(self.signals(t))
@@ -337,8 +341,21 @@ class Runner:
             followed = bool(inputs.feedforward) and self.system.loops is not None
             ahead = partial(signal_rows, self.system, discrete=self.discrete, planned=self.planned, recalls=False)
             breaks = [*inputs.breaks, *(back for at in inputs.breaks for back in self.breaks_behind(at))]
-            self._pieces[end] = fitted_signal_pieces(ahead, t, end, breaks, longest, followed=followed)
+            sizes = self._sizes(t, ahead)
+            self._pieces[end] = fitted_signal_pieces(ahead, t, end, breaks, longest, followed=followed, sizes=sizes)
         return self._pieces[end]
+
+    def _sizes(self, t: float, ahead: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
+        """The sizes of signals from here to the end of a run whose legs are as short as dead times.
+
+        In a short leg, a motion that begins smoothly has no size beside its rounding errors.
+        """
+        if self.system.inputs.memory is None or self.end is None or self.system.planning:
+            return None
+        if self._largest is None:
+            largest = abs(ahead(np.linspace(t, self.end, SIZED))).max(axis=0)
+            self._largest = np.where(np.isfinite(largest), largest, 0.0)  # beside what is infinite, nothing has a size
+        return self._largest
 
     def rules(self, watched: Sequence[Watch]) -> list[tuple[float, ...]] | None:
         """The rules of watches as compiled code reads them; None where a watch has none."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..machine.jit.march import History
+from .ndf import FIRST_ORDER
 from .radau import ERROR_ORDER
 from .runge_kutta import first_step_length
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
@@ -24,6 +26,7 @@ class Scipy:
 
     ONE_STEP = ("RK45", "DOP853", "Radau")  # each step depends on (t, y, f) alone; in the others, on a history
     IMPLICIT = ("Radau", "BDF")  # which solve linear equations
+    SHIFTED = 10.0  # tolerances by which a state may be changed without losing its history
     CARRIED = 1e100  # absolute tolerance of quadratures, so large that their errors never matter
 
     def __init__(
@@ -60,6 +63,7 @@ class Scipy:
         self.failure = self.gave_up = ""
         self.h = 0.0  # the wanted length of the first step; 0: chosen when `t_end` is final
         self.f: np.ndarray | None = None  # the derivative at the start, where it is known
+        self._history: History | None = None  # that of `BDF`, before there is a solver
         self.solver: Any = None  # None: made at (t, y) by the next step, when `t_end` is final
         self.behind: Any = None  # the solver as it was at the end of the last step
         self.curve: Any = None  # the dense output of `behind`, made at the first request
@@ -83,13 +87,25 @@ class Scipy:
         return self.failure
 
     def wanted(self) -> float:
-        """The wanted length of the next step, of `Radau` only; the first one is scipy's choice."""
+        """The wanted length of the next step, of `Radau` and `BDF` only; the first one is scipy's choice."""
         if self.solver is not None:
             return float(self.solver.h_abs)
         if self.h == 0.0:
             with np.errstate(all="ignore"):
                 self.h = self._first_step()
         return self.h
+
+    @property
+    def history(self) -> History | None:
+        """What `BDF` goes on with, if it has a history; with that of another stepper, it goes on like this one."""
+        solver = self.solver
+        if solver is None or self.kind != "BDF":
+            return self._history
+        return History(solver.D.copy(), int(solver.order), int(solver.n_equal_steps), solver.J)
+
+    @history.setter
+    def history(self, history: History | None) -> None:
+        self._history = history
 
     def _first_step(self) -> float:
         rest, f = self.t_end - self.t, self._derivative(self.t, self.y)
@@ -98,7 +114,8 @@ class Scipy:
         def rate(h: float) -> np.ndarray:
             return self._derivative(self.t + h, self.y + h * f)
 
-        scale, exponent = self.atol + np.abs(self.y) * self.rtol, -1 / (ERROR_ORDER + 1)
+        order = FIRST_ORDER if self.kind == "BDF" else ERROR_ORDER
+        scale, exponent = self.atol + np.abs(self.y) * self.rtol, -1 / (order + 1)
         return float(first_step_length(rate, self.y, f, scale, rest, min(rest, self.max_step), exponent))
 
     def between(self, t: float) -> np.ndarray:
@@ -112,7 +129,7 @@ class Scipy:
         return curve
 
     def renew(self) -> None:
-        self.solver = self.f = None
+        self.solver = self.f = self._history = None
         self.h = 0.0
 
     def settle(self, y: np.ndarray) -> None:
@@ -128,9 +145,10 @@ class Scipy:
             self.solver.y, self.solver.f = y, self._derivative(self.t, y)
             return
         self.between(self.t)  # makes the curve before its history changes
-        # A multistep method that starts again starts at order 1. A change within the tolerance, such as a renormalised
-        # quaternion, doesn't justify that: the whole history is shifted by it, which keeps all differences.
-        if np.any(np.abs(change) > self.atol + self.rtol * np.abs(y)):
+        # A multistep method that starts again starts at order 1. A change that isn't far beyond the tolerance, such as
+        # a renormalised quaternion or a loop that is closed, doesn't justify that: the whole history is shifted by
+        # it, which keeps all differences.
+        if np.any(np.abs(change) > self.SHIFTED * (self.atol + self.rtol * np.abs(y))):
             self.solver = None
         elif self.kind == "BDF":
             self.solver.y, self.solver.D[0] = y, y
@@ -171,6 +189,9 @@ class Scipy:
             )
             if self.kind in self.IMPLICIT:
                 use_lapack(self.solver)
+            if (past := self._history) is not None:
+                self.solver.D[:], self.solver.J, self._history = past.D, past.J, None
+                self.solver.order, self.solver.n_equal_steps, self.solver.h_abs = past.order, past.equal, self.h
             if self.kind == "LSODA":
                 self._heed(self.solver._lsoda_solver._integrator)
         solver, before = self.solver, self.evaluations

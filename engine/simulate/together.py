@@ -222,7 +222,7 @@ class Equations:
 
     def march(self, solver: Solver) -> March | None:
         """The compiled loop of these runs; None where there is no compiled code."""
-        scheme, system, offer = INTEGRATORS[solver.method].scheme, self.run.system, self.offer
+        scheme, system, offer = INTEGRATORS[solver.method].abreast, self.run.system, self.offer
         assert scheme is not None, "these runs go by the compiled loop"
         sizes = system.measured + 2, system.measured, system.units
 

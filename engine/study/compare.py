@@ -51,7 +51,7 @@ class Comparison:
                 raise InputError(
                     f"there is no closure method `{name}`",
                     key="--methods",
-                    found=name,
+                    found=f"`{name}`",
                     allowed=", ".join(METHODS),
                     hint=did_you_mean(name, tuple(METHODS)),
                 )

@@ -180,7 +180,7 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
 def _member(plan: Plan) -> Member | None:
     """The plan's run at its start; None if it has to run alone: its modes, its limits, or its inertias want that."""
     system = plan.system
-    scheme, modal = INTEGRATORS[plan.solver.method].scheme, bool(system.switching or system.bounded)
+    scheme, modal = INTEGRATORS[plan.solver.method].abreast, bool(system.switching or system.bounded)
     alone = scheme is None or (
         system.loops is not None and (system.method.afresh or (modal and not run_equations_close_state(system)))
     )

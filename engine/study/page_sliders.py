@@ -12,6 +12,7 @@ from ..robot.model import Robot
 from ..scenario.plan import Plan
 from ..text.change import Change
 from ..text.writing import yaml_flow_text
+from .arguments import number_with_key
 from .file_units import unit_at
 from .sliders import Slider
 
@@ -21,14 +22,14 @@ MASS, GRAVITY = 3.0, 2.0  # times the file's value, up to which the sliders of a
 
 
 def page_own_sliders(plan: Plan) -> list[Slider]:
-    """The sliders of a page by itself: gravity, the masses of the heaviest links, damping, springs."""
+    """The sliders of a page by itself: gravity and the masses of the heaviest links."""
     document = plan.robot.document
     data = document.data if document is not None and isinstance(document.data, dict) else {}
     found: list[Slider] = []
     links = {link.name: link for link in plan.robot.links}
     for entry in data.get("links", []) if isinstance(data.get("links"), list) else []:
         name = entry.get("name") if isinstance(entry, dict) else None
-        if name in links and isinstance(entry.get("mass"), int | float) and links[name].mass:
+        if name in links and "mass" in entry and links[name].mass:
             mass = links[name].mass
             found.append(Slider(f"robot.links.{name}.mass", 0.1 * mass, MASS * mass, mass, "kg"))
     found.sort(key=lambda one: -one.value)
@@ -47,7 +48,7 @@ def page_slider_of_key(plan: Plan, key: str, low: float | None, high: float | No
             "not a range around the number's own value",
             key=key,
             found=f"{low:g}..{high:g}",
-            allowed=f"{value:g} within",
+            allowed=f"{key}=LOW..HIGH with {value:g} between them",
         )
     return Slider(key, low, high, value, "m/s²" if key == FALL else unit_at(plan.robot, key))
 
@@ -67,14 +68,15 @@ def page_slider_number(robot: Robot, key: str) -> float:
             hint = did_you_mean(step, names) or "a number that isn't in the file has to be written there first"
             raise InputError("no such number in the robot's file", key=key, found=f"`{step}`", hint=hint)
         value = inner
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    number = None if isinstance(value, dict | list) else number_with_key(robot, key)
+    if number is None:
         raise InputError(
-            "not a plain number of the robot's file",
+            "not a number of the robot's file",
             key=key,
             found=yaml_flow_text(value),
             allowed="such as robot.links.crank.mass",
         )
-    return float(value)
+    return number
 
 
 def page_robot_changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) -> Robot:

@@ -164,7 +164,7 @@ def _columns(
     """The values as arrays by path, with a column for each number of a list."""
     result: dict[Keys, np.ndarray] = {}
     for path, values in given.items():
-        for whole, one in _each(model, path, values):
+        for whole, one in _each(path, values):
             known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path) or varied_path_is_limit(path)
             differ = any(x is not one[0] and x != one[0] for x in one)
             if differ and not known:
@@ -174,7 +174,7 @@ def _columns(
     return result
 
 
-def _each(model: Strict, path: Keys, values: Sequence[Any]) -> list[tuple[Keys, Sequence[Any]]]:
+def _each(path: Keys, values: Sequence[Any]) -> list[tuple[Keys, Sequence[Any]]]:
     """The values of a key or, where these are lists, those of each place in the lists."""
     if not isinstance(values[0], list | tuple):
         return [(path, values)]

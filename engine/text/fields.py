@@ -46,7 +46,14 @@ class Strict(BaseModel):
 
     @classmethod
     def hint(cls, key: str) -> str:
-        """A hint at the key that an unknown key may have been meant for."""
+        """A hint at the key that an unknown key may have been meant for, or at the mapping here that it belongs to."""
+        homes = [
+            field.alias or name
+            for name, field in cls.model_fields.items()
+            if not field.exclude and any(key in {*model.keys()} for model in _models_within(field.annotation))
+        ]
+        if homes:
+            return f"`{key}` belongs under {' or '.join(f'`{home}`' for home in homes)}"
         return did_you_mean(key, cls.keys())
 
     @model_validator(mode="before")
@@ -63,6 +70,14 @@ class Strict(BaseModel):
         elif not isinstance(data, cls):
             raise PydanticCustomError("mapping", "a mapping is needed here", {"allowed": cls.form()})
         return data
+
+
+def _models_within(annotation: Any) -> Iterator[type[Strict]]:
+    """The models of mappings in an annotation: itself, the members of a union, the items of a list or mapping."""
+    if isinstance(annotation, type) and issubclass(annotation, Strict):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_within(part)
 
 
 class Bounds(NamedTuple):

@@ -18,6 +18,7 @@ def run(tmp_path, monkeypatch, command_line):
 
 def test_results_are_written_as_a_run_writes_them(run, tmp_path):
     code, out, err = run("three-rrr-idyn", "--nodes", "2", "--no-plot")
+    assert "\n  outputs/distribute/three-rrr-idyn/: " in out
     assert (code, err) == (0, "")
     assert "inverse by legs, 3 legs on 2 nodes in one process" in out
     assert "16 messages, 229520 B" in out

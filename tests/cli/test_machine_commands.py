@@ -15,6 +15,7 @@ from denoc.laws.motions import profiled_motion_laws
 from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
 from denoc.simulate.integrate import INTEGRATORS
+from denoc.study import complexity
 from denoc.text.library import library_folder
 
 
@@ -59,8 +60,10 @@ HOMES = {
 
 
 def test_complexity_prints_the_papers_and_ours(denoc):
+    complexity.complexity_of_chain.cache_clear()
     code, out, _ = denoc("complexity", "puma", "--no-measure")
     assert code == 0
+    assert complexity.complexity_of_chain.cache_info().misses == 3 * 8  # of thirty chains, those that show formulas
     for shown in (
         "Balafoutis",
         "676M 527A",
@@ -134,6 +137,8 @@ def test_linearize_prints_matrices_and_eigenvalues(denoc):
     assert len(told["A"]) == 6
     assert len(told["B"][0]) == 3
     assert all(abs(real) < 1e-9 for real, _ in told["eigenvalues"])  # it swings and keeps swinging
+    lines = denoc("linearize", "cart-pole")[1].split("eigenvalues of A\n")[1].splitlines()
+    assert [line for line in lines if float(line.split()[0]) == 0.0] == [f"  {'0':>12} {'+0':>12}i"] * 2
     code, _, err = denoc("linearize", "planar3r", "--at", "1, 2")
     assert code == 2
     assert "3 numbers are needed" in err

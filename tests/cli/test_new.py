@@ -96,6 +96,8 @@ def test_a_scenario_finds_its_robot_from_its_own_folder(denoc):
     assert denoc("new", "robot", "arm", "--out", "robots")[0] == 0
     assert denoc("new", "scenario", "try", "--robot", "robots/arm.yaml", "--out", "scenarios/first.yaml")[0] == 0
     assert read_yaml_document(Path("scenarios/first.yaml")).data["robot"] == "../robots/arm.yaml"
+    columns = {line.index("#") for line in Path("scenarios/first.yaml").read_text().splitlines()[3:5]}
+    assert len(columns) == 1  # of the comments on the robot and the task
     assert denoc("run", "scenarios/first.yaml", "--no-plot", "-q")[0] == 0
     assert Path("outputs/first/first.csv").is_file()
 

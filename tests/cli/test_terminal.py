@@ -82,7 +82,7 @@ def test_all_formats_of_robots_are_offered():
 
 
 def test_what_names_robots_and_scenarios_is_completed():
-    known = {"ROBOT": "puma", "SCENARIO": "puma-fall", "[ROBOT]": "puma", "SCENARIO...": "puma-fall"}
+    known = {"ROBOT": "puma", "SCENARIO": "puma-fall"}
     for name, command in COMMANDS.items():
         for one in command.params:
             if one.metavar in known:
@@ -101,6 +101,15 @@ def test_help_has_no_private_words(name):
     values = {word for one in command.params for word in re.findall(r"[A-Z]{2,}", one.metavar or "")}
     text = " ".join([command.help or "", *(option.help or "" for owner, option in OPTIONS if owner == name)])
     assert {*re.findall(r"\b[A-Z]{2,}\b", text)} <= known | values | {"JOINT", "DIR"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_terminal_breaks_the_lines_of_help(name):
+    """Whose paragraphs therefore have none of their own; typer adds dots and brackets to the names of arguments."""
+    command = COMMANDS[name]
+    assert all("\n" not in paragraph for paragraph in (command.help or "").split("\n\n"))
+    places = [one.metavar or "" for one in command.params if one.param_type_name == "argument"]
+    assert not [place for place in places if re.search(r"\.\.|[\[\]{}]", place)]
 
 
 def test_what_an_option_does_that_is_not_given_is_said():

@@ -166,6 +166,17 @@ def test_the_quadrature_on_coarse_rows_is_not_the_runs_fault():
     assert not fine.record["warnings"]
 
 
+def test_no_shorter_step_is_advised_where_it_would_not_help(tmp_path, monkeypatch):
+    """A rate of 1 rad/s that ends at once takes its energy along, whatever the rows: half of 0.0834 + 0.5² kg m²."""
+    monkeypatch.chdir(tmp_path)
+    Path("way.csv").write_text("t,angle\n0,0\n0.5,0.5\n1,1\n")
+    robot = denoc.loads(PENDULUM.replace("[0, -9.81, 0]", "[0, 0, 0]"))
+    motion = {"hinge": {"law": "table", "file": "way.csv", "column": "angle"}}
+    run = denoc.run({"task": "inverse", "time": {"end": 2, "step": 0.01}, "motion": motion}, robot)
+    assert [text for text in run.record["warnings"] if "is off by 0.17 J" in text]
+    assert not [text for text in run.record["warnings"] if "shorter `step`" in text]
+
+
 @pytest.mark.parametrize(("to", "told"), [(0.6, False), (1.2, True), (-0.6, False), (-1.2, True)])
 def test_leaving_a_limit_on_either_side_is_a_warning(to, told):
     robot = denoc.loads(PENDULUM.replace("name: hinge", "name: hinge, limits: [-1, 1]"))

@@ -9,7 +9,9 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.march_past import Steps
+from denoc.simulate import runner
 from denoc.simulate.memory import Memory, joined_instants
+from denoc.simulate.signals import signal_rows
 
 BLOCK = """
 {name: block, convention: frames, links: [{name: b, joint: {type: prismatic, name: s, axis: [1, 0, 0] MORE}, mass: 1,
@@ -56,6 +58,7 @@ def test_a_block_moves_by_the_polynomials_of_the_method_of_steps(joint, backend)
         ({"method": "dop853", "rtol": 1e-11}, 1e-9),
         ({"method": "rk56", "rtol": 1e-9}, 1e-5),  # whose steps are joined by cubics
         ({"method": "radau", "rtol": 1e-9}, 1e-6),
+        ({"method": "bdf", "rtol": 1e-10}, 1e-6),
         ({"method": "rk4", "step": 0.0125}, 1e-6),
     ],
 )
@@ -224,6 +227,7 @@ CASES = {
     "at a link": ({**OF_BLOCK, "forces": {"pull": LATE}}, BLOCK.replace("MORE", "")),
     "dop853": ({**OF_BLOCK, "solver": {"method": "dop853", "rtol": 1e-10}}, BLOCK.replace("MORE", "")),
     "radau": ({**OF_BLOCK, "solver": {"method": "radau", "rtol": 1e-9}}, BLOCK.replace("MORE", "")),
+    "bdf": ({**OF_BLOCK, "solver": {"method": "bdf", "rtol": 1e-9}}, BLOCK.replace("MORE", "")),
     "more steps than there is room for": (
         {**OF_BLOCK, "forces": {"s": {**LATE, "dead_time": 0.8}}, "solver": {"rtol": 1e-9, "max_step": 1e-3}},
         BLOCK.replace("MORE", ""),
@@ -260,6 +264,27 @@ def test_the_compiled_loop_looks_back_as_plain_steps_do(case):
         size = max(1.0, abs(plain.table[column]).max())
         np.testing.assert_allclose(compiled.table[column], plain.table[column], rtol=0, atol=1e-9 * size)
     assert compiled.audit["energy_share"] == pytest.approx(plain.audit["energy_share"], rel=1e-2, abs=1e-9)
+
+
+def test_along_a_motion_that_begins_smoothly_no_step_is_python_s(monkeypatch):
+    """In a leg as short as a dead time, a cycloid is a millionth of its way and no smoother than its rounding errors.
+
+    Each of the hundred legs has one piece, of sixteen instants; thousands of pieces had been tried in the first ones.
+    """
+    instants = []
+
+    def counted(system, times, *modes, **more):
+        instants.extend(times)
+        return signal_rows(system, times, *modes, **more)
+
+    monkeypatch.setattr(runner, "signal_rows", counted)
+    law = {"law": "pd", "kp": 60, "kd": 10, "dead_time": 0.02}
+    scenario = {"time": {"end": 2, "step": 0.5}, "forces": {"s": law}}
+    scenario["motion"] = {"s": {"law": "cycloid", "to": 1.0}}
+    plain, compiled, alone, marched = carried(scenario, BLOCK.replace("MORE", ""))
+    assert (alone, marched) == (0, compiled.audit["steps"])
+    assert len(instants) < 100 * 16 * 2
+    np.testing.assert_allclose(compiled.table["s.q"], plain.table["s.q"], rtol=0, atol=1e-13)
 
 
 def test_nearly_equal_instants_are_one():

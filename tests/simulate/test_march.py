@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, STATUS, TOO_SMALL, H, T, build_compiled_loop
+from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, H, T, build_compiled_loop
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
 from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme
-from denoc.simulate.tableau import DORMAND_PRINCE
+from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA
 
 pair = pytest.mark.parametrize("tableau", [DORMAND_PRINCE, DORMAND_PRINCE_8], ids=lambda tableau: tableau.name)
 
@@ -111,6 +111,30 @@ def test_every_lane_is_a_run_of_its_own(tableau, lanes):
         assert march.control[ACCEPTED, lane] == stepper.accepted
         assert march.control[REJECTED, lane] == stepper.rejected
         assert march.evaluated(march.control)[lane] == stepper.evaluations - before  # dense output where rows are
+
+
+@pytest.mark.parametrize("tableau", [RUNGE_KUTTA, CASH_KARP], ids=lambda tableau: tableau.name)
+def test_steps_end_on_the_rows_of_each_lane(tableau):
+    """Where there is no good dense output; the lanes begin at different rows."""
+    grid, lanes = np.array([0.03, 0.1, 0.15, 0.32, 0.5]), 4
+    starts = [[0.3 + 0.4 * k, 0.2 * k, 1.0 - 0.3 * k, 0.0] for k in range(lanes)]
+    step = {"step": 0.04} if tableau.E is None else {}
+    steppers, march = [stepping(swing, y0, 0.5, tableau, **step) for y0 in starts], made(swing, lanes, tableau)
+    for k, stepper in enumerate(steppers):
+        stepper.t, stepper.t_end = 0.05 * (k // 2), float(grid[k // 2])
+    begin(march, steppers, 0.5)
+    march.control[T] = [stepper.t for stepper in steppers]
+    march.control[ROW] = [k // 2 for k in range(lanes)]
+    out = march.room(len(grid))
+    assert march.go(grid, out, 1000) == REACHED
+    for lane, stepper in enumerate(steppers):
+        for row in range(lane // 2, len(grid)):
+            stepper.t_end = float(grid[row])
+            while stepper.t < stepper.t_end:
+                assert stepper.step() == ""
+            np.testing.assert_allclose(out[lane, row], stepper.y, rtol=1e-12, atol=1e-14)
+        assert march.control[ACCEPTED, lane] == stepper.accepted
+        assert march.control[REJECTED, lane] == stepper.rejected
 
 
 def test_what_grows_beyond_all_bounds_stops_and_its_neighbour_goes_on():

@@ -1,4 +1,4 @@
-"""The compiled loop of the implicit method takes scipy's steps, by its own text and with its own elimination."""
+"""The compiled loops of implicit methods take scipy's steps, by their own text and with their own elimination."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from scipy import integrate
 from denoc.machine.jit import elimination, native
 from denoc.machine.jit.block import Block
 from denoc.machine.jit.choice import using_backend
+from denoc.machine.jit.differences import DIFFERENCES
 from denoc.machine.jit.kernel import build_single_kernel
-from denoc.machine.jit.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, March, T, build_compiled_loop
+from denoc.machine.jit.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, History, March, T, build_compiled_loop
+from denoc.machine.jit.march_block import ORDER, REJECTED
+from denoc.machine.program.differences import rescaled_differences
 from denoc.machine.program.dual import Dual, dual_derivative
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
 from denoc.scenario.run import carry_out_plan, prepare_scenario
+from denoc.simulate.ndf import NDF
 from denoc.simulate.radau import RADAU, A, C
+from denoc.simulate.scipy_stepper import Scipy
 
 MEASURED = 3
+METHODS = {"Radau": RADAU, "BDF": NDF}  # by scipy's names
 
 
 def swing(y):
@@ -35,11 +41,28 @@ def oscillator(y):
     return [y[1], 500.0 * ((1.0 - y[0] * y[0]) * y[1]) - y[0], y[0] - y[2], y[0] * y[1], y[2]]
 
 
+def robertson(y):
+    """Three reactions, the slowest and the fastest of which differ by nine powers of ten."""
+    slow, quick, fast = 0.04 * y[0], 1e4 * (y[1] * y[2]), 3e7 * (y[1] * y[1])
+    return [quick - slow, slow - quick - fast, fast, 1.0, y[0]]
+
+
+def linear(y):
+    """An oscillator, and what it drives."""
+    return [y[1], -y[0], y[0] - 2.0 * y[2], 1.0, y[2]]
+
+
+def linear_solution(t):
+    """Of the solution with y = (0, 1, −0.2) at 0 the whole third component follows the first."""
+    s, c = np.sin(t), np.cos(t)
+    return np.array([s, c, (2 * s - c) / 5, t, (2 * (1 - c) - s) / 5])
+
+
 def blow_up(y):
     return [y[0] * y[0], 1.0 + 0.0 * y[1], 0.0 * y[2], 1.0, 0.0]
 
 
-def made(rate):
+def made(rate, kind="Radau"):
     """The compiled loop of y' = rate(y), and the derivatives as a function."""
 
     def program():
@@ -55,7 +78,9 @@ def made(rate):
 
     name = f"implicit {rate.__name__}"
     single = build_single_kernel(slopes, (0, MEASURED), [(MEASURED + 2) * MEASURED], (name, "slopes"), False)
-    loop = build_compiled_loop(program, RADAU, MEASURED + 2, MEASURED, (), 1, (name,), False, derivatives=single)
+    loop = build_compiled_loop(
+        program, METHODS[kind], MEASURED + 2, MEASURED, (), 1, (name,), False, derivatives=single
+    )
 
     def derivatives(t, y):
         J = np.zeros((MEASURED + 2, MEASURED + 2))
@@ -65,16 +90,17 @@ def made(rate):
     return loop, derivatives
 
 
-def theirs(rate, derivatives, y0, end, rtol, max_step):
+def theirs(rate, derivatives, y0, end, rtol, max_step, kind="Radau"):
     atol = np.array([rtol / 100] * MEASURED + [1e100] * 2)
     given = {"rtol": rtol, "atol": atol, "max_step": max_step, "jac": derivatives}
-    return integrate.Radau(lambda t, y: np.array(rate(y.tolist())), 0.0, np.array(y0), end, **given)
+    return getattr(integrate, kind)(lambda t, y: np.array(rate(y.tolist())), 0.0, np.array(y0), end, **given)
 
 
 def begin(march, y0, h, end, rtol, max_step):
     march.begin(np.zeros((1, 0)), y0, T=0.0, H=h, T_END=end, RTOL=rtol, ATOL=rtol / 100, MAX_STEP=max_step)
 
 
+@pytest.mark.parametrize("kind", METHODS)
 @pytest.mark.parametrize(
     ("rate", "end", "rtol", "max_step"),
     [
@@ -84,10 +110,10 @@ def begin(march, y0, h, end, rtol, max_step):
         (oscillator, 800.0, 1e-4, math.inf),
     ],
 )
-def test_every_step_is_scipys(rate, end, rtol, max_step):
-    march, derivatives = made(rate)
+def test_every_step_is_scipys(rate, end, rtol, max_step, kind):
+    march, derivatives = made(rate, kind)
     start = [2.0, 0.0, 1.0, 0.0, 0.0]
-    solver, none, steps = theirs(rate, derivatives, start, end, rtol, max_step), np.zeros(0), 0
+    solver, none, steps = theirs(rate, derivatives, start, end, rtol, max_step, kind), np.zeros(0), 0
     begin(march, start, solver.h_abs, end, rtol, max_step)
     before = solver.nfev
     while solver.status == "running":
@@ -98,9 +124,12 @@ def test_every_step_is_scipys(rate, end, rtol, max_step):
         # Newton's corrections are small at the end, and so the last digits of what they say of the next step are noise
         assert march.control[T, 0] == pytest.approx(solver.t, rel=1e-5)
         np.testing.assert_allclose(march.y[0], solver.y, rtol=1e-4, atol=1e-5)
-        assert march.control[H, 0] == pytest.approx(solver.h_abs, rel=1e-3)
+        if kind == "BDF" and max_step == math.inf:
+            assert march.control[ORDER, 0] == solver.order
+        assert min(march.control[H, 0], max_step) == pytest.approx(min(solver.h_abs, max_step), rel=1e-3)
     assert march.go(none, march.room(0), 1) == REACHED
     assert march.evaluations == solver.nfev - before
+    assert march.control[REJECTED, 0] > 0 or kind == "Radau" or max_step < math.inf
 
 
 def test_steps_end_on_rows():
@@ -117,6 +146,117 @@ def test_steps_end_on_rows():
     assert march.go(grid, out, 100_000) == REACHED
     np.testing.assert_allclose(out[0], rows, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(out[0, :, 3], grid, rtol=1e-12)
+
+
+def test_rows_of_differences_are_scipys_dense_output():
+    """Which is that of the orders as they come, and may be asked for at any instant."""
+    march, derivatives = made(swing, "BDF")
+    y0, grid, rtol = [2.0, 0.0, 1.0, 0.0, 0.0], np.linspace(0.0, 1.0, 301)[1:], 1e-6
+    solver, rows = theirs(swing, derivatives, y0, 1.0, rtol, math.inf, "BDF"), []
+    begin(march, y0, solver.h_abs, 1.0, rtol, math.inf)
+    while solver.status == "running":
+        solver.step()
+        rows += [solver.dense_output()(t) for t in grid[(grid > solver.t_old) & (grid <= solver.t)]]
+    out = march.room(len(grid))
+    assert march.go(grid, out, 100_000) == REACHED
+    assert march.control[ACCEPTED, 0] < 0.6 * len(grid)
+    np.testing.assert_allclose(out[0], rows, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_a_stiff_problem_has_the_published_solution(kind):
+    """Robertson's, at the end of the test set for initial value problems of the University of Bari."""
+    march, _ = made(robertson, kind)
+    march.begin(
+        np.zeros((1, 0)), [1.0, 0, 0, 0, 0], T=0.0, H=1e-6, T_END=1e11, RTOL=1e-7, ATOL=1e-16, MAX_STEP=math.inf
+    )
+    assert march.go(np.zeros(0), march.room(0), 5000) == REACHED
+    published = [0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050]
+    np.testing.assert_allclose(march.y[0, :3], published, rtol=1e-4)
+    assert march.control[T, 0] == 1e11
+    assert march.y[0, 3] == pytest.approx(1e11, rel=1e-12)
+
+
+@pytest.mark.parametrize("order", range(1, 6))
+def test_each_order_of_differences_is_its_own(order):
+    """Steps half as long have errors that are smaller by that power of two; the differences are those of the solution."""
+    march, derivatives = made(linear, "BDF")
+    errors = []
+    for count in (40, 80):
+        h = 2.0 / count
+        states = linear_solution(-h * np.arange(DIFFERENCES)).T
+        D = np.array([np.diff(states[::-1], k, axis=0)[-1] for k in range(DIFFERENCES)])
+        history = History(D, order, -1000, derivatives(0.0, states[0]))  # so few equal steps that all have one length
+        given = {"T": 0.0, "H": h, "T_END": 2.0, "RTOL": 1.0, "ATOL": 1.0, "MAX_STEP": math.inf}
+        march.begin(np.zeros((1, 0)), states[0], history=history, **given)
+        assert march.go(np.zeros(0), march.room(0), 1000) == REACHED
+        assert march.control[ACCEPTED, 0] in (count, count + 1)  # a sliver may be left
+        assert march.control[ORDER, 0] == order
+        errors.append(abs(march.y[0] - linear_solution(2.0)).max())
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
+
+
+def test_steps_of_differences_go_on_from_a_history():
+    """From loop to loop, from the loop to scipy's steps, and from these to the loop."""
+    rtol, none, y0 = 1e-6, np.zeros(0), [2.0, 0.0, 1.0, 0.0, 0.0]
+    march, derivatives = made(swing, "BDF")
+    begin(march, y0, 1e-4, 2.0, rtol, math.inf)
+    march.go(none, march.room(0), 60)
+    control, y, history = march.control[:, 0].copy(), march.y[0].copy(), march.history
+    march.go(none, march.room(0), 1000)
+    whole, steps = march.y[0].copy(), march.control[ACCEPTED, 0] - control[ACCEPTED]
+    assert history.order > 2
+
+    given = {"T": control[T], "H": control[H], "T_END": 2.0, "RTOL": rtol, "ATOL": rtol / 100, "MAX_STEP": math.inf}
+    march.begin(np.zeros((1, 0)), y, history=history, **given)
+    march.go(none, march.room(0), 1000)
+    assert march.control[ACCEPTED, 0] == steps
+    np.testing.assert_allclose(march.y[0], whole, rtol=1e-5)
+
+    share = math.sqrt(MEASURED / (MEASURED + 2))
+    options = {"rtol": rtol / share, "atol": rtol / 100 / share, "measured": MEASURED, "slopes": derivatives}
+    stepper = Scipy("BDF", lambda t, y: np.array(swing(y.tolist())), control[T], y, 2.0, **options)
+    stepper.h, stepper.history = control[H], history
+    for _ in range(10):
+        assert stepper.step() == ""
+    given.update(T=stepper.t, H=stepper.wanted())
+    march.begin(np.zeros((1, 0)), stepper.y, history=stepper.history, **given)
+    march.go(none, march.room(0), 1000)
+    assert march.control[ACCEPTED, 0] == steps - 10
+    np.testing.assert_allclose(march.y[0], whole, rtol=1e-5)
+
+
+def test_differences_of_a_polynomial_at_other_instants():
+    """They are those of its values there, and those of scipy."""
+    from scipy.integrate._ivp.bdf import change_D
+
+    p = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.7, -0.4])
+    for h in (0.25, 1.0, 1.9):
+        D, new = ([np.diff(p(-step * np.arange(6))[::-1], k)[-1] for k in range(1, 6)] for step in (1.0, h))
+        np.testing.assert_allclose(rescaled_differences(D, h), new, atol=1e-11)
+        rows = np.array([[p(0.0)], *([x] for x in D)])
+        change_D(rows, 5, h)
+        np.testing.assert_allclose(rescaled_differences(D, h), rows[1:, 0], atol=1e-10)
+
+
+def test_coefficients_of_differences_are_those_of_the_method():
+    """Of y = t^(k + 1), the formula of order k leaves its error constant times the next difference, of lower powers nothing."""
+    t = -np.arange(DIFFERENCES)[::-1].astype(float)
+    for k in range(1, 6):
+        for power in range(1, k + 2):
+            differences = [np.diff(t**power, j)[-1] for j in range(DIFFERENCES)]
+            before = [np.diff((t - 1) ** power, j)[-1] for j in range(DIFFERENCES)]
+            slope = 0.0 if power > 1 else 1.0  # at t = 0
+            correction = differences[0] - sum(before[: k + 1])
+            left = NDF.alpha[k] * correction + sum(NDF.gamma[j] * before[j] for j in range(1, k + 1)) - slope
+            expected = -NDF.errors[k] * differences[k + 1] if power > k else 0.0
+            assert left == pytest.approx(expected, abs=1e-10), (k, power)
+            x = np.array([0.0, 0.3, 0.8])
+            shares = np.array(NDF.weights)[:k] @ (x ** np.arange(1, 6)[:, None])
+            if power <= k:
+                np.testing.assert_allclose(
+                    (-1.0) ** power + np.array(differences[1 : k + 1]) @ shares, (x - 1) ** power, atol=1e-10
+                )
 
 
 def test_what_grows_beyond_all_bounds_stops():
@@ -187,14 +327,15 @@ def marches(monkeypatch):
         ("puma-computed-torque", 1.5, False),
     ],
 )
+@pytest.mark.parametrize("method", ["radau", "bdf"])
 @pytest.mark.sampled(4)
-def test_runs_are_the_same_either_way(name, end, event, marches):
+def test_runs_are_the_same_either_way(name, end, event, method, marches):
     """With events, Euler parameters, loops, and signals of time."""
     found = {}
     for backend in ("plain", "compiled"):
         with using_backend(backend):
             plan = prepare_scenario(name)
-            solver = replace(plan.solver, method="radau", rtol=1e-5, atol=1e-7)
+            solver = replace(plan.solver, method=method, rtol=1e-5, atol=1e-7)
             found[backend] = carry_out_plan(replace(plan, grid=np.linspace(0.0, end, 6), solver=solver))
         assert bool(marches[0]) == (backend == "compiled")
     plain, compiled = found["plain"], found["compiled"]

@@ -40,6 +40,11 @@ CASES = {
         rough(),
         {"stops slipping"},
     ),
+    "friction and stops by rk4, whose steps end on the rows": (
+        scenario(solver={"method": "rk4", "step": 0.01}),
+        rough(**STOPS, **{"rates.joint2": 4.0}),
+        {"stops slipping", "reaches its upper limit"},
+    ),
     "joints that stick at first": (
         scenario(forces={"joint1": {"law": "harmonic", "amplitude": 20, "frequency": 3}}),
         rough(**{"robot.links.link3.joint.friction.coulomb": 1.0, "rates.joint1": 0, "rates.joint3": 0}),
@@ -122,6 +127,31 @@ def test_joints_come_to_stops_side_by_side(left):
     assert not alone
     reached = {event for result in together for _, event, _ in happenings(result)}
     assert {"reaches its lower limit", "reaches its upper limit"} <= reached
+
+
+def test_fixed_steps_in_lanes_are_kutta_s(left):
+    """A pendulum by his formulas, with a step that is cut short before every row."""
+    rod = {"joint": {"type": "revolute", "name": "x", "axis": [0, 1, 0]}, "mass": 1.0, "com": [0.5, 0, 0]}
+    robot = {"name": "rod", "convention": "frames", "gravity": [0, 0, -9.81], "links": [{"name": "rod", **rod}]}
+    swing = {"task": "simulate", "time": {"end": 0.5, "step": 0.05}, "solver": {"method": "rk4", "step": 0.02}}
+    speeds = [0.5, 1.5, 3.0]
+    with using_backend("compiled"):
+        found = denoc.ensemble(swing, [{"rates.x": speed} for speed in speeds], denoc.loads(yamls.dump(robot)))
+    assert not left[0]
+    for one, speed in zip(found, speeds):
+        y = np.array([0.0, speed])
+        for row in range(11):
+            assert [one.table["x.q"][row], one.table["x.qd"][row]] == pytest.approx(y.tolist(), rel=1e-12, abs=1e-14)
+            for h in (0.02, 0.02, 0.01):
+                k1 = falling(y)
+                k2 = falling(y + h / 2 * k1)
+                k3 = falling(y + h / 2 * k2)
+                y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + falling(y + h * k3))
+
+
+def falling(y):
+    """A point mass at 0.5 m, whose joint turns about y, downwards from x."""
+    return np.array([y[1], 9.81 / 0.5 * np.cos(y[0])])
 
 
 LED = scenario(motion=dict.fromkeys(("joint1", "joint2", "joint3"), TO), forces={"all": {"law": "feedforward"}})

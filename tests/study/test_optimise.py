@@ -3,6 +3,7 @@
 import functools
 import json
 import math
+import re
 import sys
 import threading
 import time
@@ -500,7 +501,7 @@ def test_where_there_are_no_derivatives_it_is_said(command):
     Path("far.yaml").write_text(FAR + "method: slsqp\n")
     code, _, err = command("optimise", "far.yaml")
     assert code == 2
-    assert "there are no derivatives: an event at t = " in err
+    assert re.search(r"there are no derivatives: an event at t = \S+ s, where pin reaches its \w+ limit\n", err)
 
 
 def test_where_derivatives_end_on_the_way_the_search_goes_on_without():

@@ -18,7 +18,7 @@ from denoc.scenario.run import prepare_scenario
 from denoc.study import page as pages
 from denoc.study.file_units import unit_at
 from denoc.study.page_plan import page_slider_ranges, plan_of_page
-from denoc.study.page_sliders import page_slider_number
+from denoc.study.page_sliders import page_own_sliders, page_slider_number
 from denoc.study.sliders import Slider, fit_slider_polynomials
 from denoc.text.change import Change
 
@@ -239,6 +239,19 @@ def test_sliders_that_are_asked_for_show_units():
     assert [one["unit"] for one in data["sliders"]] == ["kg", "m", "m/s²"]
 
 
+def test_numbers_with_units_have_sliders(tmp_path):
+    """A pound is 0.45359237 kg, and an inch 25.4 mm."""
+    file = tmp_path / "rod.yaml"
+    file.write_text(
+        "{name: rod, convention: dh, gravity: [0, -9.81, 0], links: [{name: rod, joint: {type: revolute, name: pin}, "
+        'mass: 1 lb, com: ["5 * 4 in", 0, 0], inertia: {xx: 0.01, yy: 0.01, zz: 0.01}}]}'
+    )
+    plan = plan_of_page(str(file), [])
+    assert [one.key for one in page_own_sliders(plan)] == ["robot.gravity", "robot.links.rod.mass"]
+    assert page_slider_number(plan.robot, "robot.links.rod.mass") == pytest.approx(0.45359237, rel=1e-12)
+    assert page_slider_number(plan.robot, "robot.links.0.com.0") == pytest.approx(20 * 0.0254, rel=1e-12)
+
+
 def test_wrong_sliders():
     plan = plan_of_page("puma", [])
     assert plan.name == "puma-fall"
@@ -308,7 +321,8 @@ def test_names_in_a_page_stay_text(tmp_path):
         ("robot.links.crank.mas=1..2", "did you mean `mass`"),
         ("robot.links.crnk.mass=1..2", "did you mean `crank`"),
         ("robot.links.crank.joint.friction=1..2", "has to be written there first"),
-        ("robot.links.crank.name=1..2", "not a plain number"),
+        ("robot.links.crank.name=1..2", "not a number"),
+        ("robot.links.crank.com=1..2", "not a number"),
     ],
 )
 def test_sliders_that_cannot_be_are_refused_with_what_was_meant(asked, says):

@@ -17,15 +17,16 @@ import ctypes
 import math
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import builtin_parts, choice
+from . import builtin_parts, choice, cores
 from . import interpreter as at
 from .builtin_code import NAME, loaded_builtin_code
-from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, ROUNDING, SMALLEST, WORDS
+from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, PLACES, ROUNDING, SMALLEST, WORDS
+from .crew import crew_of
 from .result_parts import Part, kernel_parts_divided
 from .trigonometry import REACH
 
@@ -54,6 +55,7 @@ class Builtin:
         self.joined = len(self.widths) if joined is None else joined
         self._general, self._asking = general, asking
         self._parts: tuple[Part, ...] = ()
+        self._alone = 0  # the largest number of samples that aren't shared
         self._kept: list[Any] = []  # objects that the code needs, kept for ever because a call may be under way
         self._words = np.zeros(len(WORDS) + len(self.widths) + len(self.units), dtype=np.int64)
         self._lock = threading.Lock()
@@ -95,7 +97,10 @@ class Builtin:
         keep: Sequence[Any] = (),
         parts: Sequence[Part] = (),
     ) -> None:
-        """Uses the kernel at this address for up to `most` samples, each of which gives a result of this shape."""
+        """Uses the kernel at this address for up to `most` samples, each of which gives a result of this shape.
+
+        More are done by `shared_call`.
+        """
         self._keep(keep)
         kept = math.prod(shape)
         if not kept:
@@ -105,9 +110,36 @@ class Builtin:
         self._divide(parts)
         block = max(lanes, min(MOST_ROWS, ROOM // (sum(self.widths) + outputs) // lanes * lanes))
         self._set(outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
+        self._alone = most
         self._set(lanes=lanes, block=block, most=most)
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(rows_code=address)
+
+    def shared_call(self, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """The result for more samples than the function takes by itself; None if that is not what was given.
+
+        The processor's cores share the samples as far as that pays.
+        """
+        first = given[0] if given else None
+        if not self.aimed_rows or not isinstance(first, np.ndarray) or first.ndim != 2 or self._is_left_to_choice():
+            return None
+        count = len(first)
+        if count <= self._words[PLACES["most"]]:
+            return None
+        helpers = cores.processors_that_pay(count) - 1
+        if helpers:
+            crew = crew_of(helpers)
+            crew.wake(helpers)
+            self._set(crew=crew.box, share=crew.share)
+        self._set(helpers=helpers, most=count)
+        try:
+            return self.call(*given, **named)
+        finally:
+            self._set(helpers=0, most=self._alone)
+
+    def _is_left_to_choice(self) -> bool:
+        """Whether the general function has to look which code was chosen."""
+        return self._asking and choice.present_backend_choice() is not choice.NOTHING
 
     def _divide(self, parts: Sequence[Part]) -> None:
         """Give results in these parts from now on."""
@@ -140,17 +172,17 @@ class Builtin:
     @property
     def aimed(self) -> int:
         """The address of the code for one sample, 0 if there is none."""
-        return int(self._words[WORDS.index("code")])
+        return int(self._words[PLACES["code"]])
 
     @property
     def aimed_rows(self) -> int:
         """The address of the code for many samples, 0 if there is none."""
-        return int(self._words[WORDS.index("rows_code")])
+        return int(self._words[PLACES["rows_code"]])
 
     def _set(self, **values: int) -> None:
         """Writes these words of the table."""
         for name, value in values.items():
-            self._words[WORDS.index(name)] = value
+            self._words[PLACES[name]] = value
 
     def _quick(self, known: dict[str, int]) -> Callable[..., Any]:
         """The function as a builtin function, which keeps everything alive that it refers to."""
@@ -169,11 +201,7 @@ class Builtin:
 
     def _slow(self, *given: Any, **named: Any) -> Any:
         """The builtin as a function of Python, for interpreters whose objects machine code can't read."""
-        result = (
-            None
-            if named or (self._asking and choice.present_backend_choice() is not choice.NOTHING)
-            else self._found(given)
-        )
+        result = None if named or self._is_left_to_choice() else self._found(given)
         return result if result is not None or self._general is None else self._general(*given, **named)
 
     def _found(self, given: Sequence[Any]) -> Any:

@@ -15,8 +15,8 @@ from .trigonometry import REACH
 
 
 def builtin_batch_ir() -> str:
-    """The IR of the function `batch`, and of those that it calls for rows."""
-    return "\n".join((builtin_rows.builtin_rows_ir(), _writeable(), _batch()))
+    """The IR of the function `batch`, and of those that it calls."""
+    return "\n".join((builtin_rows.builtin_rows_ir(), _writeable(), _blocks(), _batch()))
 
 
 def _writeable() -> str:
@@ -70,17 +70,80 @@ no:
 }}"""
 
 
+# The words of a job, which `batch` writes and `blocks` reads without Python's lock: the table's may change meanwhile.
+COPIED = ("rows_code", "arguments", "numbers", "joined", "units", "outputs", "kept", "checks", "lanes", "block")
+JOB = ("table", "sources", "steps", "copies", "result", "count", "bad", *COPIED)
+ADDRESSES = ("table", "sources", "steps", "copies", "result", "rows_code")
+
+
+def _ir_of_job(*names: str) -> str:
+    """IR that loads words of the job into registers of the same names."""
+    return "\n".join(
+        f"  %{name}.in = getelementptr i64, ptr %job, i64 {JOB.index(name)}\n"
+        f"  %{name} = load {'ptr' if name in ADDRESSES else 'i64'}, ptr %{name}.in"
+        for name in names
+    )
+
+
+def _ir_that_writes_job(**values: str) -> str:
+    """IR that writes these words of the job."""
+    return "\n".join(
+        f"  %{name}.of = getelementptr i64, ptr %job, i64 {JOB.index(name)}\n"
+        f"  store {'ptr' if name in ADDRESSES else 'i64'} {value}, ptr %{name}.of"
+        for name, value in values.items()
+    )
+
+
 def _batch() -> str:
     """IR of a function for the result of many samples; null if the general function has to be called."""
-    parts = (_begun(), _found(), _taken(), _made(), _block(), _gathered(), _run(), _checked(), _left())
+    parts = (_begun(), _found(), _taken(), _made(), _done())
     return "\ndefine internal ptr @batch(ptr %table, ptr %given, ptr %into) {\n" + "\n".join(parts) + "\n}"
+
+
+def _blocks() -> str:
+    """IR of a function that runs the kernel on the rows from the first to the end of a job, block by block.
+
+    Several threads may do parts of one job.  Where a sample is bad, the job's word says so.
+    """
+    parts = (_prepared(), _block(), _gathered(), _run(), _checked())
+    return "\ndefine internal void @blocks(ptr %job, i64 %begin, i64 %end) {\n" + "\n".join(parts) + "\n}"
+
+
+def _prepared() -> str:
+    """The part of `blocks` that makes room for a block."""
+    return f"""{_ir_of_job("table", "sources", "steps", "copies", "result", "count", *COPIED)}
+  %groups = alloca ptr, i64 %arguments
+  %output.at = alloca ptr
+  %status.size = mul i64 %lanes, 2
+  %status = alloca double, i64 %status.size
+  %capacity = add i64 %block, %lanes
+  %room.size = mul i64 %numbers, %capacity
+  %room = alloca double, i64 %room.size
+  %own.size = mul i64 %outputs, %capacity
+  %own = alloca double, i64 %own.size
+  %are_few = icmp slt i64 %count, %lanes
+  %has_checks = icmp ne i64 %outputs, %kept
+  %keeps_own = or i1 %has_checks, %are_few
+  br label %argument
+argument:
+  %a = phi i64 [0, %0], [%a.next, %argument]
+  %in_blocks = phi i1 [%keeps_own, %0], [%in_blocks.next, %argument]
+  %copy.at = getelementptr i1, ptr %copies, i64 %a
+  %is_copied = load i1, ptr %copy.at
+  %in_blocks.next = or i1 %in_blocks, %is_copied
+  %a.next = add i64 %a, 1
+  %a.more = icmp slt i64 %a.next, %arguments
+  br i1 %a.more, label %argument, label %ready
+ready:
+  %all = sub i64 %end, %begin
+  %stride = select i1 %in_blocks.next, i64 %block, i64 %all
+  br label %loop"""
 
 
 def _begun() -> str:
     """The part of `batch` that counts the samples, makes room for what is known of each argument, and begins a loop."""
     return f"""{ir_that_loads_words("ndarray", "rows_code", "arguments", "numbers", "joined")}
-{ir_that_loads_words("units", "outputs", "kept", "checks")}
-{ir_that_loads_words("lanes", "block", "most")}
+{ir_that_loads_words("units", "lanes", "most")}
   %first = load ptr, ptr %given
 {ir_that_loads_field("first.shape", "first", at.SHAPE)}
   %count = load i64, ptr %first.shape
@@ -103,7 +166,6 @@ begin:
   %into.begin = phi ptr [null, %target], [%into.begin.found, %into.found]
   %into.end = phi ptr [null, %target], [%into.end.found, %into.found]
   %sources = alloca ptr, i64 %arguments
-  %groups = alloca ptr, i64 %arguments
   %steps.size = mul i64 %arguments, 2
   %steps = alloca i64, i64 %steps.size
   %copies = alloca i1, i64 %arguments
@@ -115,8 +177,7 @@ begin:
   br label %argument
 argument:
   %a = phi i64 [0, %begin], [%a.next, %taken]
-  %used = phi i64 [0, %begin], [%used.next, %taken]
-  %some = phi i1 [%are_few, %begin], [%some.next, %taken]"""
+  %used = phi i64 [0, %begin], [%used.next, %taken]"""
 
 
 def _found() -> str:
@@ -190,7 +251,6 @@ def _taken() -> str:
   %is_copied = or i1 %is_moved, %are_few
   %copy.at = getelementptr i1, ptr %copies, i64 %a
   store i1 %is_copied, ptr %copy.at
-  %some.next = or i1 %some, %is_copied
   %used.next = add i64 %used, %width
   %a.next = add i64 %a, 1
   %a.more = icmp slt i64 %a.next, %arguments
@@ -203,7 +263,8 @@ def _made() -> str:
     """The part of `batch` that makes a new array for the result, or takes the caller's: a row or matrix a sample."""
     return f"""make:
 {ir_that_loads_words("PyArray_New", "PyErr_Clear", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread")}
-{ir_that_loads_words("Py_IncRef")}
+{ir_that_loads_words("Py_IncRef", "crew", "share", "helpers")}
+{ir_that_loads_words("outputs", "kept", "checks", "block")}
   br i1 %has_into, label %make.none, label %make.new
 make.none:
   call void %Py_IncRef(ptr %into)
@@ -227,31 +288,35 @@ no_memory:
 ready:
   %made = phi ptr [%into, %make.none], [%made.new, %make.new]
 {ir_that_loads_field("result", "made", at.DATA)}
-  %output.at = alloca ptr
-  %status.size = mul i64 %lanes, 2
-  %status = alloca double, i64 %status.size
-  %has_checks = icmp ne i64 %outputs, %kept
-  %in_blocks = or i1 %some.next, %has_checks
-  %stride = select i1 %in_blocks, i64 %block, i64 %count
-  %capacity = add i64 %block, %lanes
-  %room.size = mul i64 %numbers, %capacity
-  %room = alloca double, i64 %room.size
-  %own.size = mul i64 %outputs, %capacity
-  %own = alloca double, i64 %own.size
-  %keeps_own = or i1 %has_checks, %are_few
+  %thread.at = alloca ptr
+  %job = alloca i64, i64 {len(JOB)}
+{_ir_that_writes_job(**({name: f"%{name}" for name in JOB} | {"bad": "0"}))}
   %is_long = icmp sge i64 %count, {LONG}
-  br i1 %is_long, label %unlock, label %loop
+  br i1 %is_long, label %unlock, label %alone
 unlock:
-  %thread.saved = call ptr %PyEval_SaveThread()
-  br label %loop"""
+  %saved = call ptr %PyEval_SaveThread()
+  store ptr %saved, ptr %thread.at
+  %has_help = icmp sgt i64 %helpers, 0
+  br i1 %has_help, label %shared, label %alone
+shared:
+  %was_shared = call i1 %share(ptr %crew, i64 %helpers, ptr @blocks, ptr %job, i64 %count)
+  br i1 %was_shared, label %all, label %alone
+alone:
+  call void @blocks(ptr %job, i64 0, i64 %count)
+  br label %all
+all:
+  br i1 %is_long, label %lock, label %done
+lock:
+  %thread = load ptr, ptr %thread.at
+  call void %PyEval_RestoreThread(ptr %thread)
+  br label %done"""
 
 
 def _block() -> str:
     """The part of `batch` that begins a block; the last one isn't smaller than the lanes unless all samples are."""
     return """loop:
-  %thread = phi ptr [null, %ready], [%thread.saved, %unlock], [%thread, %next]
-  %start = phi i64 [0, %ready], [0, %unlock], [%start.next, %next]
-  %ahead = sub i64 %count, %start
+  %start = phi i64 [%begin, %ready], [%start.next, %next]
+  %ahead = sub i64 %end, %start
   %ahead.less = sub i64 %ahead, %stride
   %is_end = icmp slt i64 %ahead.less, %lanes
   %size = select i1 %is_end, i64 %ahead, i64 %stride
@@ -355,24 +420,24 @@ take:
   br label %next
 next:
   %start.next = add i64 %start, %size
-  %is_more = icmp slt i64 %start.next, %count
-  br i1 %is_more, label %loop, label %answer"""
-
-
-def _left() -> str:
-    """The part of `batch` that takes Python's lock again and returns."""
-    return """answer:
-  br i1 %is_long, label %lock, label %done
-lock:
-  call void %PyEval_RestoreThread(ptr %thread)
-  br label %done
-done:
-  ret ptr %made
+  %is_more = icmp slt i64 %start.next, %end
+  br i1 %is_more, label %loop, label %leave
 bad:
-  br i1 %is_long, label %bad.lock, label %bad.done
-bad.lock:
-  call void %PyEval_RestoreThread(ptr %thread)
-  br label %bad.done
-bad.done:
+  %bad.at = getelementptr i64, ptr %job, i64 {JOB.index("bad")}
+  store atomic i64 1, ptr %bad.at monotonic, align 8
+  br label %leave
+leave:
+  ret void"""
+
+
+def _done() -> str:
+    """The part of `batch` that returns."""
+    return f"""done:
+{_ir_of_job("bad")}
+  %is_bad = icmp ne i64 %bad, 0
+  br i1 %is_bad, label %drop, label %answer
+answer:
+  ret ptr %made
+drop:
   call void %Py_DecRef(ptr %made)
   ret ptr null"""

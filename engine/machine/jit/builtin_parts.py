@@ -1,4 +1,4 @@
-"""The machine code of builtins that divides a result into parts, as `parts.kernel_parts_divided` does in Python."""
+"""The machine code of builtins that divides a result into parts, as `kernel_parts_divided` does in Python."""
 
 from __future__ import annotations
 

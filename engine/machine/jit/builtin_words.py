@@ -17,6 +17,8 @@ OWN = (
     "general",  # the function for calls that the builtin can't handle; 0: these return None
     "out",  # the name of the argument for an array into which results of many samples are written
     "parts_at",  # the address of the words that describe the parts of the result
+    "crew",  # the box of the threads that help with many samples
+    "share",  # the function that shares them
     "arguments",  # number of arguments
     "numbers",  # number of doubles in all arguments
     "joined",  # arguments from this one on are one group of the code's inputs
@@ -28,11 +30,13 @@ OWN = (
     "columns",
     "lanes",  # the least number of samples for the code for many
     "block",  # number of samples that it does at a time where rows have to be copied
-    "most",  # the largest number of samples that aren't shared among processors
+    "most",  # the largest number of samples
+    "helpers",  # the number of threads that help with many samples
     "units",  # number of groups of four in the first argument that are normalised
     "parts",  # number of parts into which the result is divided; 0: it is one array
 )
 WORDS = (*OBJECTS, *FUNCTIONS, *OWN)  # the arguments' widths and the places of the units follow
+PLACES = {name: place for place, name in enumerate(WORDS)}
 LONG = 500  # samples from which on Python's lock is released
 SMALLEST, LARGEST, ROUNDING = 1e-6, 1e150, 1e-15  # bounds of a norm, and its allowed distance from 1
 

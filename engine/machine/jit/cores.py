@@ -38,13 +38,17 @@ def processors_to_use() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def processors_that_pay(rows: int, fewest: int | None = None) -> int:
+    """The number of processors for so many rows; another one pays from `fewest` rows on, by default from FEWEST on."""
+    return max(1, min(processors_to_use(), rows // (fewest or FEWEST)))
+
+
 def run_on_threads_in_parts(rows: int, width: int, run: Callable[[int, int], None], fewest: int | None = None) -> None:
     """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
-    Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads; another thread
-    pays from `fewest` rows on, by default from FEWEST on.
+    Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads.
     """
-    parts = min(processors_to_use(), rows // (fewest or FEWEST))
+    parts = processors_that_pay(rows, fewest)
     if parts < 2:
         run(0, rows)
         return

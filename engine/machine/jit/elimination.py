@@ -6,15 +6,17 @@ with the reciprocals of the pivots on the diagonal; `pivots` gets the row that w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .block import Block, hexadecimal_of_double
 from .flow import ir_loop, ir_when
 
 Number = tuple[str, ...]  # the registers of the parts of a number
 
 
-def elimination_ir(n: int) -> str:
-    """The IR of `factor.1`, `solve.1` for real numbers and `factor.2`, `solve.2` for complex ones."""
-    return "".join(_factor(n, parts) + _solve(n, parts) for parts in (1, 2))
+def elimination_ir(n: int, kinds: Sequence[int] = (1, 2)) -> str:
+    """The IR of `factor.1`, `solve.1` for real numbers and `factor.2`, `solve.2` for complex ones, of these kinds."""
+    return "".join(_factor(n, parts) + _solve(n, parts) for parts in kinds)
 
 
 class _Matrix:

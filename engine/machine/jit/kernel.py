@@ -57,6 +57,8 @@ class Kernel:
 
     def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0, parts: Sequence[Part] = ()) -> None:
         """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
+        if builtin.aimed_rows == self.address:
+            return
         if len(self.outputs) == 1 and 0 < 2 * self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
             most = 2 * cores.FEWEST - 1  # more are shared among processors
             builtin.aim_rows(self.address, self.outputs[0], shape, self.lanes, most, checks, (self._loaded,), parts)

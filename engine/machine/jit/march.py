@@ -20,12 +20,14 @@ from ...dataclass import dataclass
 from ..program.recording import Program
 from . import cores, march_block, march_implicit, native, objects
 from .collocation import Collocation
+from .differences import Differences, History
 from .kernel import Single
 from .march_block import (
     ACCEPTED,
     FRESH,
     GOING,
     GUARDED,
+    LANDING,
     OPEN,
     PAUSED,
     REACHED,
@@ -40,6 +42,7 @@ from .march_block import (
 )
 from .march_code import compiled_loop_ir
 from .march_dense import Scheme
+from .march_implicit import Implicit
 from .march_past import Past
 from .march_watch import RULE, SAMPLES
 from .polynomials import EMPTY, FIRST, SignalPieces
@@ -57,7 +60,10 @@ __all__ = [
     "TOO_SMALL",
     "T_END",
     "Collocation",
+    "Differences",
     "H",
+    "History",
+    "Implicit",
     "March",
     "Past",
     "Scheme",
@@ -65,7 +71,7 @@ __all__ = [
     "build_compiled_loop",
 ]
 
-Method = Scheme | Collocation
+Method = Scheme | Implicit
 
 
 class March:
@@ -114,13 +120,15 @@ class March:
         quantities: int = 0,
         slope: np.ndarray | None = None,
         past: Past | None = None,
+        history: History | None = None,
         **control: float | np.ndarray,
     ) -> None:
         """Set signals and states, with a row for each lane, and the control block; evaluate the first stage.
 
         `pieces` are the signals that vary in time; `watches` are rules, each behind the place of what it watches among
         the components of the state and the program's `quantities`. A `slope` that is known is the first stage.
-        `past` is what is remembered, for a loop that looks back: it grows with the steps.
+        `past` is what is remembered, for a loop that looks back: it grows with the steps. `history` is what a multistep
+        method goes on with; then the first stage isn't needed.
         """
         rows = np.atleast_2d(signals)
         self._signals = np.zeros((rows.shape[1] + 1, self.lanes))  # with a place for what pads groups of pieces
@@ -138,8 +146,10 @@ class March:
             self.control[getattr(march_block, name)] = value
         if slope is not None:
             self._stages[0, :, 0] = slope
-            return
-        self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, self._table)))
+        elif history is None:
+            self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, self._table)))
+        if isinstance(self._scheme, Differences):
+            self._scheme.begin(self._stages[:, :, 0], self.control[:, 0], self._y[:, 0], history)
 
     def rate(self, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
         """The rate of one state under these signals, for a loop with one lane; what is under way isn't touched."""
@@ -155,6 +165,13 @@ class March:
         return found
 
     @property
+    def history(self) -> History | None:
+        """What the next step begins with besides the state, where the method has several steps."""
+        if not isinstance(self._scheme, Differences):
+            return None
+        return self._scheme.history(self._stages[:, :, 0], self.control[:, 0], self._y[:, 0])
+
+    @property
     def wanted(self) -> float:
         """The length of the step that the first lane was to take next."""
         return float(self.control[H, 0])
@@ -162,7 +179,8 @@ class March:
     @property
     def ahead(self) -> float:
         """The end of that step."""
-        return float(min(self.control[T, 0] + self.control[H, 0], self.control[T_END, 0]))
+        ends = self.control[LANDING if self._scheme.lands else T_END, 0]
+        return float(min(self.control[T, 0] + self.control[H, 0], ends))
 
     @property
     def evaluations(self) -> int:
@@ -360,7 +378,7 @@ def build_compiled_loop(
     kind = repr((scheme, measured, list(units), closes, late))
 
     def text() -> str:
-        if isinstance(scheme, Collocation):
+        if isinstance(scheme, Implicit):
             return march_implicit.implicit_compiled_loop_ir(program(), scheme, measured, units, late=late)
         return compiled_loop_ir(program(), scheme, measured, units, lanes, late=late)
 

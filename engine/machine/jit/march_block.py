@@ -23,8 +23,9 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     GUARD,
     DENSE,
     OPEN,
+    LANDING,  # the instant beyond which a step may not go: the next output row's, where steps land on these
     ROWS,
-) = range(20)
+) = range(21)
 # the rows behind these in the block of an implicit method, which has a single lane
 (
     LAST,  # length of the last step, 0 before the first
@@ -37,5 +38,10 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     ROUNDS,  # of Newton's method in the last attempt
     PACE,  # quotient of the last two corrections
     EVALUATED,  # number of evaluations
+    ORDER,  # of a multistep method
+    EQUAL,  # number of steps of one length that its differences have seen
+    NEXT,  # the order of the next step
+    LONGER,  # the factor for its length
+    SHIFT,  # what its matrix was made with
     IMPLICIT_ROWS,
-) = range(ROWS, ROWS + 11)
+) = range(ROWS, ROWS + 16)

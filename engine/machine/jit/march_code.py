@@ -17,6 +17,7 @@ from .march_block import (
     GOING,
     GUARD,
     GUARDED,
+    LANDING,
     MAX_STEP,
     MOST,
     PAUSED,
@@ -50,7 +51,7 @@ def compiled_loop_ir(
     positive, or within which a watch may have an event, is not taken: its lane stops before it.
     The output `closed` has the states that go into the rows in the place of those by dense output, and a number that
     says how far they are from closed; the control block gets the largest.  Only a single lane has such states.
-    With `late`, steps are remembered for signals that are components of an earlier state; likewise.
+    With `late`, steps are remembered for signals that are components of an earlier state; of a single lane, too.
     """
     m, count = len(program.outputs["rate"]), len(scheme.B)
     code = LaneCode(lanes, m)
@@ -74,6 +75,7 @@ def compiled_loop_ir(
     return (
         f"{compiled_loop_parts_ir(program, scheme, m, lanes, late=late)}"
         f"{march_dense.due_function_ir(lanes) if scheme.further else ''}"
+        f"{march_dense.landing_function_ir(lanes) if scheme.lands else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
         f"{body}\n}}\n{first_stage_ir(lanes)}"
@@ -135,8 +137,12 @@ class Judgement(NamedTuple):
 def _begin_attempt(code: LaneCode, scheme: Scheme) -> Attempt:
     """Choose the attempt's length: the wanted one within bounds for a new step, else that of the last attempt."""
     t, end, h = code.row(T), code.row(T_END), code.row(H)
+    stop = end
+    if scheme.lands:
+        code.line("  call void @land(ptr %control, ptr %grid, i64 %count)")
+        stop = code.row(LANDING)
     if scheme.fixed:
-        return _begin_fixed_attempt(code, t, end, h)
+        return _begin_fixed_attempt(code, t, (stop, end), h)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
     spacing = code.spacing(t)
     h = code.select(fresh, bounded_step_length(Lane(code, h), spacing, code.row(MAX_STEP)).register, h)
@@ -144,19 +150,20 @@ def _begin_attempt(code: LaneCode, scheme: Scheme) -> Attempt:
     most = code.select(fresh, code.number(scheme.most_factor), code.row(MOST))
     going = _going(code, t, end, code.compare("ult", h, spacing))
     ahead = code.operation("fadd", t, h)
-    return _up_to_end(code, t, end, ahead, code.compare("ogt", ahead, end), (wanted, most), going)
+    return _up_to_end(code, t, stop, ahead, code.compare("ogt", ahead, stop), (wanted, most), going)
 
 
-def _begin_fixed_attempt(code: LaneCode, t: str, end: str, h: str) -> Attempt:
-    """Choose the end of an attempt of this length: that of the interval, if hardly anything is left of it."""
+def _begin_fixed_attempt(code: LaneCode, t: str, ends: tuple[str, str], h: str) -> Attempt:
+    """Choose the end of an attempt of this length: the next stop, if hardly anything is left up to it."""
+    stop, end = ends
     ahead = code.operation("fadd", t, h)
     going = _going(code, t, end, code.compare("ule", ahead, t))
     nearly = code.operation("fadd", t, code.operation("fmul", h, code.number(1 + SLIVER)))
-    return _up_to_end(code, t, end, ahead, code.compare("oge", nearly, end), (h, code.number(1.0)), going)
+    return _up_to_end(code, t, stop, ahead, code.compare("oge", nearly, stop), (h, code.number(1.0)), going)
 
 
 def _up_to_end(code: LaneCode, t: str, end: str, ahead: str, cut: str, lengths: tuple[str, str], going: str) -> Attempt:
-    """The attempt from t to `ahead`, or to the end where that cuts it."""
+    """The attempt from t to `ahead`, or to its end where that cuts it."""
     t_new = code.select(cut, end, ahead)
     h = code.select(going, code.operation("fsub", t_new, t), code.number(0.0))
     return Attempt(t, t_new, h, *lengths, cut, going)

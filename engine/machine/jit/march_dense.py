@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dataclass import dataclass
 from .block import Block, hexadecimal_of_double
-from .march_block import ACCEPTED, DENSE, OPEN, REJECTED, ROW, ROWS, STEP, T_NEW, TAKEN, T
+from .march_block import ACCEPTED, DENSE, LANDING, OPEN, REJECTED, ROW, ROWS, STEP, T_END, T_NEW, TAKEN, T
 from .march_lanes import LaneCode
 
 ROWS_ARGUMENTS = "ptr %control, ptr %y, ptr %stages, ptr %new, ptr %grid, i64 %count, ptr %out, ptr %u, ptr %table"
@@ -50,6 +50,7 @@ class Scheme:
     most_factor: float
     E_low: Sequence[float] = ()
     further: Sequence[tuple[Sequence[float], float]] = ()
+    lands: bool = False  # whether steps end on the output rows, because dense output isn't good enough for these
 
     @property
     def fixed(self) -> bool:
@@ -138,6 +139,28 @@ def due_function_ir(lanes: int) -> str:
     body = "\n".join(block.lines)
     head = "define internal void @due(ptr %control, ptr %grid, i64 %count, ptr %watches) noinline"
     return f"{head} {{\n{body}\n}}\n"
+
+
+def landing_function_ir(lanes: int) -> str:
+    """The IR of `land`, which notes for each lane where its step ends at the latest: at its next output row."""
+    block = Block(1)
+    let, line = block.let, block.lines.append
+    line("entry:\n  br label %lanes\nlanes:\n  %lane = phi i64 [0, %entry], [%lane1, %next]")
+
+    def at(k: int) -> str:
+        return let(f"getelementptr double, ptr %control, i64 {let(f'add i64 %lane, {k * lanes}')}")
+
+    row = let(f"fptosi double {let(f'load double, ptr {at(ROW)}')} to i64")
+    end, landing = let(f"load double, ptr {at(T_END)}"), at(LANDING)
+    line(f"  store double {end}, ptr {landing}")
+    line(f"  br i1 {let(f'icmp slt i64 {row}, %count')}, label %compare, label %next\ncompare:")
+    instant = let(f"load double, ptr {let(f'getelementptr double, ptr %grid, i64 {row}')}")
+    line(f"  br i1 {let(f'fcmp ult double {instant}, {end}')}, label %nearer, label %next")
+    line(f"nearer:\n  store double {instant}, ptr {landing}\n  br label %next")
+    line(f"next:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
+    line("  br i1 %on, label %lanes, label %done\ndone:\n  ret void")
+    body = "\n".join(block.lines)
+    return f"define internal void @land(ptr %control, ptr %grid, i64 %count) noinline {{\n{body}\n}}\n"
 
 
 def dense_output_ir(block: Block, scheme: Dense, stages: Sequence[str], x: str) -> str:

@@ -1,47 +1,62 @@
-"""Newton's method for the stages of an implicit step in the compiled loop, as LLVM IR.
+"""Newton's method for an implicit step in the compiled loop, as LLVM IR.
 
-It is simplified: one matrix of derivatives J serves for many steps, in coordinates W in which a real and a complex
-system of the state's size stand apart (Hairer, Wanner: Solving Ordinary Differential Equations II, sec. IV.8).
+It is simplified: one matrix of derivatives J serves for many steps (Hairer, Wanner: Solving Ordinary Differential
+Equations II, sec. IV.8).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..program.control import larger_in_step_control, smaller_in_step_control
-from . import elimination, march_dense
+from . import elimination
 from .block import Block
-from .collocation import POINTERS, STAGES, Code, Collocation
-from .flow import ir_leave, ir_loop, ir_when
-from .march_block import FACTORED, LAST, PACE, ROUNDS, RTOL, H, T
+from .flow import ir_leave, ir_loop
+from .implicit import POINTERS, Code, ImplicitMethod, ImplicitStep
+from .march_block import FACTORED, PACE, ROUNDS, RTOL
 from .march_lanes import Lane
 
 
-def newton_functions_ir(method: Collocation, measured: int) -> str:
-    """The IR of `factors`, which makes the matrices of both systems ready, and of `newton`, which solves for Z."""
+def newton_functions_ir(step: ImplicitStep, method: ImplicitMethod, measured: int) -> str:
+    """The IR of `factors`, which makes the matrices of all systems ready, and of `newton`, which solves them."""
     return (
-        f"{_newton(method, measured)}{_factors(method, measured)}{elimination.elimination_ir(measured)}"
-        f"{_rest(measured, 1)}{_rest(measured, 2)}"
+        f"{_newton(step, method, measured)}{_factors(step, method, measured)}"
+        f"{elimination.elimination_ir(measured, step.parts)}{''.join(_rest(measured, parts) for parts in step.parts)}"
     )
 
 
-def _factors(method: Collocation, measured: int) -> str:
-    """The function that makes and factors the matrices λ/h − J of both systems."""
+def _factors(step: ImplicitStep, method: ImplicitMethod, measured: int) -> str:
+    """The function that makes and factors the matrices s − J of all systems: a real one, and perhaps a complex one."""
     code = Code(method, measured)
-    h, n = code.row(H), measured
-    shifts = [code.operation("fdiv", code.number(x), h) for x in (method.real, method.pair.real, method.pair.imag)]
+    n, shifts = measured, step.shifts(code)
     with ir_loop(code.block, "0", str(n)) as rows, ir_loop(code.block, "0", str(n)) as columns:
         place = code.let(f"add i64 {code.let(f'mul i64 {rows.index}, {n}')}, {columns.index}")
         corner = code.let(f"icmp eq i64 {rows.index}, {columns.index}")
         own = [code.select(corner, shift, code.number(0.0)) for shift in shifts]
-        J, double = code.get("J", place), code.let(f"mul i64 {place}, 2")
+        J = code.get("J", place)
         code.set("real", place, code.operation("fsub", own[0], J))
-        code.set("complex", double, code.operation("fsub", own[1], J))
-        code.set("complex", code.let(f"add i64 {double}, 1"), own[2])
-    code.line("  call void @factor.1(ptr %real, ptr %pivots1)\n  call void @factor.2(ptr %complex, ptr %pivots2)")
+        if 2 in step.parts:
+            double = code.let(f"mul i64 {place}, 2")
+            code.set("complex", double, code.operation("fsub", own[1], J))
+            code.set("complex", code.let(f"add i64 {double}, 1"), own[2])
+    for parts in step.parts:
+        code.line(f"  call void @factor.{parts}(ptr %{MATRICES[parts]}, ptr %pivots{parts})")
     code.put(FACTORED, code.number(1.0))
+    step.factored(code, shifts)
     code.line("  ret void")
     return code.function(f"define internal void @factors({POINTERS}) noinline")
+
+
+MATRICES = {1: "real", 2: "complex"}  # by the parts of their numbers
+
+
+def solve_lines(code: Code, parts: int, b: str, inverse: Sequence[str]) -> None:
+    """Write the solution of a system (s − J) x = b in the place of b, quadratures included, given the parts of 1/s."""
+    code.line(f"  call void @solve.{parts}(ptr %{MATRICES[parts]}, ptr %pivots{parts}, ptr %{b})")
+    real, imaginary = [*inverse, code.number(0.0)][:2]
+    code.line(f"  call void @rest.{parts}(ptr %J, ptr %{b}, double {real}, double {imaginary})")
 
 
 def _rest(measured: int, parts: int) -> str:
@@ -73,85 +88,37 @@ def _rest(measured: int, parts: int) -> str:
     return f"define internal void @rest.{parts}({arguments}) noinline {{\n{body}\n  ret void\n}}\n"
 
 
-def _newton(method: Collocation, measured: int) -> str:
-    """The function that solves for the stages Z, and says whether it has come to an end."""
+def _newton(step: ImplicitStep, method: ImplicitMethod, measured: int) -> str:
+    """The function that solves for what the step's end follows from, and says whether it has come to an end."""
     code = Code(method, measured)
-    h, t = code.row(H), code.row(T)
-    _guess(code, h)
-    with code.each(code.m) as i:
-        Z = [code.get(f"Z{k}", i) for k in range(STAGES)]
-        for k in range(STAGES):
-            code.set(f"W{k}", i, code.sum([*zip(method.inverse[k], Z)]))
+    step.guess(code)
     tolerance = Lane(code, code.block.call("sqrt", code.row(RTOL)))
     least = code.operation("fdiv", code.number(10 * float(np.finfo(float).eps)), code.row(RTOL))
     tolerance = larger_in_step_control(smaller_in_step_control(tolerance, 0.03), Lane(code, least))
     with ir_loop(code.block, "0", str(method.rounds), [("double", code.number(-1.0))]) as each:
         done = code.let(f"add i64 {each.index}, 1")
         code.put(ROUNDS, code.let(f"sitofp i64 {done} to double"))
-        _stage_rates(code, t, h)
-        _corrections(code, h)
-        size = code.size([f"F{k}" for k in range(STAGES)], "y")
-        _judge(code, each.index, size, each.values[0], tolerance.register)
+        step.rates(code)
+        _finite(code, step)
+        step.corrections(code)
+        size = code.size(step.corrected, step.scaled)
+        _judge(code, step, each.index, size, each.values[0], tolerance.register)
         each.following.append(size)
     code.line("  br label %failed\nfailed:\n  ret i1 false\nsolved:\n  ret i1 true")
     return code.function(f"define internal i1 @newton({POINTERS}) noinline")
 
 
-def _guess(code: Code, h: str) -> None:
-    """Write the stages by which Newton's method begins: the last step's polynomial goes on, if there is one."""
-    method, last = code.method, code.row(LAST)
-    with code.each(code.m) as i:
-        for k in range(STAGES):
-            code.set(f"Z{k}", i, code.number(0.0))
-    with ir_when(code.block, code.compare("one", last, code.number(0.0))):
-        ratio = code.operation("fdiv", h, last)
-        places = [code.block.call("fma", code.number(c), ratio, code.number(1.0)) for c in method.C]
-        with code.each(code.m) as i:
-            K = [code.get(f"K{k}", i) for k in range(method.stages)]
-            for k, x in enumerate(places):
-                ahead = code.operation("fsub", march_dense.dense_output_ir(code.block, method, K, x), K[-1])
-                code.set(f"Z{k}", i, code.operation("fmul", last, ahead))
-
-
-def _stage_rates(code: Code, t: str, h: str) -> None:
-    """Write the rates F at the stages; Newton's method has failed where one isn't finite."""
-    for k, c in enumerate(code.method.C):
-        with code.each(code.m) as i:
-            code.set("trial", i, code.operation("fadd", code.get("y", i), code.get(f"Z{k}", i)))
-        code.rate("trial", f"F{k}", code.block.call("fma", h, code.number(c), t))
+def _finite(code: Code, step: ImplicitStep) -> None:
+    """Leave where a rate isn't finite: Newton's method has failed."""
     with ir_loop(code.block, "0", str(code.m), [("double", code.number(0.0))]) as each:
         watch = each.values[0]
-        for k in range(STAGES):
-            watch = code.block.watched(code.get(f"F{k}", each.index), watch)
+        for name in step.corrected:
+            watch = code.block.watched(code.get(name, each.index), watch)
         each.following.append(watch)
     ir_leave(code.block, code.compare("uno", each.values[0], each.values[0]), "failed")
 
 
-def _corrections(code: Code, h: str) -> None:
-    """Write the corrections of W into F: the solutions of the real and of the complex system."""
-    method = code.method
-    real, a, b = (code.operation("fdiv", code.number(x), h) for x in (method.real, method.pair.real, method.pair.imag))
-    with code.each(code.m) as i:
-        F, W = ([code.get(f"{name}{k}", i) for k in range(STAGES)] for name in "FW")
-        mixed = [code.sum([*zip(method.inverse[k], F)]) for k in range(STAGES)]
-        code.set("F0", i, code.operation("fsub", mixed[0], code.operation("fmul", real, W[0])))
-        upper = code.operation("fsub", code.operation("fmul", a, W[1]), code.operation("fmul", b, W[2]))
-        lower = code.operation("fadd", code.operation("fmul", a, W[2]), code.operation("fmul", b, W[1]))
-        twice = code.let(f"mul i64 {i}, 2")
-        code.set("pairs", twice, code.operation("fsub", mixed[1], upper))
-        code.set("pairs", code.let(f"add i64 {twice}, 1"), code.operation("fsub", mixed[2], lower))
-    code.line("  call void @solve.1(ptr %real, ptr %pivots1, ptr %F0)")
-    code.line("  call void @solve.2(ptr %complex, ptr %pivots2, ptr %pairs)")
-    for name, parts, number in (("F0", 1, complex(method.real)), ("pairs", 2, method.pair)):
-        inverse = [code.operation("fmul", h, code.number(x)) for x in ((1 / number).real, (1 / number).imag)]
-        code.line(f"  call void @rest.{parts}(ptr %J, ptr %{name}, double {inverse[0]}, double {inverse[1]})")
-    with code.each(code.m) as i:
-        twice = code.let(f"mul i64 {i}, 2")
-        code.set("F1", i, code.get("pairs", twice))
-        code.set("F2", i, code.get("pairs", code.let(f"add i64 {twice}, 1")))
-
-
-def _judge(code: Code, k: str, size: str, before: str, tolerance: str) -> None:
+def _judge(code: Code, step: ImplicitStep, k: str, size: str, before: str, tolerance: str) -> None:
     """Leave where the corrections don't become small enough in the rounds that are left, or are small enough.
 
     `before` is the size of the last corrections, negative in the first round.
@@ -166,10 +133,7 @@ def _judge(code: Code, k: str, size: str, before: str, tolerance: str) -> None:
     hopeless = code.let(f"or i1 {compare('uge', pace, number(1.0))}, {compare('ugt', far, tolerance)}")
     ir_leave(code.block, code.both(second, hopeless), "failed")
     with code.each(code.m) as i:
-        W = [code.operation("fadd", code.get(f"W{j}", i), code.get(f"F{j}", i)) for j in range(STAGES)]
-        for j in range(STAGES):
-            code.set(f"W{j}", i, W[j])
-            code.set(f"Z{j}", i, code.sum([*zip(method.T[j], W)]))
+        step.correct(code, i)
     near = code.operation("fmul", code.operation("fdiv", pace, rest), size)
     enough = code.both(second, compare("olt", near, tolerance))
     ir_leave(code.block, code.let(f"or i1 {enough}, {compare('oeq', size, number(0.0))}"), "solved")

@@ -47,7 +47,7 @@ class SignalPieces:
     def table(self) -> np.ndarray:
         """The numbers and addresses that compiled code reads; valid as long as this object lives.
 
-        The words behind it are those of what is remembered (`march_past.py`): nothing.
+        The words behind these are for what is remembered (`march_past.py`): 0, as long as nothing is.
         """
         arrays = (self.starts, self.middles, self.columns, self.coefficients)
         words = np.zeros(WORDS, dtype=np.int64)
@@ -61,12 +61,20 @@ EMPTY = SignalPieces(
 
 
 def fitted_signal_pieces(
-    sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float, *, followed: bool = False
+    sampled: Sampled,
+    begin: float,
+    end: float,
+    breaks: Iterable[float],
+    longest: float,
+    *,
+    followed: bool = False,
+    sizes: np.ndarray | None = None,
 ) -> SignalPieces | None:
     """The functions from `begin` to `end` as pieces no longer than `longest`; None where that takes too many.
 
     Breaks are instants at which derivatives may jump. Functions along a path that is `followed` have the rounding
-    errors of many operations.
+    errors of many operations. `sizes` are those that the functions have elsewhere: beside them, too, what is as small
+    as rounding errors is taken for one.
     """
     most, rounding = (FOLLOWED, NOISE) if followed else (MOST, 4 * EPS)
     inner = sorted({x for x in breaks if begin < x < end})
@@ -83,6 +91,8 @@ def fitted_signal_pieces(
     if not len(columns):
         return EMPTY
     values, size = values[:, :, columns], abs(values[:, :, columns]).max(axis=(0, 1), initial=0.0)
+    if sizes is not None:
+        size = np.maximum(size, sizes[columns])
     done: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     while True:
         chebyshev = np.einsum("kj,njc->nkc", _TO_CHEBYSHEV, values)

@@ -66,7 +66,7 @@ def recorded_measurement(robot: Robot, entry: DataFile, settings: Identification
             "too few rows", place=Place(str(path)), found=str(len(t)), allowed=f"{FEWEST + 2 * settings.drop} or more"
         )
     kept = slice(settings.drop, len(t) - settings.drop, settings.every)
-    q, qd, qdd, efforts = _prepared(robot, joints, settings, t, q, qd, qdd, efforts)
+    q, qd, qdd, efforts = _prepared(joints, settings, t, q, qd, qdd, efforts)
     filtered = settings.filter if settings.filter is not None and "efforts" in settings.filter.of else None
     whole = filtered is not None or settings.friction.law == "dahl"
     if not whole:
@@ -78,7 +78,6 @@ def recorded_measurement(robot: Robot, entry: DataFile, settings: Identification
 
 
 def _prepared(
-    robot: Robot,
     joints: Sequence[Joint],
     settings: IdentificationFile,
     t: np.ndarray,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -201,6 +201,13 @@ def study_slopes_of_given_motion(
 # ---- runs that are integrated
 
 
+def _said_of_event(event: dict[str, Any]) -> str:
+    """Which joint or actuator does what at an event, in a few words."""
+    whose = event.get("joint") or event.get("actuator")  # a change of coordinates belongs to neither
+    who = f"{whose} " if whose else ""
+    return f"an event at t = {event['t']:.6g} s, where {who}{event['event']}"
+
+
 def study_slopes_of_integrated_run(
     plan: Plan, along: Sequence[Along], names: set[str]
 ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -211,8 +218,7 @@ def study_slopes_of_integrated_run(
         run = runner_with_feedforward(plan.system, plan.q0)
         trace = integrate_run(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
     if trace.ended != "done" or trace.events:
-        what = trace.reason or f"an event at t = {trace.events[0]['t']:.6g} s: {trace.events[0]['event']}"
-        raise NoTangentsError(what)
+        raise NoTangentsError(trace.reason or _said_of_event(trace.events[0]))
     if plan.system.method.afresh and plan.system.loops is not None:
         raise NoTangentsError(f"the closure method `{plan.system.closure}` has other states from step to step")
     beside = [_begun(plan, run, one) for one in along]

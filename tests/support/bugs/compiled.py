@@ -47,6 +47,13 @@ COMPILED = (
         LANES,
     ),
     Bug(
+        "fixed steps side by side are as long as they may be",
+        "engine/simulate/abreast.py",
+        "self.h[new] = np.fmin(longest, self.solver.step)",
+        "self.h[new] = longest",
+        ("study/test_abreast.py::test_fixed_steps_in_lanes_are_kutta_s",),
+    ),
+    Bug(
         "a step with an event has no stages for dense output",
         "engine/machine/jit/march.py",
         "DEMAND = -1",
@@ -76,7 +83,7 @@ COMPILED = (
     ),
     Bug(
         "Newton's method in the loop takes the conjugate eigenvalue",
-        "engine/machine/jit/newton.py",
+        "engine/machine/jit/march_collocation.py",
         'upper = code.operation("fsub", code.operation("fmul", a, W[1])',
         'upper = code.operation("fadd", code.operation("fmul", a, W[1])',
         IMPLICIT,
@@ -90,14 +97,14 @@ COMPILED = (
     ),
     Bug(
         "an implicit method keeps its derivatives, however slowly Newton's method goes",
-        "engine/machine/jit/march_implicit.py",
+        "engine/machine/jit/march_collocation.py",
         'renew = code.both(many, code.compare("ogt", code.row(PACE), number(method.slow)))',
         'renew = code.both(many, code.compare("olt", code.row(PACE), number(-1.0)))',
         IMPLICIT,
     ),
     Bug(
         "a refused implicit step has no second look at its error",
-        "engine/machine/jit/march_implicit.py",
+        "engine/machine/jit/march_collocation.py",
         "code.put(REFUSED, code.number(1.0))",
         "code.put(REFUSED, code.number(0.0))",
         IMPLICIT,
@@ -126,8 +133,8 @@ COMPILED = (
     Bug(
         "a loop over bodies holds nothing",
         "engine/dynamics/body_kinds.py",
-        'holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}',
-        'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if kind.held[k]}',
+        'holds = {k: step.take("hold", k) for k in range(n) if traits.held[k]}',
+        'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if traits.held[k]}',
         ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
     ),
     Bug(
@@ -327,11 +334,11 @@ COMPILED = (
         SHARED,
     ),
     Bug(
-        "steps of one length don't end on rows",
-        "engine/simulate/marching.py",
-        "stops = iter([*ahead[ahead < end].tolist(), end] if lands else [end])",
-        "stops = iter([end])",
-        ("simulate/test_march_modes.py::test_steps_of_one_length_are_in_the_loop",),
+        "steps without dense output don't end on rows",
+        "engine/machine/jit/march_dense.py",
+        "fcmp ult double {instant}, {end}",
+        "fcmp ugt double {instant}, {end}",
+        ("simulate/test_march.py::test_steps_end_on_the_rows_of_each_lane",),
     ),
     Bug(
         "instants of a path are closed at others",
@@ -472,6 +479,27 @@ COMPILED = (
         "cuts = [rows * k // parts // width * width for k in range(parts)] + [rows]",
         "cuts = [rows * k // parts for k in range(parts)] + [rows - width]",
         ("machine/test_batches.py::test_any_number_of_processors_gives_the_same_bits",),
+    ),
+    Bug(
+        "the last rows of a shared batch are left out",
+        "engine/machine/jit/crew.py",
+        "%behind = select i1 %is_last, i64 %rows, i64 %behind.whole",
+        "%behind = select i1 %is_last, i64 %behind.whole, i64 %behind.whole",
+        ("machine/test_crew.py::test_any_number_of_helpers_gives_the_same_bits",),
+    ),
+    Bug(
+        "the caller doesn't wait for those who help",
+        "engine/machine/jit/crew.py",
+        "%is_done = icmp eq i64 %done, %parts",
+        "%is_done = icmp ule i64 %done, %parts",
+        ("machine/test_crew.py::test_all_rows_are_done_once_before_the_caller_goes_on",),
+    ),
+    Bug(
+        "a bad sample of a batch is passed over",
+        "engine/machine/jit/builtin_batch.py",
+        "store atomic i64 1, ptr %bad.at",
+        "store atomic i64 0, ptr %bad.at",
+        ("machine/test_crew.py::test_a_bad_sample_is_found_in_any_part",),
     ),
     Bug(
         "sines reduced by a π of too few digits",

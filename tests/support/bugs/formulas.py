@@ -144,6 +144,13 @@ FORMULAS = (
         ("simulate/test_laws_compiled.py::test_a_law_is_in_the_loop",),
     ),
     Bug(
+        "legs as short as dead times have no size but their own",
+        "engine/simulate/runner.py",
+        "sizes = self._sizes(t, ahead)",
+        "sizes = None",
+        ("simulate/test_dead_time.py::test_along_a_motion_that_begins_smoothly_no_step_is_python_s",),
+    ),
+    Bug(
         "compiled loops look back on the step before",
         "engine/machine/jit/march_past.py",
         'value = block.call("fma", value, x, of.get(base, str(p)))',

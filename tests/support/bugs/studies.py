@@ -84,6 +84,13 @@ STUDIES = (
         ("study/test_page.py::test_numbers_of_a_file_have_units",),
     ),
     Bug(
+        "sliders take a number with a unit for one in SI units that is 1",
+        "engine/study/arguments.py",
+        "next((one.value for one in numbers if short in (one.key, _by_place(one))), None)",
+        "next((1.0 for one in numbers if short in (one.key, _by_place(one))), None)",
+        ("study/test_page.py::test_numbers_with_units_have_sliders",),
+    ),
+    Bug(
         "cells with quotes stand in the table as they are",
         "engine/study/sweep/table.py",
         """return f'"{doubled}"'""",
