@@ -22,9 +22,10 @@ from ..machine.program.scalars import Scalar, sign, square_root
 from . import afresh
 from .discrete import Discrete, discrete_partition
 from .situation import Situation, situation_of_state
-from .system import Model, System
+from .system import Model, System, constraints_of_system
 
 LEAST = 1e-300  # keeps a quotient of zeros from being none
+AT_REST = 1e-10  # radians or lengths of the mechanism per second
 ITERATIONS = 2  # of Newton's method within the equations, from the integrated positions
 
 
@@ -116,8 +117,11 @@ def friction_in_run(system: System, now: Situation, qd: Sequence[Scalar], model:
     for k, coulomb in zip(system.coulomb, model.coulomb):
         if system.smooth:
             forces[k] = smooth_dry_friction(coulomb, qd[k], system.smooth)
-        elif k in system.ruled or k in system.carried:
+        elif k in system.ruled:
             forces[k] = coulomb * sign(qd[k])
+        elif k in system.carried:  # whose speed at rest is a rounding error
+            slow = AT_REST * float(constraints_of_system(system).column_scale[k])
+            forces[k] = coulomb * (0.5 * (sign(qd[k] - slow) + sign(qd[k] + slow)))
         else:
             forces[k] = coulomb * now.slip[k]
     return forces

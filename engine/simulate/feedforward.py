@@ -60,7 +60,9 @@ def feedforward_path(system: System, q: Sequence[float], t: float) -> Path:
     """The planned motion of a mechanism, followed from its positions at t so that the loops stay on their branch."""
     inputs = system.inputs
     led = Inputs(prescribed=(*inputs.feedforward, *inputs.prescribed), wrenches=inputs.wrenches, drives=inputs.drives)
-    following = replace(system, inputs=led, closure="denoc", preferred=(), switches=False, stops=False, planning=False)
+    carried = tuple(k for k in system.coulomb if k not in {k for one in led.prescribed for k in one.joint.speeds})
+    how = {"closure": "denoc", "preferred": (), "switches": False, "stops": False, "planning": False}
+    following = replace(system, inputs=led, carried=carried, **how)
     return Path(Runner(following, q), t, np.array(q, dtype=float))
 
 

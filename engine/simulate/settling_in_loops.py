@@ -86,7 +86,6 @@ def _balanced(
     system = patterns.run.system
     held, way, sure = np.zeros_like(rest), np.zeros(rest.shape), np.ones(len(runs), dtype=bool)
     low, high = stiction_force_ranges(patterns.limits.coulomb[runs], contacts.lower, contacts.upper)
-    rounding = sticking.NOISE * abs(free).max(axis=1, initial=0.0)
     for k, response in enumerate(_responses(starts, runs, q, system.ruled)):
         columns = np.flatnonzero(rest[k])
         speeds = [patterns.switching[c] for c in columns.tolist()]
@@ -98,10 +97,11 @@ def _balanced(
         if loose[k] >= 0:
             bounds = sticking.weaker_bounds(G, b, *bounds)
         s, a = balance_contacts(G, b, *bounds)
-        moved = abs(a) > rounding[k]
+        rounding = sticking.least_accelerations(G, free[k])
+        moved = abs(a) > rounding
         held[k, columns], way[k, columns] = ~moved, np.where(moved, np.sign(a), 0.0)
         ways = response.T[speeds]
-        sure[k] = _clear(ways, s, a, bounds, rounding[k], LOOSE if loose[k] >= 0 else CLEAR)
+        sure[k] = _clear(ways, s, a, bounds, rounding, LOOSE if loose[k] >= 0 else CLEAR)
     return held, way, sure
 
 
@@ -110,7 +110,7 @@ def _clear(
     s: np.ndarray,
     a: np.ndarray,
     bounds: tuple[np.ndarray, np.ndarray],
-    rounding: float,
+    rounding: np.ndarray,
     margin: float,
 ) -> bool:
     """Whether forces s and accelerations a are so far from their bounds that rounding decides nothing.

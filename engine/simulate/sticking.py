@@ -144,19 +144,29 @@ def _released(
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
     free = run.accelerations(t, y, discrete_state_with_contacts(run, q, moving, {}))
-    b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
+    b = free[still]
     G = Response.of(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T
     if loose:
         low, high = weaker_bounds(G, b, low, high)
     _, a = balance_contacts(G, b, low, high)
     slip, held = dict(moving), dict(trial.held)
-    for k, x in zip(still, a.tolist()):
-        if abs(x) > rounding:
+    for k, x, least in zip(still, a.tolist(), least_accelerations(G, free).tolist()):
+        if abs(x) > least:
             del held[k]
             if system.switching[k]:
                 slip[k] = math.copysign(1.0, x)
     return discrete_state_with_contacts(run, q, slip, held)
+
+
+def least_accelerations(G: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """The accelerations of joints with this compliance from which on they move: what is less is rounding.
+
+    Of joints that share a freedom either all move or none, so that the bounds have the ratios of their accelerations.
+    """
+    ways = np.sqrt(np.maximum(np.diag(G), 0.0))
+    most = ways.max(initial=0.0)
+    return np.asarray(NOISE * abs(free).max(initial=0.0) * (ways / most if most > 0.0 else np.ones(len(G))))
 
 
 def weaker_bounds(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

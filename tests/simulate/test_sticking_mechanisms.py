@@ -283,3 +283,33 @@ def test_of_what_a_commanded_joint_carries_along_only_the_rest_sticks():
     np.testing.assert_allclose(found.table["a.tau"][1:-1], 2 * rate[1:-1] + 0.5, atol=1e-6)
     assert (found.table["c.q"] == 0.0).all()
     assert found.record["events"] == []
+
+
+def test_joints_that_share_a_freedom_are_let_go_together():
+    """However little a force is beyond what friction in all three joints of a four-bar can bear."""
+    robot = rough("four-bar", crank=0.3, coupler=0.3, rocker=0.3, gravity=[0, 0, 0])
+
+    def let_go(force):
+        law = {"A0": {"law": "constant", "value": force}}
+        plan = prepare_scenario({"task": "simulate", "time": {"end": 1}, "forces": law}, robot)
+        run = runner_with_feedforward(plan.system, plan.q0)
+        settle_sticking_modes(run, 0.0, run.start(plan.q0, plan.qd0))
+        return 3 - len(run.discrete.held)
+
+    holds, moves = 0.5, 2.0
+    for _ in range(60):  # down to the spacing of floating-point numbers
+        middle = (holds + moves) / 2
+        holds, moves = (middle, moves) if let_go(middle) == 0 else (holds, middle)
+    assert {let_go(moves * (1 + x)) for x in np.geomspace(1e-14, 1e-6, 30)} == {3}
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_feedforward_of_a_mechanism_knows_the_friction_of_passive_joints(backend):
+    """So that a plan under it is what inverse dynamics says, and what comes out is the plan."""
+    robot = rough("four-bar", crank=0.3, coupler=0.3, rocker=0.3)
+    how = {"time": {"end": 0.5, "step": 0.05}, "motion": {"A0": {"law": "cycloid", "to": 2.0}}}
+    with using_backend(backend):
+        led = denoc.run({"task": "simulate", **how, "forces": {"A0": {"law": "feedforward"}}}, robot)
+        wanted = denoc.run({"task": "inverse", **how}, robot)
+    np.testing.assert_allclose(led.table["A0.tau"][1:-1], wanted.table["A0.tau"][1:-1], atol=1e-9)
+    np.testing.assert_allclose(led.table["A0.q"], wanted.table["A0.q"], atol=1e-6)

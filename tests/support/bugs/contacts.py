@@ -209,8 +209,8 @@ CONTACTS = (
     Bug(
         "what a commanded joint carries along has no friction",
         "engine/simulate/equations.py",
-        "elif k in system.ruled or k in system.carried:",
-        "elif k in system.ruled:",
+        "forces[k] = coulomb * (0.5 * (sign(qd[k] - slow) + sign(qd[k] + slow)))",
+        "forces[k] = coulomb * (0.0 * (sign(qd[k] - slow) + sign(qd[k] + slow)))",
         ("simulate/test_sticking_mechanisms.py::test_what_a_commanded_joint_carries_along_rubs_and_knows_no_stops",),
     ),
     Bug(
@@ -226,5 +226,19 @@ CONTACTS = (
         "self.y[:, -2:] = 0.0",
         "self.y[:, -2:] = self.y[:, -2:]",
         ("study/test_abreast.py::test_a_blow_at_the_start_is_no_part_of_the_balance_of_runs_side_by_side",),
+    ),
+    Bug(
+        "joints that share a freedom are let go by how fast each of them would be",
+        STICKING,
+        "(ways / most if most > 0.0 else np.ones(len(G)))",
+        "np.ones(len(G))",
+        ("simulate/test_sticking_mechanisms.py::test_joints_that_share_a_freedom_are_let_go_together",),
+    ),
+    Bug(
+        "feedforward of a mechanism knows no friction of passive joints",
+        "engine/simulate/feedforward.py",
+        "following = replace(system, inputs=led, carried=carried, **how)",
+        "following = replace(system, inputs=led, **how)",
+        ("simulate/test_sticking_mechanisms.py::test_feedforward_of_a_mechanism_knows_the_friction_of_passive_joints",),
     ),
 )
