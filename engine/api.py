@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Wrenches = Mapping[str, "ArrayLike"]
+LEAST = "least"  # the sharing by default
 
 
 def inverse(
@@ -29,7 +30,7 @@ def inverse(
     qd: ArrayLike,
     qdd: ArrayLike,
     wrenches: Wrenches | None = None,
-    sharing: str = "least",
+    sharing: str = LEAST,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The forces `tau` of the actuators for a motion; with loops, those of the actuated joints and of `actuators`.
@@ -41,7 +42,7 @@ def inverse(
     With loops, the motion has to keep them closed: positions and speeds that don't are refused, but accelerations are
     taken as they are.
     """
-    if sharing != "least":
+    if sharing is not LEAST and not _least(sharing):
         return _into(out, inverse_by_platform_shares(robot, q, qd, qdd, wrenches, sharing))
     if out is not None:
         return _written(robot, "inverse", (q, qd, qdd), wrenches, out)
@@ -90,6 +91,10 @@ def _written(robot: Robot, what: str, given: tuple[Any, ...], wrenches: Wrenches
     return written
 
 
+def _least(sharing: object) -> bool:
+    return isinstance(sharing, str) and sharing == LEAST
+
+
 def _into(out: Any, result: np.ndarray) -> np.ndarray:
     """The result, copied into the caller's array where there is one."""
     if out is None:
@@ -103,15 +108,38 @@ def straight(robot: Robot, what: str, links: tuple[str, ...] = ()) -> Callable[.
     """The robot's own `inverse` or `forward` with wrenches on these links: by compiled code, if need be by Python."""
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
-    if not robot.closed:
-        return _direct(robot, what, links, getattr(tree, what))
-    general = getattr(mechanism, what)
+    return _direct(robot, what, links, _inverse if what == "inverse" else _forward)
 
-    def of_mechanism(*given: Any, out: Any = None, **named: Any) -> np.ndarray:
-        return _into(out, general(*given, **named))
 
-    of_mechanism.__doc__ = general.__doc__
-    return _direct(robot, what, links, of_mechanism)
+def _inverse(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    sharing: str = LEAST,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """The forces of the actuators for this motion (RIDIM)."""
+    if sharing is not LEAST and not _least(sharing):
+        return _into(out, inverse_by_platform_shares(robot, q, qd, qdd, wrenches, sharing))
+    if robot.closed:
+        return _into(out, mechanism.inverse(robot, q, qd, qdd, wrenches))
+    return tree.inverse(robot, q, qd, qdd, wrenches, out)
+
+
+def _forward(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Wrenches | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """The accelerations under these forces (RFDSIM)."""
+    if robot.closed:
+        return _into(out, mechanism.forward(robot, q, qd, tau, wrenches))
+    return tree.forward(robot, q, qd, tau, wrenches, out)
 
 
 def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[..., Any]) -> Callable[..., Any]:
@@ -185,7 +213,7 @@ def _reduced_tree(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray
     """The inertia matrix and the bias, for as many samples."""
     h = quantities.bias(robot, q, qd)
     M = quantities.inertia(robot, q)
-    return (M, h) if M.ndim == h.ndim + 1 else (np.broadcast_to(M, (len(h), *M.shape[-2:])), h)
+    return (M, h) if M.shape[:-2] == h.shape[:-1] else (np.array(np.broadcast_to(M, (len(h), *M.shape[-2:]))), h)
 
 
 def reactions(

@@ -100,10 +100,19 @@ def safe_to_print(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def did_you_mean(word: str, choices: Iterable[str], closeness: float = 0.6) -> str:
+def given_in_words(x: object) -> str:
+    """A name or a number that was given, as messages show it; of all else the type, for not all of it can be shown."""
+    if isinstance(x, str):
+        return f"`{x}`"
+    return str(x) if isinstance(x, float) or (isinstance(x, int) and abs(x) < 1e18) else type(x).__name__
+
+
+def did_you_mean(word: object, choices: Iterable[str], closeness: float = 0.6) -> str:
     """A hint with the nearest valid name, whatever its capitals, or an empty text."""
     from difflib import get_close_matches
 
+    if not isinstance(word, str):
+        return ""
     small = {choice.lower(): choice for choice in choices}
-    near = get_close_matches(str(word).lower()[:100], list(small), n=1, cutoff=closeness)
+    near = get_close_matches(word.lower()[:100], list(small), n=1, cutoff=closeness)
     return f"did you mean `{small[near[0]]}`?" if near else ""

@@ -12,7 +12,7 @@ import numpy as np
 from . import api
 from .dataclass import dataclass
 from .dynamics import quantities
-from .errors import DenocError, InputError, did_you_mean
+from .errors import DenocError, InputError, did_you_mean, given_in_words
 from .loops.adjoint import adjoint
 from .loops.assembly import assemble
 from .loops.derivatives import derivatives
@@ -60,9 +60,8 @@ def function(robot: Robot, what: str) -> Call:
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
     row = FUNCTIONS.get(what) if isinstance(what, str) else None
     if row is None:
-        hint = did_you_mean(what, list(FUNCTIONS)) if isinstance(what, str) else ""
-        result = f"`{what}`" if isinstance(what, str) else type(what).__name__
-        raise InputError("no such function", found=result, allowed=", ".join(FUNCTIONS), hint=hint)
+        hint = did_you_mean(what, FUNCTIONS)
+        raise InputError("no such function", found=given_in_words(what), allowed=", ".join(FUNCTIONS), hint=hint)
     call = row.of(robot)
     if choice.chosen_backend() != "plain":
         with (

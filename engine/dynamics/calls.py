@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Wrenches = Mapping[str, "ArrayLike"]
 HYBRID = "hybrid"  # the name of the direct call
+MANY = 20_000  # samples whose results are written into the caller's array at once
 
 
 def inverse(
@@ -71,6 +72,9 @@ def hybrid(
         at_once: tuple[np.ndarray, np.ndarray] = answer
         return at_once
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
+    if s.count == 0:
+        s.acting(wrenches)
+        return np.empty((0, robot.nv)), np.empty((0, robot.nv))
     rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
     motion_given = _pattern(robot, rates, forces)
     if not runs_as_loop_over_bodies(robot.tree.bodies, single=s.count is None):
@@ -141,12 +145,15 @@ def _solved(
 
 
 def _room(out: Any, shape: tuple[int, ...], rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Where results go: the caller's array if it may be written while the arguments are read."""
+    """Where results go before the caller's array gets them: that array itself only if there are very many of them.
+
+    So it stays as it was where a sample fails, unless there are very many.
+    """
     if out is None:
         return np.empty(shape)
     own = array_for_dynamics_results(out, shape)
     apart = own.flags.c_contiguous and own.flags.aligned and not any(np.may_share_memory(own, row) for row in rows)
-    return own if apart else np.empty(shape)
+    return own if apart and len(shape) > 1 and shape[0] >= MANY else np.empty(shape)
 
 
 def _alone(problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashable) -> np.ndarray:

@@ -16,6 +16,7 @@ from ..machine.jit.builtin import Builtin
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.result_parts import Part
 from ..robot.model import Robot
+from .samples import has_masked_numbers, wrenches_act_on_links
 
 Call = Callable[..., Any]
 
@@ -31,6 +32,7 @@ def direct_call(
     key = key_of_direct_call(what, links)
     builtin: Builtin | None = robot.derived.get(("builtin", key))
     if builtin is None:
+        wrenches_act_on_links(robot, links)  # before anything is kept under their names
         way = None if general is None else _Converting(general)
         sixes = [6] * len(links)
         made = Builtin([*widths, *sixes], way, tree_euler_parameter_places(robot), len(widths), True, str(what), about)
@@ -64,15 +66,16 @@ class _Converting:
 
 
 def _doubles(x: Any) -> Any:
-    """An array of NumPy's own doubles for a row of integers or of other floats; any other argument unchanged.
+    """An aligned array of NumPy's own doubles for a row of integers or of other floats; all else unchanged.
 
     Arrays that come out of a pickle have a type that equals NumPy's own and is another object: they are only seen anew.
     """
-    if not isinstance(x, np.ndarray) or (type(x) is np.ndarray and x.dtype is _DOUBLE):
+    if not isinstance(x, np.ndarray) or (type(x) is np.ndarray and x.dtype is _DOUBLE and x.flags.aligned):
         return x
-    if type(x) is np.ndarray and x.dtype == _DOUBLE and x.dtype.isnative:
+    if type(x) is np.ndarray and x.dtype == _DOUBLE and x.dtype.isnative and x.flags.aligned:
         return x.view(_DOUBLE)
-    return x.astype(float, subok=False) if x.ndim == 1 and x.dtype.kind in "fiu" else x
+    plain = x.ndim == 1 and x.dtype.kind in "fiu" and x.dtype.itemsize <= 8 and not has_masked_numbers(x)
+    return x.astype(float, subok=False) if plain else x
 
 
 _DOUBLE = np.dtype(float)

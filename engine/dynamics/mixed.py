@@ -182,7 +182,8 @@ class Mixed:
         """The coordinates q with huge angles reduced to one turn, because compiled sines don't reach farther."""
         q = q.copy()
         for k in self.turning:
-            q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
+            with np.errstate(invalid="ignore"):  # what is infinite is reported by whoever checks the samples
+                q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
         return q
 
 

@@ -234,5 +234,6 @@ def tree_angles_within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndar
     """The coordinates q with these angles reduced to one turn, within the reach of compiled sines."""
     q = q.copy()
     for k in angles:
-        q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
+        with np.errstate(invalid="ignore"):  # what is infinite is reported by whoever checks the samples
+            q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
     return q

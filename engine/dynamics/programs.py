@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, did_you_mean, given_in_words
 from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.recording import Program
 from ..machine.program.scalars import Scalar
@@ -357,6 +357,6 @@ def link_named_in_tree(robot: Robot, link: object) -> str:
     """The link's name, or an error that lists the names of all links."""
     names = [one.name for one in robot.links]
     if not isinstance(link, str) or link not in names:
-        result, link = (f"`{link}`", link) if isinstance(link, str) else (type(link).__name__, "")
-        raise InputError("no such link", found=result, allowed=", ".join(names), hint=did_you_mean(link, names))
+        hint = did_you_mean(link, names)
+        raise InputError("no such link", found=given_in_words(link), allowed=", ".join(names), hint=hint)
     return link

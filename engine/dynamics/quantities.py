@@ -12,7 +12,7 @@ from ..robot.model import Robot
 from .calls import inverse
 from .offered import direct_name_of_quantity, offered_dynamics_quantity
 from .programs import HELD, LINEARIZED, PROGRAMS, ROWS, link_named_in_tree
-from .samples import resting_speeds, vector_of_dynamics_samples
+from .samples import resting_speeds, vector_of_dynamics_samples, wrenches_act_on_links
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -141,6 +141,7 @@ def _made(robot: Robot, what: str, links: tuple[str, ...] = (), link: str = "", 
     """A new direct call of this row of the table of programs."""
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
+    wrenches_act_on_links(robot, links)
     if "at" in ROWS[what].inputs:
         link = link_named_in_tree(robot, link)
     return offered_dynamics_quantity(robot, what, links, link, at).direct()

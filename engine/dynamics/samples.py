@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import InputError, NumericalError, did_you_mean
+from ..errors import InputError, NumericalError, did_you_mean, given_in_words
 from ..machine.program.scalars import Scalar, as_floats, scalars_into_columns
 from ..robot.model import Robot
 from .sweeps import Load, Wrenches
@@ -152,17 +153,24 @@ def contiguous_rows(x: np.ndarray, count: int) -> np.ndarray:
     return np.ascontiguousarray(rows)
 
 
-def _checked(name: str, x: Any, size: int) -> np.ndarray:
-    """The argument as an array of numbers, with `size` of them for each sample, or an error."""
+def doubles_of_argument(name: str, x: Any) -> np.ndarray:
+    """The argument as an array of doubles, or an error."""
     try:
         array = np.asarray(x)
-        if array.dtype.kind not in "fiubO":  # strings and complex numbers are refused even where they look like numbers
-            raise TypeError
-        array = np.asarray(array, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+        if array.dtype != float:
+            array = _converted(array)
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):  # also its own errors
         raise InputError(
             f"`{name}` is not an array of numbers", found=type(x).__name__, allowed="finite numbers in SI units"
         ) from None
+    if has_masked_numbers(x):
+        raise InputError(f"`{name}` has masked numbers", found=type(x).__name__, allowed="numbers at all places")
+    return array
+
+
+def _checked(name: str, x: Any, size: int) -> np.ndarray:
+    """The argument as an array of numbers, with `size` of them for each sample, or an error."""
+    array = doubles_of_argument(name, x)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise InputError(
             f"`{name}` has the wrong shape",
@@ -170,6 +178,21 @@ def _checked(name: str, x: Any, size: int) -> np.ndarray:
             allowed=f"({size},) for one sample, (N, {size}) for N",
         )
     return array
+
+
+def _converted(array: np.ndarray) -> np.ndarray:
+    """The numbers as doubles; strings and complex numbers are refused even where they look like numbers."""
+    objects = array.flat if array.dtype.kind == "O" else ()
+    if array.dtype.kind not in "fiubO" or any(isinstance(one, str | bytes) for one in objects):
+        raise TypeError
+    with np.errstate(over="ignore"):  # what is beyond doubles is infinite, which is refused later on
+        return np.asarray(array, dtype=float)
+
+
+def has_masked_numbers(x: object) -> bool:
+    """Whether this is an array of NumPy's with masked numbers, behind whose mask anything may stand."""
+    ma: Any = sys.modules.get("numpy.ma")  # which NumPy imports only where it is used
+    return ma is not None and isinstance(x, ma.MaskedArray) and bool(ma.is_masked(x))
 
 
 def vector_of_dynamics_samples(name: str, x: Any, size: int) -> np.ndarray:
@@ -216,20 +239,26 @@ def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
     return q
 
 
+def wrenches_act_on_links(robot: Robot, names: Iterable[Hashable]) -> None:
+    """Raise an error if one of these names isn't that of a link."""
+    links = [link.name for link in robot.links]
+    for name in names:
+        if name not in links:
+            raise InputError(
+                "a wrench acts on a link that isn't there",
+                found=given_in_words(name),
+                allowed=", ".join(links),
+                hint=did_you_mean(name, links),
+            )
+
+
 def _all(robot: Robot, wrenches: Mapping[str, ArrayLike] | None, count: int | None) -> Iterator[Applied]:
     """The wrenches of the robot's file, then those of the caller after checks, as they are applied to links."""
     yield from constant_wrenches(robot)
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
-    links = [link.name for link in robot.links]
+    wrenches_act_on_links(robot, wrenches or ())
     for name, given in (wrenches or {}).items():
-        if name not in links:
-            raise InputError(
-                "a wrench acts on a link that isn't there",
-                found=f"`{name}`",
-                allowed=", ".join(links),
-                hint=did_you_mean(name, links),
-            )
         x = _checked(f"wrenches[{name}]", given, 6)
         if x.ndim == 2 and x.shape[0] != count:
             raise InputError(

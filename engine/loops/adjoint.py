@@ -45,7 +45,9 @@ def adjoint(
         else:
             widths = robot.nq, robot.nv, robot.nv, robot.nv
             call = direct_call(robot, ADJOINT, (), widths, partial(_along_joints, robot), adjoint.__doc__ or "")
-    if inertial and robot.tied:
+    if not isinstance(inertial, bool | np.bool_):
+        raise InputError("no choice", key="inertial", found=type(inertial).__name__, allowed="True, False")
+    if inertial and getattr(robot, "tied", False):
         raise InputError(
             f"{robot.name} has loops; derivatives along inertial numbers are those of trees",
             key="inertial",

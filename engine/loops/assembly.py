@@ -33,7 +33,8 @@ def assemble(robot: Robot, q: ArrayLike) -> np.ndarray:
     kept = list(robot.driven)
     if s.count is None:
         return position_with_loops_closed(loop_closure(robot), s.arrays["q"], kept)
-    return np.array([position_with_loops_closed(loop_closure(robot), row, kept) for row in s.rows("q")])
+    closed = [position_with_loops_closed(loop_closure(robot), row, kept) for row in s.rows("q")]
+    return np.array(closed).reshape(s.count, robot.nq)
 
 
 def position_with_loops_closed(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:

@@ -12,7 +12,7 @@ from ..dynamics.grouping import inertial_changes_that_spare_numbers, inertial_ch
 from ..dynamics.inertial import INERTIAL, NAMES
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.regressor import parameters
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, did_you_mean, given_in_words
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
 from .assembly import GOOD, assemble, close_loops_by_newton
@@ -115,11 +115,16 @@ def _looked_at(values: dict[str, float], among: Iterable[str] | None) -> set[str
     """The names of the numbers that are looked at."""
     if among is None:
         return {name for name, value in values.items() if value or name.rsplit(".", 1)[1] in NAMES}
-    wanted = [among] if isinstance(among, str) else list(among)
+    try:
+        wanted = [among] if isinstance(among, str) else list(among)
+    except TypeError:
+        wanted = [among]  # type: ignore[list-item]
     for name in wanted:
-        if name not in values:
-            hint = did_you_mean(name, values) if isinstance(name, str) else ""
-            raise InputError("no such number", found=f"`{name}`", allowed="what `parameters` names", hint=hint)
+        if not isinstance(name, str) or name not in values:
+            hint = did_you_mean(name, values)
+            raise InputError("no such number", found=given_in_words(name), allowed="what `parameters` names", hint=hint)
+    if not wanted:
+        raise InputError("no number is named", key="among", allowed="what `parameters` names")
     return set(wanted)
 
 

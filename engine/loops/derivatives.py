@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 from ..dynamics import quantities
 from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
+from ..errors import InputError
 from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from .constraints import loop_closure
@@ -38,7 +39,7 @@ def derivatives(
     loops, the independent coordinates and speeds then stay, and the others follow, so that the loops stay closed.
     """
     if with_respect_to is not None:
-        names = (with_respect_to,) if isinstance(with_respect_to, str) else (*with_respect_to,)
+        names = (with_respect_to,) if isinstance(with_respect_to, str) else _names(with_respect_to)
         try:
             along = robot.derived[along_numbers_name(names)]
         except (AttributeError, KeyError, TypeError):
@@ -54,6 +55,23 @@ def derivatives(
         call = direct_call(robot, DERIVATIVES, (), widths, partial(_along_joints, robot), derivatives.__doc__ or "")
     result: dict[str, np.ndarray] = call(q, qd, tau)
     return result
+
+
+def _names(wanted: Iterable[str]) -> tuple[str, ...]:
+    """The names of derivatives as a tuple, or an error."""
+    try:
+        names = tuple(wanted)
+    except TypeError:
+        names = (wanted,)  # type: ignore[assignment]
+    for one in names:
+        if not isinstance(one, str):
+            raise InputError(
+                "what derivatives are taken by has to be text",
+                key="with_respect_to",
+                found=type(one).__name__,
+                allowed="state, force, keys of the robot's file such as `links.link1.mass`",
+            )
+    return names
 
 
 def _chosen(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wanted: Sequence[str]) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ actuators, such as massless joints that only measure the platform's place, is a 
 from __future__ import annotations
 
 from ..dataclass import dataclass
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, did_you_mean, given_in_words
 from ..robot.model import Robot, way_from_base
 
 SHAPE = "legs that hang on the base, and on the platform by one joint each"
@@ -47,9 +47,13 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
             allowed="cuts that are joints; all other calls take what rolls or skates",
         )
     _refuse_springs_over_joints(robot)
-    return robot.made_once(
-        ("legs", platform), lambda: _named(robot, platform) if platform is not None else _likely(robot)
-    )
+    if platform is None:
+        return robot.made_once(("legs", None), lambda: _likely(robot))
+    names = [link.name for link in robot.links]
+    if not isinstance(platform, str) or platform not in names:
+        hint = did_you_mean(platform, names)
+        raise InputError("no such link", found=given_in_words(platform), allowed=", ".join(names), hint=hint)
+    return robot.made_once(("legs", platform), lambda: _named(robot, platform))
 
 
 def _refuse_springs_over_joints(robot: Robot) -> None:
@@ -80,11 +84,6 @@ def bodies_shared_by_legs(robot: Robot) -> tuple[str, list[tuple[int, ...]]]:
 
 
 def _named(robot: Robot, platform: str) -> Parallel:
-    names = [link.name for link in robot.links]
-    if platform not in names:
-        raise InputError(
-            "no such link", found=f"`{platform}`", allowed=", ".join(names), hint=did_you_mean(platform, names)
-        )
     body = robot.tree.seats[platform][0]
     if body is None:
         raise InputError("the platform has to move", found=f"`{platform}`, which is fixed to the base")

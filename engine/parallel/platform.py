@@ -15,7 +15,7 @@ from ..dynamics.quantities import tree_links_under_wrenches
 from ..dynamics.samples import Samples, dynamics_call_with_checked_results
 from ..dynamics.sweeps import sweep_outward
 from ..dynamics.wrenches import wrenches_moved_to_points
-from ..errors import InputError, NumericalError, did_you_mean
+from ..errors import InputError, NumericalError, did_you_mean, given_in_words
 from ..loops import effort
 from ..loops.balance import Balance, enough_actuators_for_freedoms
 from ..loops.branches import loop_actuator_efforts, singular_loop_message
@@ -50,7 +50,7 @@ def platform_inverse(
     links = () if wrenches is None else tree_links_under_wrenches(wrenches)
     try:
         call = robot.derived[key_of_direct_call((BY_PARTS, platform), links)]
-    except (AttributeError, KeyError):
+    except (AttributeError, KeyError, TypeError):
         call = _call(robot, platform, links)
     result: np.ndarray = call(q, qd, qdd, *wrenches.values()) if wrenches else call(q, qd, qdd)
     return result
@@ -107,10 +107,14 @@ def inverse_by_platform_shares(
     are moved to the actuators with the least change of their forces.
     """
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
-    if sharing not in SHARINGS:
-        hint = did_you_mean(str(sharing), SHARINGS)
-        raise InputError("unknown sharing", found=repr(sharing), allowed=", ".join(SHARINGS), hint=hint)
-    tau = _all_or_one_by_one(s, legs(robot, platform), wrenches, sharing)
+    if not isinstance(sharing, str) or sharing not in SHARINGS:
+        hint = did_you_mean(sharing, SHARINGS)
+        raise InputError("unknown sharing", found=given_in_words(sharing), allowed=", ".join(SHARINGS), hint=hint)
+    parts = legs(robot, platform)
+    if s.count == 0:
+        s.acting(wrenches)
+        return np.empty((0, len(robot.driven)))
+    tau = _all_or_one_by_one(s, parts, wrenches, sharing)
     return tau if s.count is not None else tau[0]
 
 

@@ -28,7 +28,7 @@ class FileNumber:
 
 def robot_file_number(robot: Robot, key: object) -> FileNumber:
     """The number that a key such as `links.upper.mass` leads to; `robot.links.upper.mass` is the same."""
-    if not isinstance(key, str):
+    if not isinstance(key, str) or any("\ud800" <= c <= "\udfff" for c in key):  # halves of characters
         raise InputError("a key has to be text", found=type(key).__name__, allowed=_FORM)
     if robot.document is None:
         raise InputError(f"{robot.name} has no file whose numbers could be named", found=f"`{key}`")

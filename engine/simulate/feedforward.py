@@ -61,8 +61,16 @@ def feedforward_path(system: System, q: Sequence[float], t: float) -> Path:
     inputs = system.inputs
     led = Inputs(prescribed=(*inputs.feedforward, *inputs.prescribed), wrenches=inputs.wrenches, drives=inputs.drives)
     carried = tuple(k for k in system.coulomb if k not in {k for one in led.prescribed for k in one.joint.speeds})
-    how = {"closure": "denoc", "preferred": (), "switches": False, "stops": False, "planning": False}
-    following = replace(system, inputs=led, carried=carried, **how)
+    following = replace(
+        system,
+        inputs=led,
+        carried=carried,
+        closure="denoc",
+        preferred=(),
+        switches=False,
+        stops=False,
+        planning=False,
+    )
     return Path(Runner(following, q), t, np.array(q, dtype=float))
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, NumericalError
+from ..dynamics.samples import doubles_of_argument
+from ..errors import InputError, NumericalError, given_in_words
 from ..loops.assembly import assemble
 from ..robot.model import Robot
 from . import coordinates
@@ -17,6 +18,9 @@ from .one_step import (
     simulator_start_coordinates,
     simulator_system,
 )
+
+MOST = 10**9  # robots, and parts of a step
+LARGE = 1e60  # speeds
 
 
 class Simulator:
@@ -31,10 +35,13 @@ class Simulator:
         if not isinstance(robot, Robot):
             raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
         for name, value in (("count", count), ("substeps", substeps)):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise InputError(f"`{name}` must be a whole number from 1 on", key=name, found=str(value))
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST):
+                raise InputError(f"`{name}` must be a whole number from 1 on", key=name, found=given_in_words(value))
+        if not isinstance(friction_rate, int | float) or friction_rate is True or not 0 < friction_rate < LARGE:
+            result = given_in_words(friction_rate)
+            raise InputError("a rate is a positive number", key="friction_rate", found=result, allowed="rad/s or m/s")
         self.robot, self.count, self.substeps = robot, count, substeps
-        self._system = simulator_system(robot, friction_rate)
+        self._system = simulator_system(robot, float(friction_rate))
         self.forces = simulator_force_columns(robot)
         self._many = count is not None
         self._steppings: dict[str, Stepping] = {}
@@ -74,7 +81,17 @@ class Simulator:
         if which is None:
             self.t = 0.0
         all_of_them = np.arange(len(self._own))
-        rows = np.atleast_1d(all_of_them if which is None or not self._many else all_of_them[which])
+        try:
+            rows = np.atleast_1d(all_of_them if which is None or not self._many else all_of_them[which])
+            if rows.ndim != 1:
+                raise IndexError
+        except (IndexError, TypeError, ValueError):
+            raise InputError(
+                "`which` has to say which robots",
+                key="which",
+                found=type(which).__name__,
+                allowed=f"indices below {len(all_of_them)}, or a mask of {len(all_of_them)}",
+            ) from None
         places = self._given("q", robot.q0 if q is None else q, robot.nq, len(rows))
         speeds = self._given("qd", np.zeros(robot.nv) if qd is None else qd, robot.nv, len(rows))
         y, rest = np.atleast_2d(self._y).copy(), np.atleast_2d(self._rest).copy()
@@ -94,14 +111,14 @@ class Simulator:
 
     def _given(self, name: str, values: Any, width: int, count: int) -> np.ndarray:
         """Rows of numbers from one row for all or one for each."""
+        array = doubles_of_argument(name, values)
         try:
-            array = np.array(values, dtype=float)
             if array.shape[-1:] != (width,) and (array.ndim or width != 1):
                 raise ValueError
             rows = np.broadcast_to(array, (count, width)).copy()
-        except (ValueError, TypeError):
+        except ValueError:
             raise InputError(
-                f"`{name}` doesn't fit the robot", key=name, found=str(np.shape(values)), allowed=f"({width},)"
+                f"`{name}` doesn't fit the robot", key=name, found=str(array.shape), allowed=f"({width},)"
             ) from None
         if not np.isfinite(rows).all():
             raise InputError(f"`{name}` has a number that isn't finite", key=name)
@@ -141,17 +158,18 @@ class Simulator:
                 if not 0 < dt < np.inf:
                     raise ValueError
                 self._length = (float(dt), np.array([float(dt)]))
-        except (TypeError, ValueError):
-            raise InputError("a step has a positive length", key="dt", found=str(dt), allowed="seconds") from None
+        except (ArithmeticError, TypeError, ValueError):
+            result = given_in_words(dt)
+            raise InputError("a step has a positive length", key="dt", found=result, allowed="seconds") from None
+        dt = self._length[0]
         for _ in range(self.substeps):
             if self._many:
                 self._y = self._step_many(tau, dt)
             else:
                 code = self._code
-                try:
-                    made = code(self._y, tau, self._rest, self._length[1]) if code is not None else None
-                except (TypeError, ValueError):  # no numbers, which plain text says
-                    made = None
+                made = code.quick(self._y, tau, self._rest, self._length[1]) if code is not None else None
+                if made is None and code is not None:
+                    made = code.quick(self._y, self._forces(tau)[0], self._rest, self._length[1])
                 if made is None:
                     made = self._step_plain(tau, dt)
                 elif self._guarded:
@@ -206,7 +224,9 @@ class Simulator:
 
     def _elsewhere(self, y: np.ndarray, forces: np.ndarray, dt: float, row: int) -> np.ndarray:
         """The step of one robot whose independent coordinates don't serve any more, in others."""
-        if self._system.loops is not None and np.isfinite(forces).all():
+        if not np.isfinite(forces).all():
+            raise InputError("`tau` has a number that isn't finite", key="tau")
+        if self._system.loops is not None:
             stepping, rest = self._stepping(y, anywhere=True)
             made = stepping.plain(y, forces, np.array(rest), dt)
             if np.isfinite(made).all() and made[-1] > 0:

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.dynamics.mixed import mixed_dynamics
+from denoc.dynamics.offered import tree_angles_within_a_turn
+from denoc.machine.jit.choice import using_backend
 
 pytestmark = pytest.mark.smoke
 
@@ -46,6 +49,10 @@ WRONG = {
     "bytes": b"123456",
     "overflowing": [10**400] * 6,
     "digits": 10**5000,
+    "text objects": np.array(["1"] * 6, dtype=object),
+    "masked": np.ma.array(np.zeros(6), mask=[0, 0, 0, 0, 0, 1]),
+    "an error of its own": type("Own", (), {"__array__": lambda self, *_, **__: {}["own"]})(),
+    "beyond doubles": np.full(6, np.finfo(np.longdouble).max),
 }
 
 
@@ -77,6 +84,65 @@ def test_wrong_arrays(call, what):
         assert len(str(caught.value)) < 500
 
 
+def test_what_is_wrong_leaves_the_callers_array_as_it_was():
+    """Before there is code and after."""
+    robot = denoc.load("planar3r")
+    for count in (1, 9):
+        for call in (denoc.inverse, denoc.forward):
+            good = np.zeros((3, count, 3))
+            for place in (None, 0, 1, 2):
+                given, out = good.copy(), np.full((count, 3), 7.0)
+                if place is None:
+                    with using_backend("compiled"):
+                        call(robot, *given)
+                    continue
+                given[place, -1, -1] = np.nan
+                for backend in ("auto", "compiled"):
+                    with using_backend(backend), pytest.raises(denoc.InputError, match="not finite"):
+                        call(robot, *given, out=out)
+                    assert (out == 7.0).all()
+
+
+def test_infinite_angles_of_many_samples_are_an_error_without_a_warning():
+    far = np.array([[np.inf, 1e300, -np.inf, 0.0, 0.0, 0.0]])
+    for q in (tree_angles_within_a_turn(far, (0, 1, 2)), mixed_dynamics(PUMA, (True,) * 6).reduced(far)):
+        assert np.isnan(q[0, [0, 2]]).all()
+        assert abs(q[0, 1]) < 4.0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: denoc.adjoint(PUMA, *np.zeros((5, 6))), "inertial: no choice"),
+        (lambda: denoc.adjoint("puma", *np.zeros((4, 6)), inertial=True), "not a robot"),
+        (lambda: denoc.inverse(PUMA, *np.zeros((3, 6)), sharing=np.zeros(2)), "unknown sharing"),
+        (lambda: denoc.inverse(PUMA, *np.zeros((3, 6)), sharing=10**5000), "unknown sharing"),
+        (lambda: denoc.inverse(PUMA, *np.zeros((3, 6)), {10**5000: np.zeros(6)}), "a link that isn't there"),
+        (lambda: denoc.derivatives(PUMA, *np.zeros((3, 6)), 5), "with_respect_to: what derivatives are taken by"),
+        (lambda: denoc.derivatives(PUMA, *np.zeros((3, 6)), [["state"]]), "with_respect_to: what derivatives"),
+        (lambda: denoc.derivatives(PUMA, *np.zeros((3, 6)), "links.\udc80"), "a key has to be text"),
+        (lambda: denoc.platform_inverse(PUMA, *np.zeros((3, 6)), platform=["link1"]), "no such link"),
+        (lambda: denoc.parallel_matrices(PUMA, np.zeros(6), platform={}), "no such link"),
+        (lambda: denoc.legs(PUMA, 10**5000), "no such link"),
+        (lambda: denoc.base_parameters(PUMA, 5), "no such number"),
+        (lambda: denoc.base_parameters(PUMA, [["link1.m"]]), "no such number"),
+        (lambda: denoc.base_parameters(PUMA, []), "no number is named"),
+    ],
+)
+def test_wrong_words(call, words):
+    with pytest.raises(denoc.InputError, match=words):
+        call()
+
+
+def test_wrong_names_are_not_remembered():
+    before = len(PUMA.derived)
+    for k in range(3):
+        for call in (denoc.inverse, denoc.bias):
+            with pytest.raises(denoc.InputError, match="isn't there"):
+                call(PUMA, *np.zeros((3 - (call is denoc.bias), 6)), wrenches={f"nothere{k}": np.zeros(6)})
+    assert len(PUMA.derived) <= before + 1
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_wrong_robots(call):
     for robot in (None, "puma", 5, {}, denoc.load):
@@ -99,6 +165,24 @@ def test_batches_of_different_sizes(counts):
     q, qd = (np.zeros((n, 6)) for n in counts)
     with pytest.raises(denoc.DenocError, match="different numbers of samples"):
         denoc.inverse(PUMA, q, qd, np.zeros(6))
+
+
+def test_batches_of_none():
+    none, mechanism = np.zeros((0, 6)), denoc.load("four-bar")
+    assert [x.shape for x in denoc.hybrid(PUMA, none, none, none, none)] == [(0, 6), (0, 6)]
+    assert denoc.assemble(mechanism, np.zeros((0, 3))).shape == (0, 3)
+    for sharing in ("even", "least"):
+        assert denoc.inverse(mechanism, *np.zeros((3, 0, 3)), sharing=sharing).shape == (0, 1)
+
+
+def test_one_position_with_many_speeds():
+    q, qd = np.full((1, 6), 0.3), np.ones((4, 6))
+    for one in (q, q[0]):
+        M, h = denoc.reduced(PUMA, one, qd)
+        assert M.shape == (4, 6, 6)
+        assert h.shape == (4, 6)
+        assert M.flags.writeable
+        assert np.array_equal(M[3], denoc.inertia(PUMA, q[0]))
 
 
 def test_batches_of_none_and_one():

@@ -75,13 +75,24 @@ def test_results_are_written_into_the_callers_array(count, call):
     before = sys.getrefcount(out)
     for given in ((a, b), (a[::-1].copy()[::-1], b), (a, b[0]), (a, [1.0, 2.0])):
         found = call(*given, out=out)
-        if given[0].strides[0] > 0 or count == 1:
-            assert found is out
-            assert np.array_equal(out, call(*given))
-        else:
-            assert found[0] == "left"  # what lies backwards might overlap
+        assert found is out
+        assert np.array_equal(out, call(*given))
     del found
     assert sys.getrefcount(out) == before
+
+
+def test_results_of_very_many_samples_may_go_over_an_argument():
+    """Results go straight into the caller's array where there are so many, but not over what is still to be read."""
+    robot, count = denoc.load("planar3r"), 20_011
+    given = np.random.default_rng(3).uniform(-1, 1, (3, count, 3))
+    with using_backend("compiled"):
+        right = denoc.inverse(robot, *given)
+    for begin in (0, 1, 700):
+        memory = np.empty((count + begin, 3))
+        memory[:count] = given[2]
+        out = memory[begin:]
+        assert denoc.inverse(robot, *given[:2], memory[:count], out=out) is out
+        assert np.array_equal(out, right)
 
 
 @needs_builtins
@@ -92,9 +103,12 @@ def test_arrays_that_cannot_take_results_are_left_to_the_general_function(call):
     first, apart = memory[:63].reshape(21, 3), memory[63:].reshape(21, 4)
     first[:] = a
     assert call(first, b, out=apart) is apart  # side by side in one array
-    overlapping = memory[62:146].reshape(21, 4)
+    for begin in (0, 40, 62):
+        first[:] = a
+        overlapping = memory[begin : begin + 84].reshape(21, 4)
+        assert call(first, b, out=overlapping) is overlapping
+        assert np.array_equal(overlapping, call(a, b))
     for out in (
-        overlapping,
         frozen,
         np.zeros((21, 8))[:, ::2],
         np.zeros((4, 21)).T,
@@ -112,6 +126,18 @@ def test_arrays_that_cannot_take_results_are_left_to_the_general_function(call):
         assert np.array_equal(memory, before)
     assert call(a, b, into=apart)[0] == "left"
     assert call(a[0], b[0], out=apart[0])[0] == "left"
+
+
+@needs_builtins
+@pytest.mark.parametrize("count", [1, 9, 1100])
+def test_what_fails_leaves_the_callers_array_as_it_was(count, call):
+    a, b = rows(count)
+    bad, far = a.copy(), a.copy()
+    bad[-1, 1], far[-1, 0] = np.nan, 2 * REACH
+    out = np.full((count, 4), 7.0)
+    for given in ((bad, b), (far, b), (bad, b[0])):
+        assert call(*given, out=out)[0] == "left"
+        assert (out == 7.0).all()
 
 
 @needs_builtins

@@ -195,6 +195,17 @@ def test_a_state_stays_as_it_was():
         (lambda robot: denoc.simulator(robot).step(0.01, [1.0]), "`tau` doesn't fit"),
         (lambda robot: denoc.simulator(robot).step(0.01, 1.0), "`tau` doesn't fit"),
         (lambda robot: denoc.simulator(robot).step(0.01, [np.nan] * 6), "`tau` has a number that isn't finite"),
+        (lambda robot: denoc.simulator(robot, 2).step(0.1, np.full((2, 6), np.nan)), "`tau` has a number that isn't"),
+        (lambda robot: denoc.simulator(robot).step(0.1, [10**400] * 6), "`tau` is not an array of numbers"),
+        (lambda robot: denoc.simulator(robot).step(0.1, np.zeros(6) + 1j), "`tau` is not an array of numbers"),
+        (lambda robot: denoc.simulator(robot).step(0.1, ["1.0"] * 6), "`tau` is not an array of numbers"),
+        (lambda robot: denoc.simulator(robot).step(10**5000, [1.0] * 6), "a step has a positive length"),
+        (lambda robot: denoc.simulator(robot, 2).reset(which=[2]), "`which` has to say which robots"),
+        (lambda robot: denoc.simulator(robot, 2).reset(which="all"), "`which` has to say which robots"),
+        (lambda robot: denoc.simulator(robot, 10**5000), "`count` must be"),
+        (lambda robot: denoc.simulator(robot, friction_rate=-0.01), "friction_rate: a rate is a positive number"),
+        (lambda robot: denoc.simulator(robot, friction_rate="slow"), "friction_rate: a rate is a positive number"),
+        (lambda robot: denoc.simulator(robot, friction_rate=np.nan), "friction_rate: a rate is a positive number"),
         (lambda robot: denoc.simulator(robot).step(0.0, [1.0] * 6), "a step has a positive length"),
         (
             lambda robot: denoc.simulator(robot, 2).step(0.1, np.full((2, 6), 1e200)),
@@ -216,7 +227,7 @@ def test_what_is_no_number_is_refused_by_name(backend, dt, tau):
         for substeps in (1, 2):
             simulator = denoc.simulator(denoc.load("planar3r"), substeps=substeps)
             with pytest.raises(
-                InputError, match="tau: `tau` doesn't fit" if dt == 0.1 else "dt: a step has a positive"
+                InputError, match="`tau` is not an array of numbers" if dt == 0.1 else "dt: a step has a positive"
             ):
                 simulator.step(dt, tau)
             assert simulator.t == 0.0

@@ -123,19 +123,19 @@ class Builtin:
         first = given[0] if given else None
         if not self.aimed_rows or not isinstance(first, np.ndarray) or first.ndim != 2 or self._is_left_to_choice():
             return None
-        count = len(first)
-        if count <= self._words[PLACES["most"]]:
+        count, out = len(first), named.get("out")
+        if count <= self._words[PLACES["most"]] or any(np.may_share_memory(out, x) for x in given if out is not None):
             return None
         helpers = cores.processors_that_pay(count) - 1
         if helpers:
             crew = crew_of(helpers)
             crew.wake(helpers)
             self._set(crew=crew.box, share=crew.share)
-        self._set(helpers=helpers, most=count)
+        self._set(helpers=helpers, most=count, straight=id(out))
         try:
             return self.call(*given, **named)
         finally:
-            self._set(helpers=0, most=self._alone)
+            self._set(helpers=0, most=self._alone, straight=0)
 
     def _is_left_to_choice(self) -> bool:
         """Whether the general function has to look which code was chosen."""

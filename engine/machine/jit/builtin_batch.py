@@ -20,10 +20,9 @@ def builtin_batch_ir() -> str:
 
 
 def _writeable() -> str:
-    """IR of a function for the end of the doubles of an array that takes the results; null if it can't."""
+    """IR of a function that returns whether an array takes the results as they are."""
     return f"""
-declare i64 @llvm.smin.i64(i64, i64)
-define internal ptr @writeable(ptr %table, ptr %object, i64 %count) {{
+define internal i1 @writeable(ptr %table, ptr %object, i64 %count) {{
 {ir_that_loads_words("ndarray", "double", "dimensions", "rows", "columns", "parts")}
 {ir_that_loads_field("type", "object", at.TYPE)}
   %is_array = icmp eq ptr %type, %ndarray
@@ -34,7 +33,6 @@ look:
 {ir_that_loads_field("own.dimensions", "object", at.DIMENSIONS, "i32")}
 {ir_that_loads_field("description", "object", at.DESCRIPTION)}
 {ir_that_loads_field("flags", "object", at.FLAGS, "i32")}
-{ir_that_loads_field("data", "object", at.DATA)}
 {ir_that_loads_field("shape", "object", at.SHAPE)}
   %wanted.flags = and i32 %flags, {at.CONTIGUOUS | at.ALIGNED | at.WRITEABLE}
   %is_whole = icmp eq i32 %wanted.flags, {at.CONTIGUOUS | at.ALIGNED | at.WRITEABLE}
@@ -58,15 +56,9 @@ lengths:
   %is_wide = icmp eq i64 %own.last, %last
   %is_row = and i1 %is_high, %is_wide
   %is_shaped = and i1 %is_counted, %is_row
-  br i1 %is_shaped, label %yes, label %no
-yes:
-  %width = select i1 %is_matrix, i64 %columns, i64 1
-  %each = mul i64 %rows, %width
-  %all = mul i64 %each, %count
-  %end = getelementptr double, ptr %data, i64 %all
-  ret ptr %end
+  ret i1 %is_shaped
 no:
-  ret ptr null
+  ret i1 false
 }}"""
 
 
@@ -156,15 +148,9 @@ target:
   %has_into = icmp ne ptr %into, null
   br i1 %has_into, label %into.look, label %begin
 into.look:
-  %into.end.found = call ptr @writeable(ptr %table, ptr %into, i64 %count)
-  %is_writeable = icmp ne ptr %into.end.found, null
-  br i1 %is_writeable, label %into.found, label %no
-into.found:
-{ir_that_loads_field("into.begin.found", "into", at.DATA)}
-  br label %begin
+  %is_writeable = call i1 @writeable(ptr %table, ptr %into, i64 %count)
+  br i1 %is_writeable, label %begin, label %no
 begin:
-  %into.begin = phi ptr [null, %target], [%into.begin.found, %into.found]
-  %into.end = phi ptr [null, %target], [%into.end.found, %into.found]
   %sources = alloca ptr, i64 %arguments
   %steps.size = mul i64 %arguments, 2
   %steps = alloca i64, i64 %steps.size
@@ -209,26 +195,7 @@ one:
 found:
   %data = phi ptr [%rows.data, %many], [%one.data, %one]
   %is_taken = icmp ne ptr %data, null
-  br i1 %is_taken, label %apart, label %no
-apart:
-  %last.row = sub i64 %count, 1
-  %last.column = sub i64 %width, 1
-  %row.step = load i64, ptr %steps.at
-  %column.step = load i64, ptr %steps.second
-  %rows.reach = mul i64 %last.row, %row.step
-  %columns.reach = mul i64 %last.column, %column.step
-  %last.place = add i64 %rows.reach, %columns.reach
-  %data.size = add i64 %last.place, 8
-  %data.end = getelementptr i8, ptr %data, i64 %data.size
-  %is_before = icmp ule ptr %data.end, %into.begin
-  %is_behind = icmp uge ptr %data, %into.end
-  %is_beside = or i1 %is_before, %is_behind
-  %least.step = call i64 @llvm.smin.i64(i64 %row.step, i64 %column.step)
-  %is_forward = icmp sge i64 %least.step, 0
-  %is_clear = and i1 %is_beside, %is_forward
-  %is_fresh = xor i1 %has_into, true
-  %is_apart = or i1 %is_clear, %is_fresh
-  br i1 %is_apart, label %taken, label %no"""
+  br i1 %is_taken, label %taken, label %no"""
 
 
 def _taken() -> str:
@@ -263,9 +230,12 @@ def _made() -> str:
     """The part of `batch` that makes a new array for the result, or takes the caller's: a row or matrix a sample."""
     return f"""make:
 {ir_that_loads_words("PyArray_New", "PyErr_Clear", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread")}
-{ir_that_loads_words("Py_IncRef", "crew", "share", "helpers")}
+{ir_that_loads_words("Py_IncRef", "crew", "share", "helpers", "straight")}
 {ir_that_loads_words("outputs", "kept", "checks", "block")}
-  br i1 %has_into, label %make.none, label %make.new
+  %into.address = ptrtoint ptr %into to i64
+  %is_named = icmp eq i64 %straight, %into.address
+  %is_straight = and i1 %has_into, %is_named
+  br i1 %is_straight, label %make.none, label %make.new
 make.none:
   call void %Py_IncRef(ptr %into)
   br label %ready
@@ -431,13 +401,29 @@ leave:
 
 
 def _done() -> str:
-    """The part of `batch` that returns."""
+    """The part of `batch` that returns.
+
+    The caller's array gets all results at the end, so that it stays as it was where a sample fails; it does so
+    straight where there are very many of them.
+    """
     return f"""done:
 {_ir_of_job("bad")}
   %is_bad = icmp ne i64 %bad, 0
   br i1 %is_bad, label %drop, label %answer
 answer:
+  %is_elsewhere = xor i1 %is_straight, true
+  %is_to_copy = and i1 %has_into, %is_elsewhere
+  br i1 %is_to_copy, label %hand_over, label %hand_out
+hand_out:
   ret ptr %made
+hand_over:
+{ir_that_loads_field("into.data", "into", at.DATA)}
+  %result.size = mul i64 %kept, 8
+  %all.size = mul i64 %result.size, %count
+  call void @llvm.memcpy.p0.p0.i64(ptr %into.data, ptr %result, i64 %all.size, i1 false)
+  call void %Py_DecRef(ptr %made)
+  call void %Py_IncRef(ptr %into)
+  ret ptr %into
 drop:
   call void %Py_DecRef(ptr %made)
   ret ptr null"""

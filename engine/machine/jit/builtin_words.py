@@ -32,6 +32,7 @@ OWN = (
     "block",  # number of samples that it does at a time where rows have to be copied
     "most",  # the largest number of samples
     "helpers",  # the number of threads that help with many samples
+    "straight",  # the array of the caller's into which results go straight, which the arguments don't overlap
     "units",  # number of groups of four in the first argument that are normalised
     "parts",  # number of parts into which the result is divided; 0: it is one array
 )

@@ -37,11 +37,25 @@ DIRECT = (
         ("machine/test_builtin.py::test_parts_are_freed",),
     ),
     Bug(
-        "results are written into an array that begins within what is read",
+        "the caller's array gets a sample less than there are",
         BATCH,
-        "%is_beside = or i1 %is_before, %is_behind",
-        "%is_beside = or i1 true, %is_behind",
-        INTO,
+        "%all.size = mul i64 %result.size, %count",
+        "%all.size = mul i64 %result.size, %start",
+        ("machine/test_batches.py::test_results_are_written_into_the_callers_array",),
+    ),
+    Bug(
+        "the caller's array is written although a sample fails",
+        "engine/dynamics/calls.py",
+        "return own if apart and len(shape) > 1 and shape[0] >= MANY else np.empty(shape)",
+        "return own if apart else np.empty(shape)",
+        ("dynamics/test_wrong_arguments.py::test_what_is_wrong_leaves_the_callers_array_as_it_was",),
+    ),
+    Bug(
+        "results go straight into an array that the arguments overlap",
+        "engine/machine/jit/builtin.py",
+        "any(np.may_share_memory(out, x) for x in given if out is not None)",
+        "False",
+        ("machine/test_batches.py::test_results_of_very_many_samples_may_go_over_an_argument",),
     ),
     Bug(
         "results are written into an array that can't be changed",
@@ -53,8 +67,8 @@ DIRECT = (
     Bug(
         "the caller's array is freed once more than it was taken",
         BATCH,
-        "call void %Py_IncRef(ptr %into)",
-        "",
+        "call void %Py_IncRef(ptr %into)\n  ret",
+        "ret",
         ("machine/test_batches.py::test_results_are_written_into_the_callers_array",),
     ),
     Bug(
