@@ -15,7 +15,8 @@ import cpp
 import humanoid
 import numpy as np
 from arms import Arm
-from measure import Row, against, checked, quickest, within
+from measure import Row, against, bytes_within, checked, quickest
+from pace import within
 
 import denoc
 from denoc.formats.load import load
@@ -176,7 +177,7 @@ def memory() -> list[Row]:
     command = [sys.executable, str(Path(__file__).with_name("memory.py")), "--many", str(MANY)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     most = max(json.loads(done.stdout).values())
-    return [within(f"PUMA, {MANY:,} samples, memory beside inputs and outputs", most, BESIDE, "B")]
+    return [bytes_within(f"PUMA, {MANY:,} samples, memory beside inputs and outputs", most, BESIDE)]
 
 
 def rows(arm: Arm) -> list[Row]:

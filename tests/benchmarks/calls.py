@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from interface import CALLS, ONE_STATE, Given, motions
 from measure import Row, quickest
+from pace import pace
 
 import denoc
 from denoc.machine.jit.choice import using_backend
@@ -71,6 +72,7 @@ class Line:
     code: float
     entries: int
     refused: str = ""
+    pace: float = 1.0
 
     @property
     def well(self) -> bool:
@@ -84,13 +86,18 @@ class Line:
     def excess(self) -> float:
         """The time of the call in units of what is allowed."""
         if self.count is None:
-            return (self.seconds - self.code) / (MOST_EXTRA + ENTRY * self.entries)
+            return (self.seconds - self.code) / self.extra
         return self.seconds / (MOST_RATIO * self.code) if self.code else np.inf
+
+    @property
+    def extra(self) -> float:
+        """The seconds that a call for one sample may take beyond its code."""
+        return self.pace * (MOST_EXTRA + ENTRY * self.entries)
 
     def row(self) -> Row:
         """A row of the table of benchmarks."""
         samples = "one call" if self.count is None else f"{self.count:,} samples"
-        goal = f"its code and {MOST_EXTRA * 1e6:.1f} μs" if self.count is None else f"{MOST_RATIO:g} times its code"
+        goal = f"its code and {self.extra * 1e6:.2f} μs" if self.count is None else f"{MOST_RATIO:g} times its code"
         each = 1.0 / (self.count or 1)
         work = f"{self.call}, {samples}, slowest of the library ({self.robot})"
         return Row(work, self.seconds * each, "its own code", self.code * each, f"at most {goal}", self.well)
@@ -132,7 +139,8 @@ def line(robot: Robot, name: str, what: str, given: Given, count: int | None, se
                 run()
 
     took = quickest({"call": timed, "code": code}, seconds=seconds)
-    return Line(name, what, count, took["call"] / repeats, took["code"] / repeats if own else 0.0, entries)
+    code_took = took["code"] / repeats if own else 0.0
+    return Line(name, what, count, took["call"] / repeats, code_took, entries, pace=pace())
 
 
 def own_code(robot: Robot, runs: list[tuple[Any, Callable[[], object]]]) -> list[Callable[[], object]]:

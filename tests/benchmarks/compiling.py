@@ -7,7 +7,8 @@ import tempfile
 import time
 
 from arms import Arm
-from measure import Row, within
+from measure import Row
+from pace import within
 
 from denoc.dynamics.mixed import Mixed
 from denoc.dynamics.regroup import regrouped_bodies

@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 from arms import Arm, chain
-from measure import Row, against, checked, quickest, within
+from measure import Row, against, checked, quickest
+from pace import within
 
 import denoc
 from denoc.machine.jit.choice import using_backend

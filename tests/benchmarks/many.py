@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 from arms import Arm
-from measure import Row, against, checked, quickest, within
+from measure import Row, against, checked, quickest
+from pace import within
 
 import denoc
 from denoc.scenario.audit import DOUBTFUL

@@ -86,9 +86,9 @@ def against(work: str, ours: float, peer: str, theirs: float, reach: float | Non
     return Row(work, ours, peer, theirs, f"at least {reach:g}x", theirs / ours >= reach)
 
 
-def within(work: str, ours: float, most: float, unit: str = "s") -> Row:
-    """Alone, not to be more than `most`."""
-    return Row(work, ours, goal=f"at most {shown(most, unit)}", reached=ours <= most, unit=unit)
+def bytes_within(work: str, ours: float, most: float) -> Row:
+    """Memory that is not to be more than `most`."""
+    return Row(work, ours, goal=f"at most {shown(most, 'B')}", reached=ours <= most, unit="B")
 
 
 def shown(value: float | None, unit: str) -> str:

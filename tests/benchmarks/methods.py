@@ -10,7 +10,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from measure import Row, against, checked, quickest, within
+from measure import Row, against, checked, quickest
+from pace import within
 
 import denoc
 from denoc.machine.jit.choice import using_backend

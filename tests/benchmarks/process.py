@@ -10,7 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import Row, within
+from measure import Row
+from pace import within
 
 DENOC = Path(sys.executable).with_name("denoc")
 RUNS = 25

@@ -23,7 +23,8 @@ import methods
 import numpy as np
 import process
 from arms import Arm, chain, puma
-from measure import Row, against, checked, quickest, table, within, write
+from measure import Row, against, bytes_within, checked, quickest, table, write
+from pace import SET_BY, pace
 
 import denoc
 import loops
@@ -75,7 +76,7 @@ def long_chain(n: int, count: int) -> list[Row]:
         took = quickest({what: partial(ours, arm.robot, *samples) for what, ours in OURS.items()})
     found = [Row(f"{arm.name}, {what}", seconds / count, goal="runs", reached=True) for what, seconds in took.items()]
     for backend, work in (("compiled", "memory, DENOC_BACKEND=compiled"), ("auto", "memory")):
-        found.append(within(f"{arm.name}, {work}", memory(n, backend), MOST_MEMORY, "B"))
+        found.append(bytes_within(f"{arm.name}, {work}", memory(n, backend), MOST_MEMORY))
     return found
 
 
@@ -126,6 +127,10 @@ def main() -> int:
     write(rows, OUT)
     print(table(rows))
     print(versions())
+    inverse, forward = (f"{seconds * 1e6:g}" for seconds in SET_BY.values())
+    print(
+        f"goals in units of time: where Pinocchio's calls take {inverse} and {forward} μs; now {pace():.2f} times that"
+    )
     return 0
 
 
