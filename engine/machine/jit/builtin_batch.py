@@ -283,7 +283,7 @@ lock:
 
 
 def _block() -> str:
-    """The part of `batch` that begins a block; the last one isn't smaller than the lanes unless all samples are."""
+    """The part of `blocks` that begins a block; the last one isn't smaller than the lanes unless all samples are."""
     return """loop:
   %start = phi i64 [%begin, %ready], [%start.next, %next]
   %ahead = sub i64 %end, %start
@@ -296,7 +296,7 @@ def _block() -> str:
 
 
 def _gathered() -> str:
-    """The part of `batch` that writes the addresses of a block's groups, after copying what has to be copied."""
+    """The part of `blocks` that writes the addresses of a block's groups, after copying what has to be copied."""
     return f"""gather:
   %g = phi i64 [0, %loop], [%g.next, %gather.done]
   %g.used = phi i64 [0, %loop], [%g.used.next, %gather.done]
@@ -353,7 +353,7 @@ gathered:
 
 
 def _run() -> str:
-    """The part of `batch` that calls the kernel, whose results go where they stay if nothing comes with them."""
+    """The part of `blocks` that calls the kernel, whose results go where they stay if nothing comes with them."""
     return """run:
   %result.skip = mul i64 %start, %kept
   %result.here = getelementptr double, ptr %result, i64 %result.skip
@@ -364,7 +364,7 @@ def _run() -> str:
 
 
 def _checked() -> str:
-    """The part of `batch` that looks at the kernel's checks, lane by lane, and at those of each sample."""
+    """The part of `blocks` that looks at the kernel's checks, lane by lane, and at those of each sample."""
     return f"""look:
   %l = phi i64 [0, %run], [%l.next, %good]
   %finite.at = getelementptr double, ptr %status, i64 %l
