@@ -39,29 +39,35 @@ class TextFamily:
         self._made, self._lost = made, lost or dynamics_without_numbers_error(loops.robot)
 
     def rows(self, arrays: Arrays) -> np.ndarray:
-        """The results, with a row for each sample."""
-        count, text = len(arrays["q"]), self.known[0] if self.known else None
-        result, doubtful = np.empty((count, 0)), np.zeros(count, dtype=bool)
-        left = np.arange(count)
+        """The results, with a row for each sample: by the first text, and where that doesn't serve by others."""
+        count, known, doubtful = len(arrays["q"]), self.known[:MOST], list[np.ndarray]()
+        result, left = np.empty((count, 0)), np.arange(count)
         while len(left):
             these = {name: array[left] for name, array in arrays.items()} if len(left) < count else arrays
-            fresh = text is None
-            if text is None:
+            fresh = not known
+            if known:
+                text = known.pop(0)
+                known = [one for one in known if one.has_code]  # without, one that is good is found sooner by its share
+            else:
                 loops_are_consistent(self.loops, these)
                 text = self._good(these["q"][0])
             rows = text.rows(these)
             values, checks = rows[:, :-CHECKS], rows[:, -CHECKS:] >= 0.0
-            if len(left) == count and checks.all():
-                self._first(text)
-                return np.ascontiguousarray(values)
-            result = result if result.size else np.full((count, values.shape[1]), np.nan)
-            fit = checks[:, 0]
-            if fresh and not fit[0]:
+            failed = np.flatnonzero(~(checks[:, 0] & checks[:, 1] & checks[:, 2]))
+            if fresh and not checks[0, 0]:
                 raise self._lost.with_traceback(None)
-            result[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
-            left, text = left[~fit], None
-        if doubtful.any():  # the checks are a little stricter than `loops_are_consistent`
-            loops_are_consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
+            if len(left) < count:
+                result[left] = values  # where these don't fit, others come
+            else:
+                result = np.ascontiguousarray(values)
+                if not len(failed):
+                    self._first(text)
+                    return result
+            fit = checks[failed, 0]
+            doubtful.append(left[failed[fit]])
+            left = left[failed[~fit]]
+        if any(map(len, doubtful)):  # the checks are a little stricter than `loops_are_consistent`
+            loops_are_consistent(self.loops, {name: array[np.concatenate(doubtful)] for name, array in arrays.items()})
         return result
 
     def _good(self, q: np.ndarray) -> PartitionText:

@@ -77,6 +77,11 @@ class PartitionText(ABC):
         self.many: Kernel | None = None  # code for many samples, once there is any
         self.final = True  # whether its results may go to the caller unchanged
 
+    @property
+    def has_code(self) -> bool:
+        """Whether some of its results have come from compiled code."""
+        return self.one is not None or self.many is not None
+
     def width(self, name: str) -> int:
         """The count of numbers per sample in the input of this name."""
         robot = self.loops.robot
@@ -239,8 +244,10 @@ class PartitionText(ABC):
             return alone[None] if alone is not None else self._plain([array[0].tolist() for array in given], 1)
 
         def by(code: Kernel, first: int) -> np.ndarray | None:
-            self.many = code
-            (result,), finite, largest = code(*(array[first:] for array in given))
+            self.many, these = code, [array[first:] for array in given]
+            if (rows := code.rows(*these)) is not None:
+                return rows
+            (result,), finite, largest = code(*these)
             return result if finite and largest <= REACH else None
 
         def text(these: slice) -> np.ndarray:

@@ -182,7 +182,7 @@ def test_one_position_with_many_speeds():
         assert M.shape == (4, 6, 6)
         assert h.shape == (4, 6)
         assert M.flags.writeable
-        assert np.array_equal(M[3], denoc.inertia(PUMA, q[0]))
+        assert np.allclose(M[3], denoc.inertia(PUMA, q[0]), rtol=1e-13, atol=1e-14)  # whichever code ran
 
 
 def test_batches_of_none_and_one():
