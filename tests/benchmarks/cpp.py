@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,7 @@ FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG")
 LIMITS = ("BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_FUSION_INVOKE_MAX_ARITY=10")
 LIMITS += ("BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",)
 ROUNDS = 30
+BOTH = ("inverse", "forward")
 
 
 @dataclass(frozen=True)
@@ -51,17 +53,22 @@ def peer() -> Peer:
 
 
 def times(
-    program: Path, model: Any, q: np.ndarray, v: np.ndarray, x: np.ndarray
+    program: Path, model: Any, q: np.ndarray, v: np.ndarray, x: np.ndarray, quantities: Sequence[str] = BOTH
 ) -> dict[str, tuple[float, np.ndarray]]:
-    """Of inverse and forward dynamics the seconds a sample, the least of many rounds, and the results."""
+    """Of each quantity the seconds a sample, the least of many rounds, and the results, with a row for each sample."""
     with tempfile.TemporaryDirectory() as folder:
         text, samples, results = (Path(folder) / name for name in ("model", "samples", "results"))
         text.write_text(described(model), encoding="ascii")
         np.concatenate([q, v, x], axis=1).tofile(samples)
-        command = [program, text, samples, results, str(len(q)), str(ROUNDS)]
+        command = [program, text, samples, results, str(len(q)), str(ROUNDS), *quantities]
         done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=True)
-        found = np.fromfile(results).reshape(2, len(q), model.nv)
-    return dict(zip(("inverse", "forward"), zip(map(float, done.stdout.split()), found)))
+        numbers, found, n = np.fromfile(results), dict[str, tuple[float, np.ndarray]](), model.nv
+    widths = {"derivatives": 3 * n * n, "inertia": n * n, "energy": 2, "frames": 12 * (model.njoints - 1)}
+    for name, seconds in zip(quantities, done.stdout.split()):
+        width = widths.get(name, 6 * n if name == "jacobian" else n)
+        mine, numbers = np.split(numbers, [len(q) * width])
+        found[name] = float(seconds), mine.reshape(len(q), width)
+    return found
 
 
 def described(model: Any) -> str:

@@ -1,9 +1,15 @@
-// Inverse and forward dynamics of many samples by Pinocchio in C++: seconds a sample, and the results.
+// Quantities of many samples by Pinocchio in C++: seconds a sample, and the results.
 //
-// pinocchio_peer MODEL SAMPLES RESULTS COUNT ROUNDS: the model is text (see cpp.py), the samples are rows of q, v and x.
+// pinocchio_peer MODEL SAMPLES RESULTS COUNT ROUNDS QUANTITY...: the model is text (see cpp.py), the samples are rows of
+// q, v and x; results are those of the quantities one after the other, each sample by sample.
 
 #include <pinocchio/multibody.hpp>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/energy.hpp>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 #include <algorithm>
@@ -11,6 +17,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -58,22 +66,57 @@ int main(int, char ** given)
     model.appendBodyToJoint(id, pin::Inertia(m, c, I), pin::SE3::Identity());
   }
   pin::Data data(model);
-  const int count = std::atoi(given[4]), rounds = std::atoi(given[5]), width = model.nq + 2 * model.nv;
+  const int nv = model.nv, last = model.njoints - 1;
+  const int count = std::atoi(given[4]), rounds = std::atoi(given[5]), width = model.nq + 2 * nv;
   std::vector<double> samples(size_t(count) * width);
   std::ifstream(given[2], std::ios::binary).read(reinterpret_cast<char *>(samples.data()), samples.size() * 8);
   std::ofstream results(given[3], std::ios::binary);
-  for (int forward = 0; forward < 2; ++forward) {
-    Eigen::MatrixXd found(model.nv, count);
+
+  using Given = Eigen::Map<const Eigen::VectorXd>;
+  using Vector = Eigen::Map<Eigen::VectorXd>;
+  using Matrix = Eigen::Map<Eigen::MatrixXd>;
+  struct Quantity
+  {
+    int width;
+    std::function<void(const Given &, const Given &, const Given &, double *)> found;
+  };
+  const std::map<std::string, Quantity> quantities = {
+    {"inverse", {nv, [&](auto & q, auto & v, auto & x, double * to) { Vector(to, nv) = pin::rnea(model, data, q, v, x); }}},
+    {"forward", {nv, [&](auto & q, auto & v, auto & x, double * to) { Vector(to, nv) = pin::aba(model, data, q, v, x); }}},
+    {"derivatives", {3 * nv * nv, [&](auto & q, auto & v, auto & x, double * to) {
+       pin::computeABADerivatives(model, data, q, v, x);
+       Matrix(to, nv, nv) = data.ddq_dq;
+       Matrix(to + nv * nv, nv, nv) = data.ddq_dv;
+       Matrix(to + 2 * nv * nv, nv, nv) = data.Minv;
+     }}},
+    {"inertia", {nv * nv, [&](auto & q, auto &, auto &, double * to) { Matrix(to, nv, nv) = pin::crba(model, data, q); }}},
+    {"energy", {2, [&](auto & q, auto & v, auto &, double * to) {
+       to[0] = pin::computeKineticEnergy(model, data, q, v);
+       to[1] = pin::computePotentialEnergy(model, data, q);
+     }}},
+    {"frames", {12 * last, [&](auto & q, auto &, auto &, double * to) {
+       pin::forwardKinematics(model, data, q);
+       for (int k = 1; k <= last; ++k, to += 12) {
+         Matrix(to, 3, 3) = data.oMi[k].rotation();
+         Vector(to + 9, 3) = data.oMi[k].translation();
+       }
+     }}},
+    {"jacobian", {6 * nv, [&](auto & q, auto &, auto &, double * to) {
+       Eigen::Map<Eigen::Matrix<double, 6, Eigen::Dynamic>> J(to, 6, nv);
+       J.setZero();
+       pin::computeJointJacobian(model, data, q, last, J);
+     }}},
+  };
+  for (char ** name = given + 6; *name; ++name) {
+    const Quantity & quantity = quantities.at(*name);
+    std::vector<double> found(size_t(count) * quantity.width);
     double least = 1e9;
     for (int round = 0; round < rounds; ++round) {
       const double begun = now();
       for (int n = 0; n < count; ++n) {
         const double * row = samples.data() + size_t(n) * width;
-        const Eigen::Map<const Eigen::VectorXd> q(row, model.nq), v(row + model.nq, model.nv), x(row + model.nq + model.nv, model.nv);
-        if (forward)
-          found.col(n) = pin::aba(model, data, q, v, x);
-        else
-          found.col(n) = pin::rnea(model, data, q, v, x);
+        const Given q(row, model.nq), v(row + model.nq, nv), x(row + model.nq + nv, nv);
+        quantity.found(q, v, x, found.data() + size_t(n) * quantity.width);
       }
       least = std::min(least, (now() - begun) / count);
     }
