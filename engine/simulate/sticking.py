@@ -163,10 +163,12 @@ def least_accelerations(G: np.ndarray, free: np.ndarray) -> np.ndarray:
     """The accelerations of joints with this compliance from which on they move: what is less is rounding.
 
     Of joints that share a freedom either all move or none, so that the bounds have the ratios of their accelerations.
+    A joint without any, which the loops lock or which is at a dead centre, has the bound of the quickest one.
     """
     ways = np.sqrt(np.maximum(np.diag(G), 0.0))
     most = ways.max(initial=0.0)
-    return np.asarray(NOISE * abs(free).max(initial=0.0) * (ways / most if most > 0.0 else np.ones(len(G))))
+    shares = np.where(ways > 0.0, ways, most) / most if most > 0.0 else np.ones(len(G))
+    return np.asarray(NOISE * abs(free).max(initial=0.0) * shares)
 
 
 def weaker_bounds(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
