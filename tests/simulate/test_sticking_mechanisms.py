@@ -7,6 +7,7 @@ from scipy.optimize import linprog, minimize
 
 import denoc
 import yamls
+from coincident_stops import beside_stops
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.equations import shared_friction
@@ -325,6 +326,17 @@ def test_a_joint_that_loops_lock_is_held_whatever_way_rounding_moves_it():
         axis = denoc.frames(robot, robot.q0)["lift"][:3, 2]
         force = np.array([found.table[f"B.lambda.f{x}"] for x in "xyz"]).T
         np.testing.assert_allclose(force @ axis, 4.5 * axis @ robot.gravity, atol=1e-9)
+
+
+def test_joints_whose_stops_are_reached_at_once_share_what_holds_them():
+    """One is near enough to touch its stop, and the other, whose range is smaller, isn't until the first is placed."""
+    robot = beside_stops(2e-11)
+    plan = prepare_scenario({"task": "simulate", "time": {"end": 1}}, robot)
+    run = runner_with_feedforward(plan.system, plan.q0)
+    y = settle_sticking_modes(run, 0.0, run.start(plan.q0, plan.qd0))
+    assert sum(bool(np.isinf(bounds).any()) for bounds in run.discrete.held.values()) == 2
+    placed = np.array(run.complete(0.0, y)[0])
+    np.testing.assert_allclose(placed, denoc.assemble(robot, beside_stops(0.0).q0), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])

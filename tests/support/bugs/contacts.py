@@ -242,6 +242,20 @@ CONTACTS = (
         ("simulate/test_sticking_mechanisms.py::test_a_joint_that_loops_lock_is_held_whatever_way_rounding_moves_it",),
     ),
     Bug(
+        "joints that rest beside their stops aren't placed there",
+        STICKING,
+        "y = _placed_at_stops(run, t, y)",
+        "y = y.copy()",
+        ("simulate/test_sticking_mechanisms.py::test_joints_whose_stops_are_reached_at_once_share_what_holds_them",),
+    ),
+    Bug(
+        "mechanisms that rest beside their stops go on side by side",
+        "engine/simulate/settling_in_loops.py",
+        "sure &= ~(rest & off)",
+        "sure &= ~(~rest & off)",
+        ("study/test_abreast.py::test_mechanisms_that_rest_beside_their_stops_are_left_alone",),
+    ),
+    Bug(
         "feedforward of a mechanism knows no friction of passive joints",
         "engine/simulate/feedforward.py",
         "        carried=carried,\n        closure",
