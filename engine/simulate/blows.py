@@ -17,9 +17,10 @@ from .complementarity import balance_contacts
 from .response import Response
 from .runner import Runner
 from .signals import prescribed_motion_at, wanted_row_signals
-from .system import System
+from .system import Stop, System
 
 NEAR = 1e-9  # relative: a joint this close to its stop touches it
+PLACED = 1e-3  # of that: a joint this close needn't be moved to its stop
 NEARLY = 1e-4  # a joint that is farther from its stop than this isn't moved there
 
 
@@ -30,6 +31,11 @@ def joint_touches_stops(system: System, q: list[float], k: int) -> tuple[bool, b
         return False, False
     near = NEAR * (stop.high - stop.low)
     return q[stop.coordinate] <= stop.low + near, q[stop.coordinate] >= stop.high - near
+
+
+def joint_is_placed_at_stop(stop: Stop, q: Sequence[float], side: int) -> bool:
+    """Whether the joint is at its lower (0) or upper (1) stop, but for rounding."""
+    return bool(abs(q[stop.coordinate] - (stop.low, stop.high)[side]) <= PLACED * NEAR * (stop.high - stop.low))
 
 
 def state_after_blows(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
@@ -53,7 +59,7 @@ def state_after_blows(run: Runner, t: float, y: np.ndarray, before: np.ndarray |
     y = y.copy()
     for k in system.state_speeds:
         y[system.place_of(k)] = qd[k]
-    y = _placed(run, t, y, {k: 0 if sides[k][0] else 1 for k in hit})
+    y = state_with_joints_at_stops(run, t, y, {k: 0 if sides[k][0] else 1 for k in hit})
     if before is not None:
         y[-2] += response.kinetic(qd) - response.kinetic(start) + lost
     else:
@@ -75,7 +81,7 @@ def speeds_after_blows(
     return after, impulses, hit
 
 
-def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.ndarray:
+def state_with_joints_at_stops(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.ndarray:
     """The state with these joints exactly at their lower (0) or upper (1) stops, and with loops closed."""
     system, q = run.system, np.array(run.complete(t, y)[0])
     moved = q.copy()

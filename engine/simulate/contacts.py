@@ -277,3 +277,15 @@ def joints_touching_stops(system: System, limits: Limits, q: np.ndarray) -> tupl
             x = q[:, system.stopped[k].coordinate]
             lower[:, c], upper[:, c] = x <= low + near, x >= high - near
     return lower, upper
+
+
+def joints_off_their_stops(system: System, limits: Limits, q: np.ndarray, touching: np.ndarray) -> np.ndarray:
+    """Whether each joint that touches a stop isn't placed there; the arrays have a row for each run."""
+    off = np.zeros_like(touching)
+    for c, k in enumerate(system.switching):
+        if k in system.stopped:
+            low, high = limits.low[:, c], limits.high[:, c]
+            x = q[:, system.stopped[k].coordinate]
+            away = np.minimum(abs(x - low), abs(x - high))
+            off[:, c] = touching[:, c] & (away > blows.PLACED * blows.NEAR * (high - low))
+    return off

@@ -15,7 +15,14 @@ import numpy as np
 from . import sticking
 from .blows import NEARLY, speeds_after_blows
 from .complementarity import balance_contacts
-from .contacts import Contacts, Limits, Patterns, joints_touching_stops, stiction_force_ranges
+from .contacts import (
+    Contacts,
+    Limits,
+    Patterns,
+    joints_off_their_stops,
+    joints_touching_stops,
+    stiction_force_ranges,
+)
 from .response import Response
 from .settling import CLEAR, LOOSE, Ask, Settled, brought_to_rest_or_slipping, free_contacts, inertia_matrices_of_runs
 from .together import Starts
@@ -66,6 +73,9 @@ def settled_modes_of_mechanisms(
         gone = np.flatnonzero((loose[hold] >= 0) & (direction[hold] != 0.0))
         sure[hold[gone]] &= moved[gone, loose[hold[gone]]] == direction[hold[gone]]
     sure[still] &= np.isfinite(a).all(axis=1)
+    # a joint that rests beside its stop is to be placed there, which `sticking.py` does
+    off = joints_off_their_stops(patterns.run.system, patterns.limits.some(runs), q, lower | upper)
+    sure &= ~(rest & off).any(axis=1)
     return Settled(y, replace(contacts, slip=slip), sure)
 
 

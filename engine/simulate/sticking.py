@@ -16,7 +16,7 @@ import numpy as np
 
 from ..machine.program.scalars import as_float
 from . import coordinates, saturation
-from .blows import joint_touches_stops
+from .blows import joint_is_placed_at_stop, joint_touches_stops, state_with_joints_at_stops
 from .complementarity import balance_contacts
 from .discrete import Discrete
 from .equations import Evaluation
@@ -44,8 +44,9 @@ def settle_sticking_modes(run: Runner, t: float, y: np.ndarray, *, loose: Collec
     run.discrete = saturation.discrete_state_with_saturation(run, t, y)
     if not system.switching:
         return y
+    y = _placed_at_stops(run, t, y)
     q, qd = run.complete(t, y)
-    ranges = {k: bounds for k in system.switching if (bounds := _range(system, q, qd, k)) is not None}
+    ranges = _ranges_at_rest(system, q, qd)
     moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if system.switching.get(k) and k not in ranges}
     y = y.copy()
     for k in ranges:
@@ -55,6 +56,28 @@ def settle_sticking_modes(run: Runner, t: float, y: np.ndarray, *, loose: Collec
         trial = _released(run, t, y, trial, moving, loose)
     run.discrete = trial
     return y
+
+
+def _placed_at_stops(run: Runner, t: float, y: np.ndarray) -> np.ndarray:
+    """The state in which those joints of a mechanism that rest at a stop are exactly there.
+
+    Where stops of joints that move together are reached at once, a joint with a wider range would touch its own from
+    farther away than the others, and bear alone what they all do.
+    """
+    system = run.system
+    if system.loops is None or not system.stopped:
+        return y
+    q, qd = run.complete(t, y)
+    resting = _ranges_at_rest(system, q, qd).items()
+    at = {k: int(math.isfinite(high)) for k, (low, high) in resting if math.isinf(low) or math.isinf(high)}
+    if all(joint_is_placed_at_stop(system.stopped[k], q, side) for k, side in at.items()):
+        return y
+    return state_with_joints_at_stops(run, t, y, at)
+
+
+def _ranges_at_rest(system: System, q: list[float], qd: list[float]) -> dict[int, tuple[float, float]]:
+    """The ranges of forces that can hold the speeds that are at rest, where anything can hold them."""
+    return {k: bounds for k in system.switching if (bounds := _range(system, q, qd, k)) is not None}
 
 
 def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[float, float] | None:
@@ -163,10 +186,12 @@ def least_accelerations(G: np.ndarray, free: np.ndarray) -> np.ndarray:
     """The accelerations of joints with this compliance from which on they move: what is less is rounding.
 
     Of joints that share a freedom either all move or none, so that the bounds have the ratios of their accelerations.
+    A joint without any, which the loops lock or which is at a dead centre, has the bound of the quickest one.
     """
     ways = np.sqrt(np.maximum(np.diag(G), 0.0))
     most = ways.max(initial=0.0)
-    return np.asarray(NOISE * abs(free).max(initial=0.0) * (ways / most if most > 0.0 else np.ones(len(G))))
+    shares = np.where(ways > 0.0, ways, most) / most if most > 0.0 else np.ones(len(G))
+    return np.asarray(NOISE * abs(free).max(initial=0.0) * shares)
 
 
 def weaker_bounds(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

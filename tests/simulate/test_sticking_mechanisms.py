@@ -7,6 +7,7 @@ from scipy.optimize import linprog, minimize
 
 import denoc
 import yamls
+from coincident_stops import beside_stops
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.equations import shared_friction
@@ -301,6 +302,41 @@ def test_joints_that_share_a_freedom_are_let_go_together():
         middle = (holds + moves) / 2
         holds, moves = (middle, moves) if let_go(middle) == 0 else (holds, middle)
     assert {let_go(moves * (1 + x)) for x in np.geomspace(1e-14, 1e-6, 30)} == {3}
+
+
+def on_a_lift(tilt):
+    """A four-bar whose crank is carried by a lift along the axes of its joints, where its loop locks the lift."""
+    document = yamls.load(denoc.load("four-bar").document.text)
+    crank, coupler, rocker = document["links"]
+    still = {"com": [0, 0, 0], "inertia": {"xx": 0, "yy": 0, "zz": 0}}
+    up = {"name": "Z", "type": "prismatic", "rpy": tilt, "axis": [0, 0, 1], "friction": {"coulomb": 5.0}}
+    lift = {"name": "lift", "joint": up, "mass": 0.5, **still}
+    stand = {"name": "stand", "parent": "base", "joint": {"type": "fixed", "rpy": tilt}, "mass": 0, **still}
+    crank["parent"], rocker["parent"] = "lift", "stand"
+    coupler["joint"]["friction"] = {"coulomb": 0.1}
+    document |= {"links": [lift, crank, coupler, stand, rocker], "gravity": [0.3, -9.81, 0.4]}
+    return denoc.loads(yamls.dump(document))
+
+
+def test_a_joint_that_loops_lock_is_held_whatever_way_rounding_moves_it():
+    """So that its friction bears nothing, and the cut all the weight of what is on the lift, along its axis."""
+    for tilt in np.random.default_rng(1).uniform(-1.0, 1.0, (8, 3)).tolist():
+        robot = on_a_lift(tilt)
+        found = denoc.run({"task": "simulate", "time": {"end": 0.02, "step": 0.01}}, robot)
+        axis = denoc.frames(robot, robot.q0)["lift"][:3, 2]
+        force = np.array([found.table[f"B.lambda.f{x}"] for x in "xyz"]).T
+        np.testing.assert_allclose(force @ axis, 4.5 * axis @ robot.gravity, atol=1e-9)
+
+
+def test_joints_whose_stops_are_reached_at_once_share_what_holds_them():
+    """One is near enough to touch its stop, and the other, whose range is smaller, isn't until the first is placed."""
+    robot = beside_stops(2e-11)
+    plan = prepare_scenario({"task": "simulate", "time": {"end": 1}}, robot)
+    run = runner_with_feedforward(plan.system, plan.q0)
+    y = settle_sticking_modes(run, 0.0, run.start(plan.q0, plan.qd0))
+    assert sum(bool(np.isinf(bounds).any()) for bounds in run.discrete.held.values()) == 2
+    placed = np.array(run.complete(0.0, y)[0])
+    np.testing.assert_allclose(placed, denoc.assemble(robot, beside_stops(0.0).q0), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])

@@ -7,6 +7,7 @@ import pytest
 
 import denoc
 import yamls
+from coincident_stops import beside_stops
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from denoc.study.run_blocks import blocks_of_variations
@@ -232,6 +233,16 @@ def test_what_is_not_clear_is_left_alone(left):
     more = {"robot.links.link1.joint.friction.coulomb": 99.0, "robot.links.link2.joint.friction.coulomb": 99.0}
     _, alone = compared(left, scenario(), [{**limit, **more, "initial.joint1": x} for x in (0.0, 0.3)])
     assert alone == 1
+
+
+def test_mechanisms_that_rest_beside_their_stops_are_left_alone(left):
+    """Which of their joints touch is known only where one of them has been placed at its stop."""
+    run = {"task": "simulate", "time": {"end": 0.1, "step": 0.05}}
+    each = [{"robot.links.coupler.mass": x} for x in (2.0, 3.0, 4.0)]
+    together, alone = compared(left, run, each, beside_stops(2e-11))
+    assert alone == len(each)
+    for found in together:
+        assert not found.table["A0.qd"].any()
 
 
 @pytest.mark.sampled(12)

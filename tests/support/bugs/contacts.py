@@ -230,9 +230,30 @@ CONTACTS = (
     Bug(
         "joints that share a freedom are let go by how fast each of them would be",
         STICKING,
-        "(ways / most if most > 0.0 else np.ones(len(G)))",
+        "np.where(ways > 0.0, ways, most) / most if most > 0.0 else np.ones(len(G))",
         "np.ones(len(G))",
         ("simulate/test_sticking_mechanisms.py::test_joints_that_share_a_freedom_are_let_go_together",),
+    ),
+    Bug(
+        "rounding lets a joint go that the loops lock",
+        STICKING,
+        "np.where(ways > 0.0, ways, most) / most if",
+        "ways / most if",
+        ("simulate/test_sticking_mechanisms.py::test_a_joint_that_loops_lock_is_held_whatever_way_rounding_moves_it",),
+    ),
+    Bug(
+        "joints that rest beside their stops aren't placed there",
+        STICKING,
+        "y = _placed_at_stops(run, t, y)",
+        "y = y.copy()",
+        ("simulate/test_sticking_mechanisms.py::test_joints_whose_stops_are_reached_at_once_share_what_holds_them",),
+    ),
+    Bug(
+        "mechanisms that rest beside their stops go on side by side",
+        "engine/simulate/settling_in_loops.py",
+        "sure &= ~(rest & off)",
+        "sure &= ~(~rest & off)",
+        ("study/test_abreast.py::test_mechanisms_that_rest_beside_their_stops_are_left_alone",),
     ),
     Bug(
         "feedforward of a mechanism knows no friction of passive joints",
