@@ -297,7 +297,7 @@ COMPILED = (
         "engine/simulate/crossings.py",
         "order = np.lexsort((which, at, these))",
         "order = np.lexsort((which, -at, these))",
-        ABREAST_TESTS,
+        DIPS,
     ),
     Bug(
         "a dip is looked for behind the first fall only",
@@ -311,7 +311,7 @@ COMPILED = (
         ABREAST,
         "now[:, timed] = self._signals(np.minimum(t, until))[:, timed]",
         "now[:, timed] = self._signals(np.minimum(t, until))[:, timed] if not timed else now[:, timed]",
-        ABREAST_TESTS,
+        OWN_LIMITS,
     ),
     Bug(
         "all runs side by side have the planned forces of one of them",
