@@ -431,7 +431,7 @@ COMPILED = (
         "engine/simulate/marching.py",
         "within = stepper.t + (end - stepper.t) / 2",
         "within = stepper.t",
-        ("simulate/test_march_modes.py::test_laws_of_time_are_in_the_loop",),
+        ("simulate/test_march_modes.py::test_a_run_that_begins_where_a_table_ends_is_at_rest",),
     ),
     Bug(
         "large trees forget what is given",
