@@ -108,7 +108,7 @@ def marched_leg(
     march, first = ready.loop, len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
-    within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
+    within = stepper.t + (end - stepper.t) / 2  # a signal that is constant in the leg may jump where the run begins
     wanted, slope, loop = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
     assert loop is not None
     history = stepper.history if isinstance(stepper, Scipy) else None

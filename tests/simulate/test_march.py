@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, H, T, build_compiled_loop
+from denoc.machine.jit.march import (
+    ACCEPTED,
+    REACHED,
+    REJECTED,
+    ROW,
+    STATUS,
+    TOO_SMALL,
+    H,
+    Many,
+    T,
+    build_compiled_loop,
+)
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
 from denoc.scenario.run import carry_out_plan, prepare_scenario
@@ -111,6 +122,25 @@ def test_every_lane_is_a_run_of_its_own(tableau, lanes):
         assert march.control[ACCEPTED, lane] == stepper.accepted
         assert march.control[REJECTED, lane] == stepper.rejected
         assert march.evaluated(march.control)[lane] == stepper.evaluations - before  # dense output where rows are
+
+
+@pair
+def test_a_step_of_many_runs_has_each_one_s_dense_output(tableau):
+    """Though no row is within it: an event is looked for there. The runs fill a block of lanes and begin another."""
+    steppers = [stepping(swing, [0.3 + 0.4 * k, 0.2 * k, 1.0 - 0.3 * k, 0.0], 2.0, tableau) for k in range(5)]
+    y, h = np.array([one.y for one in steppers]), np.array([one.wanted() for one in steppers])
+    many = Many(np.zeros((5, 0)), y, np.array([one.f for one in steppers]), np.zeros((5, 1, 4)))
+    control, stages = made(swing, 4, tableau).attempt(
+        many, np.array([2.0]), T=0.0, H=h, T_END=2.0, RTOL=1e-8, ATOL=1e-10, MAX_STEP=np.inf
+    )
+    assert (control[ACCEPTED] == 1.0).all()
+    for one, first, K, end in zip(steppers, y, stages, many.y):
+        assert one.step() == ""
+        np.testing.assert_allclose(end, one.y, rtol=1e-12)
+        for x in (0.1, 0.5, 0.8):
+            powers = x ** np.arange(1, len(tableau.P[0]) + 1)
+            between = first + one.t * K.T @ (np.array(tableau.P) @ powers)
+            np.testing.assert_allclose(between, one.between(x * one.t), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("tableau", [RUNGE_KUTTA, CASH_KARP], ids=lambda tableau: tableau.name)

@@ -129,6 +129,25 @@ def test_tables_are_in_the_loop(taken, tmp_path, interpolation):
     assert steps == 0
 
 
+def test_a_run_that_begins_where_a_table_ends_is_at_rest(taken, tmp_path):
+    """A block on a cart that has come to rest stays; the table brakes by 4 m/s2 up to its last instant."""
+    (tmp_path / "table.csv").write_text("t,s\n0,0.5\n0.25,0.125\n0.5,0\n")
+    rail = {"type": "prismatic", "axis": [1, 0, 0]}
+    links = [
+        {"name": name, "joint": {**rail, "name": joint}, "mass": 1, "com": [0, 0, 0]}
+        for name, joint in (("cart", "s"), ("block", "r"))
+    ]
+    (tmp_path / "robot.yaml").write_text(str({"name": "cart", "convention": "frames", "links": links}))
+    law = {"law": "table", "file": "table.csv", "column": "s"}
+    late = {"time": {"start": 0.5, "end": 0.8, "step": 0.1}, "motion": {"s": law}, "solver": TIGHT}
+    (tmp_path / "late.yaml").write_text(str(scenario("robot.yaml", **late)))
+    with using_backend("compiled"):
+        found = denoc.run(tmp_path / "late.yaml")
+    assert found.ended == "done"
+    assert taken == [0]
+    assert found.table["r.q"] == pytest.approx(0.0, abs=1e-9)
+
+
 def slider(**joint):
     """A block on a horizontal line, and a pendulum on it."""
     first = {"type": "prismatic", "name": "x", "axis": [1, 0, 0], **joint}

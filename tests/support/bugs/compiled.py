@@ -22,6 +22,7 @@ STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 SHARING = ("scenario/test_numbers_as_inputs.py::test_a_third_mass_compiles_nothing",)
 IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
 DIFFERENCES = "engine/machine/jit/march_differences.py"
+STEP = ("simulate/test_march.py::test_a_step_of_many_runs_has_each_one_s_dense_output",)
 LANES = ("simulate/test_march.py::test_every_lane_is_a_run_of_its_own",)
 RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cost_as_much_as_compiling",)
 ALIKE = "engine/loops/alike.py"
@@ -59,7 +60,7 @@ COMPILED = (
         "engine/machine/jit/march.py",
         "DEMAND = -1",
         "DEMAND = 0",
-        ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",),
+        STEP,
     ),
     Bug(
         "columns at the end of a matrix are solved for twice",
@@ -227,7 +228,7 @@ COMPILED = (
         "engine/machine/jit/march.py",
         "rows[:, 0] = first  # whose",
         "first  # whose",
-        ABREAST_TESTS,
+        STEP,
     ),
     Bug(
         "runs side by side go through what isn't clear",
@@ -297,7 +298,7 @@ COMPILED = (
         "engine/simulate/crossings.py",
         "order = np.lexsort((which, at, these))",
         "order = np.lexsort((which, -at, these))",
-        ABREAST_TESTS,
+        DIPS,
     ),
     Bug(
         "a dip is looked for behind the first fall only",
@@ -311,7 +312,7 @@ COMPILED = (
         ABREAST,
         "now[:, timed] = self._signals(np.minimum(t, until))[:, timed]",
         "now[:, timed] = self._signals(np.minimum(t, until))[:, timed] if not timed else now[:, timed]",
-        ABREAST_TESTS,
+        OWN_LIMITS,
     ),
     Bug(
         "all runs side by side have the planned forces of one of them",
@@ -430,7 +431,7 @@ COMPILED = (
         "engine/simulate/marching.py",
         "within = stepper.t + (end - stepper.t) / 2",
         "within = stepper.t",
-        ("simulate/test_march_modes.py::test_laws_of_time_are_in_the_loop",),
+        ("simulate/test_march_modes.py::test_a_run_that_begins_where_a_table_ends_is_at_rest",),
     ),
     Bug(
         "large trees forget what is given",
