@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import cpp
 import humanoid
 import numpy as np
-from arms import Arm
+from arms import Arm, chain
 from measure import Row, against, bytes_within, checked, quickest
 from pace import within
 
@@ -22,14 +23,17 @@ import denoc
 from denoc.formats.load import load
 from denoc.machine.jit.choice import using_backend
 from denoc.peers.pinocchio import Pinocchio
-from denoc.robot.model import Robot
+from denoc.robot.model import Robot, Wrench
 
 COUNT = 10_000
 SMALL = {8: 0.5e-6, 100: 0.06e-6, 1000: 0.02e-6}  # samples, and the seconds that each may take
 KEPT = 14e-9
 BOTH = 1.8  # times as quick on two cores
 SHARED = (20_000, 200_000)
+LONG, EACH = (30, 31), 10e-9  # bodies, on both sides of the length from which on code is a loop; seconds for each
+PUSHED, PUSH = 40, 0.4  # bodies, and the time without a wrench in units of that with one
 MANY, BESIDE = 10_000_000, 16 * 2**20  # samples, and bytes beside inputs and outputs
+Run = Callable[[], np.ndarray]
 CALLS: dict[str, Callable[..., np.ndarray]] = {"inverse": denoc.inverse, "forward": denoc.forward}
 
 
@@ -172,6 +176,41 @@ def _on_the_clock(run: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
+def chains() -> list[Row]:
+    """Chains on both sides of the length from which on there is no straight-line code for many samples, each body."""
+    arms = [chain(n) for n in LONG]
+    given = [arm.samples(COUNT) for arm in arms]
+    runs = {}
+    for arm, samples in zip(arms, given):
+        runs[arm.name] = call = partial(denoc.forward, arm.robot, *samples, out=np.empty_like(samples[2]))
+        _as_plain(f"{arm.name}, forward", denoc.forward, arm.robot, samples, call)
+    took = quickest(runs, seconds=2.0)
+    works = {arm.name: len(arm.links) * COUNT for arm in arms}
+    return [within(f"{name}, {COUNT:,} samples, forward, each body", took[name] / works[name], EACH) for name in took]
+
+
+def pushed() -> list[Row]:
+    """A chain whose last body has a wrench in base axes, which is turned into those of the body, beside none."""
+    arm = chain(PUSHED)
+    wrench = Wrench(arm.robot.links[-1].name, (0.1, -0.2, 0.3, 1.0, 2.0, -5.0), (0.02, 0.01, 0.03), "base")
+    robots, samples = {"with": replace(arm.robot, wrenches=(wrench,)), "without": arm.robot}, arm.samples(COUNT)
+    work, runs = f"{arm.name}, {COUNT:,} samples, inverse, with a wrench in base axes", {}
+    for name, robot in robots.items():
+        runs[name] = call = partial(denoc.inverse, robot, *samples, out=np.empty_like(samples[2]))
+        _as_plain(work, denoc.inverse, robot, samples, call)
+    took = quickest(runs, seconds=2.0)
+    return [against(work, took["with"] / COUNT, "denoc, without it", took["without"] / COUNT, PUSH)]
+
+
+def _as_plain(work: str, call: Callable[..., np.ndarray], robot: Robot, given: list[np.ndarray], run: Run) -> None:
+    """Raises if the first and last samples of the run's results aren't those of the plain text."""
+    with using_backend("compiled"):
+        ours = run()
+    some = [0, 1, COUNT - 1]
+    with using_backend("plain"):
+        checked(work, "plain text", ours[some], call(robot, *(x[some] for x in given)))
+
+
 def memory() -> list[Row]:
     """Bytes beside inputs and outputs for very many samples."""
     command = [sys.executable, str(Path(__file__).with_name("memory.py")), "--many", str(MANY)]
@@ -181,7 +220,7 @@ def memory() -> list[Row]:
 
 
 def rows(arm: Arm) -> list[Row]:
-    result = [*small(arm), *kept(arm), *both_cores(arm), *memory()]
+    result = [*small(arm), *kept(arm), *both_cores(arm), *chains(), *pushed(), *memory()]
     for name, robot in ({"PUMA": arm.robot} | robots()).items():
         result += beside_pinocchio(name, robot)
     return result
