@@ -69,6 +69,7 @@ def function(robot: Robot, what: str) -> Call:
             choice.using_backend("compiled"),
         ):  # at a singular start: when it is called
             call(_start(robot), *(np.zeros(robot.nv) for _ in range(row.rates)))
+            call = row.of(robot)  # which is the code itself now
     return call
 
 

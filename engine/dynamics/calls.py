@@ -77,7 +77,7 @@ def hybrid(
         return np.empty((0, robot.nv)), np.empty((0, robot.nv))
     rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
     motion_given = _pattern(robot, rates, forces)
-    if not runs_as_loop_over_bodies(robot.tree.bodies, single=s.count is None):
+    if not runs_as_loop_over_bodies(robot.tree.bodies):
         links, w = s.acting(wrenches)
         rows = [*(s.rows(name) for name in ("q", "qd", "qdd", "tau")), w]
         what = _of_pattern(np.array(motion_given))
@@ -135,7 +135,7 @@ def _solved(
     if s.count != 0 and not all(pattern) and ("examined", pattern) not in robot.derived:
         examine_joint_inertia_once(s.begun_finite().robot, rows[0][0], pattern)
     result = _room(out, (*s.shape, problem.results()), rows)
-    if s.count is None and not runs_as_loop_over_bodies(problem.bodies, single=True):
+    if s.count is None and not runs_as_loop_over_bodies(problem.bodies):
         result[...] = _alone(problem, s, rows, what)
     else:
         _many(problem, s, rows, what, result if s.count is not None else result[None])

@@ -21,9 +21,9 @@ from .spatial import Vector
 from .springs import cords_of_bodies
 
 
-def runs_as_loop_over_bodies(bodies: Sequence[Body], single: bool = False) -> bool:
-    """Whether compiled code for one sample or many loops over these bodies, as no spring reaches from one to others."""
-    return choice.code_runs_rolled(len(bodies), single=single) and not any(cords_of_bodies(bodies))
+def runs_as_loop_over_bodies(bodies: Sequence[Body], most: int = choice.MOST_STRAIGHT) -> bool:
+    """Whether compiled code loops over these bodies, if they are more than `most`: no spring reaches across them."""
+    return choice.code_runs_rolled(len(bodies), most=most) and not any(cords_of_bodies(bodies))
 
 
 def _way_to(bodies: Sequence[Body], ends: Collection[int]) -> list[bool]:

@@ -152,7 +152,7 @@ class Mixed:
 
     def single(self) -> Single | None:
         """Compiled code for one sample at a time, or None where the plain text is to run."""
-        return self.offer.single() if self.nv and not runs_as_loop_over_bodies(self.bodies, single=True) else None
+        return self.offer.single() if self.nv and not runs_as_loop_over_bodies(self.bodies) else None
 
     def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray], result: np.ndarray) -> np.ndarray | None:
         """`result`, filled row by row by compiled code; None where the plain text has to find what is wrong."""

@@ -227,7 +227,7 @@ class Compiled:
     @property
     def _large(self) -> bool:
         """Whether evaluations loop over the bodies."""
-        return self._system.loops is None and runs_as_loop_over_bodies(self._system.model.bodies)
+        return self._system.loops is None and runs_as_loop_over_bodies(self._system.model.bodies, choice.MOST_IN_LOOP)
 
     @property
     def _price(self) -> float | None:

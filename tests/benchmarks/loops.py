@@ -6,6 +6,7 @@ Both turn about z in one plane, so that every contestant's model follows from th
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import Any
 
 import numpy as np
 from measure import Row, against, checked, difference, quickest
+from pace import within
 
 import denoc
+from denoc.loops.accelerations import Forward
 from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.model import Link, Robot
@@ -31,6 +34,9 @@ COUNT = 10_000
 FORWARD, INVERSE, ONE = "3-RRR, forward", "3-RRR, inverse", "3-RRR, one forward call"
 FALL = "four-bar, fall 5 s, rtol 1e-6"
 REACH = 5
+STRANGER, ANYWHERE = "3-RRR, forward, one of 10,000 samples far from the others", "3-RRR, forward, 500 states anywhere"
+MOST_WITH_STRANGER, MOST_ANYWHERE = 60e-9, 100e-9  # s, each sample
+LINEARIZED, MOST_LINEARIZED = ("four-bar", "three-rrr", "gough-stewart"), 0.2e-3  # s, one call
 LOOSE = 1e-3  # of the largest acceleration: MuJoCo's constraints are soft
 
 
@@ -182,7 +188,7 @@ def samples(robot: Robot) -> list[np.ndarray]:
 
 
 def rows() -> list[Row]:
-    return [*forward(), *fall()]
+    return [*forward(), *anywhere(), *linearized(), *fall()]
 
 
 def forward() -> list[Row]:
@@ -214,6 +220,81 @@ def forward() -> list[Row]:
     # with nothing chosen, or calls would take the general way
     pairs = [(peer, [x[0] for x in given], [x[0] for x in theirs]) for peer in peers if peer.name == Pinocchio.name]
     return [*found, *(_one(robot, *pair) for pair in pairs)]
+
+
+def anywhere() -> list[Row]:
+    """Samples of the 3-RRR that need other independent coordinates than most: one of 10,000, and a few of 500."""
+    robot = denoc.load("three-rrr")
+    rng, order = np.random.default_rng(0), speeds(robot)
+    q, qd, _, tau = samples(robot)
+    spread = states_anywhere(robot, q[0], 500)
+    q[7], qd[7] = stranger(robot, q[0], spread), 0.0
+    still, forces = np.zeros((500, robot.nv)), rng.standard_normal((500, robot.nv))
+    cases = {
+        STRANGER: ([q, qd, tau], MOST_WITH_STRANGER),
+        ANYWHERE: ([spread, still, forces], MOST_ANYWHERE),
+    }
+    found = []
+    for work, (given, most) in cases.items():
+        ours, count = partial(denoc.forward, robot, *given), len(given[0])
+        for _ in range(400 if count < COUNT else 40):  # until denoc has found out what pays
+            result = ours()
+        run: dict[str, Any] = {"denoc": ours}
+        for peer in installed((Pinocchio,), robot):
+            run[peer.name] = partial(peer.forward, *(np.ascontiguousarray(x[:, order]) for x in given))
+            checked(work, peer.name, result[:, order], np.array(run[peer.name]()))
+        took = {name: seconds / count for name, seconds in quickest(run).items()}
+        mine = took.pop("denoc")
+        found += [*(against(work, mine, name, seconds) for name, seconds in took.items()), within(work, mine, most)]
+    return found
+
+
+def states_anywhere(robot: Robot, q: np.ndarray, count: int) -> np.ndarray:
+    """So many assembled positions, each from a random one around q."""
+    rng, found = np.random.default_rng(0), list[np.ndarray]()
+    while len(found) < count:
+        with suppress(denoc.DenocError):
+            found.append(denoc.assemble(robot, q + rng.uniform(-np.pi, np.pi, robot.nq)))
+    return np.array(found)
+
+
+def stranger(robot: Robot, q: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """A position between these at which the coordinates that are best at q are none: a pivot of theirs changes sign."""
+    loops = loop_closure(robot)
+    part = Forward.at(loops, q, robot.driven).part
+
+    def share(x: np.ndarray) -> float:
+        return part.share(loops.jacobian(x)[0])
+
+    for far in others:
+        near, found = q, far
+        if share(far) >= 0:
+            continue
+        with suppress(denoc.DenocError):
+            for _ in range(40):
+                middle = denoc.assemble(robot, 0.5 * (near + found))
+                near, found = (middle, found) if share(middle) > 0 else (near, middle)
+            if abs(share(found)) < 1e-6:
+                return found
+    raise ArithmeticError(f"{STRANGER}: none found")
+
+
+def linearized() -> list[Row]:
+    """One call of `denoc.linearize`, beside the first of them as plain text."""
+    found = []
+    for name in LINEARIZED:
+        robot, work = denoc.load(name), f"{name}, one call of `linearize`"
+        q = denoc.assemble(robot, robot.q0)
+        with using_backend("plain"):
+            plain = denoc.linearize(robot, q)
+        with using_backend("compiled"):
+            denoc.linearize(robot, q)
+        for part in ("A", "B"):
+            checked(work, "plain text", denoc.linearize(robot, q)[part], plain[part])
+        call = partial(denoc.linearize, robot, q)
+        took = quickest({"ours": lambda call=call: [call() for _ in range(100)]}, seconds=1.0)["ours"] / 100
+        found.append(within(work, took, MOST_LINEARIZED))
+    return found
 
 
 def _one(robot: Robot, peer: Pinocchio, ours: list[np.ndarray], theirs: list[np.ndarray]) -> Row:

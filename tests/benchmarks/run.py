@@ -22,6 +22,8 @@ import many
 import methods
 import numpy as np
 import process
+import quantities
+import singles
 from arms import Arm, chain, puma
 from measure import Row, against, bytes_within, checked, quickest, table, write
 from pace import SET_BY, pace
@@ -120,7 +122,7 @@ def main() -> int:
     rows += loops.rows()
     rows += compiling.rows(arm)
     rows += process.rows()
-    rows += one_sample(arm, peer)
+    rows += [*one_sample(arm, peer), *singles.rows(), *quantities.rows()]
     rows += humanoid.rows()
     rows += batches.rows(arm)
     rows += calls.rows()

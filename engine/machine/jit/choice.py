@@ -18,8 +18,8 @@ from ...dataclass import dataclass
 
 BACKENDS = ("auto", "compiled", "plain")
 FORMS = ("auto", "straight", "rolled")
-MOST_STRAIGHT = 30  # bodies; beyond, straight-line code leaves the caches and takes long to compile
-MOST_SINGLE = 60  # bodies, for code of one sample at a time, which takes half of the work of compiling
+MOST_STRAIGHT = 60  # bodies; beyond, straight-line code leaves the caches and takes a second to compile
+MOST_IN_LOOP = 30  # bodies in the loop of a run, for which a user waits each time that its form is new
 
 
 @dataclass
@@ -106,14 +106,14 @@ def compiled_code_may_run_freely() -> bool:
     return here.journal is None and here.chosen != "plain"
 
 
-def code_runs_rolled(bodies: int, single: bool = False, repeated: bool = False) -> bool:
-    """Whether compiled code, for many samples or one, loops over the bodies instead of being one straight line.
+def code_runs_rolled(bodies: int, repeated: bool = False, most: int = MOST_STRAIGHT) -> bool:
+    """Whether compiled code loops over the bodies instead of being one straight line for at `most` so many.
 
     If much of it is `repeated`, it loops over few bodies as well.
     """
     form = VARIABLE.get().form
     if form == "auto":
-        return repeated or bodies > (MOST_SINGLE if single else MOST_STRAIGHT)
+        return repeated or bodies > most
     return form == "rolled"
 
 
