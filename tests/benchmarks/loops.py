@@ -19,6 +19,7 @@ from pace import within
 import denoc
 from denoc.loops.accelerations import Forward
 from denoc.loops.constraints import loop_closure
+from denoc.loops.texts import NEAR
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.model import Link, Robot
 from denoc.scenario.run import carry_out_plan, prepare_scenario
@@ -259,7 +260,7 @@ def states_anywhere(robot: Robot, q: np.ndarray, count: int) -> np.ndarray:
 
 
 def stranger(robot: Robot, q: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """A position between these at which the coordinates that are best at q are none: a pivot of theirs changes sign."""
+    """A position near one at which a pivot changes its sign for the coordinates that are best at q."""
     loops = loop_closure(robot)
     part = Forward.at(loops, q, robot.driven).part
 
@@ -273,9 +274,9 @@ def stranger(robot: Robot, q: np.ndarray, others: np.ndarray) -> np.ndarray:
         with suppress(denoc.DenocError):
             for _ in range(40):
                 middle = denoc.assemble(robot, 0.5 * (near + found))
+                if abs(share(middle)) < NEAR:
+                    return middle
                 near, found = (middle, found) if share(middle) > 0 else (near, middle)
-            if abs(share(found)) < 1e-6:
-                return found
     raise ArithmeticError(f"{STRANGER}: none found")
 
 
