@@ -513,8 +513,8 @@ DYNAMICS = (
     Bug(
         "loops over bodies forget springs that reach from one to others",
         "engine/dynamics/looped.py",
-        "single=single) and not any(cords_of_bodies(bodies))",
-        "single=single)",
+        "most=most) and not any(cords_of_bodies(bodies))",
+        "most=most)",
         (CORDS + "test_every_call_has_their_forces",),
     ),
     Bug(
