@@ -96,7 +96,7 @@ def _batches(robot: Robot, peer: Pinocchio, given: Given) -> list[Row]:
         work, own = f"PUMA, {COUNT:,} samples, {name}", partial(QUANTITIES[name], robot, given)
         with using_backend("compiled"):
             mine = _comparable(name, own(), peer)
-            seconds = quickest({"ours": own}, seconds=1.0)["ours"] / COUNT
+        seconds = quickest({"ours": own}, seconds=1.0)["ours"] / COUNT  # as users call it, who choose nothing
         if name in found:
             its, numbers = found[name]
             checked(work, "Pinocchio in C++", mine, _its_comparable(name, numbers, peer.model.nv))
