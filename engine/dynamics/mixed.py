@@ -134,8 +134,10 @@ class Mixed:
         """Compiled code for many samples, or None where the plain text is to run on this number of them."""
         if not self.nv:
             return None
-        if not runs_as_loop_over_bodies(self.bodies):
-            return self.offer.lanes(samples)
+        return self.looping(samples) if runs_as_loop_over_bodies(self.bodies) else self.offer.lanes(samples)
+
+    def looping(self, samples: int) -> Rolled | None:
+        """Code that loops over the bodies, or None where the plain text is to run on this number of samples."""
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
     def _build_rolled(self, cached: bool) -> Rolled | None:

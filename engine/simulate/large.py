@@ -31,7 +31,7 @@ def recursion_in_discrete_state(system: System, discrete: Discrete) -> Recursion
         q: Sequence[Scalar], qd: Sequence[Scalar], start: Sequence[Scalar], holds: Mapping[int, Scalar]
     ) -> tuple[list[Scalar], dict[int, Scalar]]:
         groups = q, qd, start, [holds.get(k, 0.0) for k in range(robot.nv)] if held else []
-        code, found = mixed.compiled(1), None
+        code, found = mixed.looping(1), None
         if code is not None:
             rows = [np.array([as_floats(x)]) for x in groups]
             found = mixed.by(code, rows, np.empty((1, mixed.results())))
