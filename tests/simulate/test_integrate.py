@@ -484,12 +484,12 @@ def test_what_nothing_depends_on_moves_by_a_hundred_tolerances_without_loss_of_h
         return np.array([y[1], -y[0], y[1]])
 
     start, options = np.array([1.0, 0.0, 1.0]), {"rtol": 1e-8, "atol": 1e-8}
-    moved, other = (stepper_of_integrator(name, fun, 0, start, 10, **options) for _ in range(2))
+    moved = stepper_of_integrator(name, fun, 0, start, 10, **options)
     for _ in range(60):
         moved.step()
-        other.step()
         moved.settle(moved.y + np.array([0.0, 0.0, 1e-6]))
     run(moved)
+    other = stepper_of_integrator(name, fun, 0, start, 10, **options)  # earlier scipys have one LSODA at a time
     run(other)
     assert moved.accepted == pytest.approx(other.accepted, abs=1)
     np.testing.assert_allclose(moved.y, other.y + np.array([0.0, 0.0, 60e-6]), rtol=0, atol=1e-7)
