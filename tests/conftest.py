@@ -144,3 +144,19 @@ def unseen_pictures(request, monkeypatch):
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     generator.SOUND = item.config.getoption("full") or item.get_closest_marker("sound") is not None
+
+
+@pytest.fixture
+def own_code(monkeypatch, tmp_path):
+    """Code of the test's own, in a cache by the name that it is called with, for tests that change texts.
+
+    No other test gets that code, neither from a cache nor from what this process has loaded.
+    """
+    from denoc.machine.jit import objects
+
+    def begin(cache):
+        monkeypatch.setenv("DENOC_CACHE", str(tmp_path / cache))
+        objects.forget_machine_code()
+
+    yield begin
+    objects.forget_machine_code()

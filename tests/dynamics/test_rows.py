@@ -10,7 +10,6 @@ import denoc
 from comparing import off
 from denoc.dynamics import mixed, offered, programs
 from denoc.dynamics.programs import PROGRAMS, program_of_tree_quantity
-from denoc.machine.jit import objects
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.lines import python_function
 from denoc.study.complexity import chain_robot_for_times
@@ -218,14 +217,13 @@ def ways(what):
 
 @pytest.mark.parametrize("what", PROGRAMS)
 @pytest.mark.sampled(2)
-def test_all_ways_follow_one_text(what, monkeypatch, tmp_path):
+def test_all_ways_follow_one_text(what, monkeypatch, own_code):
     """A function is made to give twice what it gives; whatever doesn't follow comes from somewhere else."""
-    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "before"))
+    own_code("before")
     before = ways(what)
     first = before["plain", "one"]
     assert max(off(found, first) for found in before.values()) < 1e-13 * 100
-    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "after"))
-    objects.forget_machine_code()
+    own_code("after")
     for place, text in TEXTS[what]:
         monkeypatch.setattr(place, text, doubled(getattr(place, text)))
     for way, found in ways(what).items():

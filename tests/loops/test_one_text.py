@@ -16,7 +16,6 @@ from denoc.loops import adjoint, branches, reactions, regressor, slopes
 from denoc.loops.constraints import loop_closure
 from denoc.loops.exported import TEXTS, program_of_mechanism_quantity
 from denoc.loops.rank import constraint_null_space
-from denoc.machine.jit import objects
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.lines import python_function
 
@@ -86,13 +85,12 @@ def ways(name, what):
 
 
 @pytest.mark.parametrize(("name", "what", "texts"), CASES)
-def test_all_ways_follow_one_text(name, what, texts, monkeypatch, tmp_path):
-    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "before"))
+def test_all_ways_follow_one_text(name, what, texts, monkeypatch, own_code):
+    own_code("before")
     before = ways(name, what)
     first = before["plain", 1]
     assert max(off(found, first) for found in before.values()) < 1e-10
-    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "after"))
-    objects.forget_machine_code()
+    own_code("after")
     for place, text in texts:
         monkeypatch.setattr(place, text, doubled(getattr(place, text)))
     for way, found in ways(name, what).items():
