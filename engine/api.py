@@ -54,7 +54,12 @@ def inverse(
             call = straight(robot, "inverse")
         result = call(q, qd, qdd)
         return result
-    result = _with_wrenches(robot, "inverse", wrenches)(q, qd, qdd, *wrenches.values())
+    try:
+        call, sixes = robot.derived["inverse", *wrenches], wrenches.values()
+    except (AttributeError, KeyError, TypeError):
+        call = _with_wrenches(robot, "inverse", wrenches)
+        sixes = wrenches.values()
+    result = call(q, qd, qdd, *sixes)
     return result
 
 
@@ -77,7 +82,12 @@ def forward(
             call = straight(robot, "forward")
         result = call(q, qd, tau)
         return result
-    result = _with_wrenches(robot, "forward", wrenches)(q, qd, tau, *wrenches.values())
+    try:
+        call, sixes = robot.derived["forward", *wrenches], wrenches.values()
+    except (AttributeError, KeyError, TypeError):
+        call = _with_wrenches(robot, "forward", wrenches)
+        sixes = wrenches.values()
+    result = call(q, qd, tau, *sixes)
     return result
 
 
@@ -156,10 +166,9 @@ def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[.
 
 def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[..., np.ndarray]:
     """The robot's direct call of this name that takes wrenches on these links."""
-    if type(wrenches) is not dict and not isinstance(wrenches, Mapping):
-        raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
-    call: Callable[..., np.ndarray] | None = getattr(robot, "derived", {}).get((what, *wrenches))
-    return call if call is not None else straight(robot, what, tuple(wrenches))
+    links = quantities.tree_links_under_wrenches(wrenches)
+    call: Callable[..., np.ndarray] | None = getattr(robot, "derived", {}).get((what, *links))
+    return call if call is not None else straight(robot, what, links)
 
 
 def hybrid(
@@ -201,19 +210,29 @@ def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.n
     try:
         call = robot.derived[mechanism.REDUCED]
     except (AttributeError, KeyError):
-        if not _closed(robot):
-            return _reduced_tree(robot, q, qd)
-        general = partial(mechanism.reduced, robot)
-        call = direct_call(robot, mechanism.REDUCED, (), (robot.nq, robot.nv), general, reduced.__doc__ or "")
+        call = _reduced(robot)
     result: tuple[np.ndarray, np.ndarray] = call(q, qd)
     return result
+
+
+def _reduced(robot: Robot) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    """The robot's call of `reduced`, which is kept: a tree's joins two other ones."""
+    if _closed(robot):
+        general = partial(mechanism.reduced, robot)
+        return direct_call(robot, mechanism.REDUCED, (), (robot.nq, robot.nv), general, reduced.__doc__ or "")
+    of_tree = partial(_reduced_tree, robot)
+    if isinstance(robot, Robot):
+        robot.derived[mechanism.REDUCED] = of_tree
+    return of_tree
 
 
 def _reduced_tree(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The inertia matrix and the bias, for as many samples."""
     h = quantities.bias(robot, q, qd)
     M = quantities.inertia(robot, q)
-    return (M, h) if M.shape[:-2] == h.shape[:-1] else (np.array(np.broadcast_to(M, (len(h), *M.shape[-2:]))), h)
+    if h.ndim == 1 or M.shape[:-2] == h.shape[:-1]:
+        return M, h
+    return np.array(np.broadcast_to(M, (len(h), *M.shape[-2:]))), h
 
 
 def reactions(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dynamics import calls as tree
-from ..dynamics.direct import direct_call, key_of_direct_call
+from ..dynamics.direct import direct_call
 from ..dynamics.one_body import Motion, inertia_wrench
 from ..dynamics.quantities import tree_links_under_wrenches
 from ..dynamics.samples import Samples, dynamics_call_with_checked_results
@@ -47,12 +47,21 @@ def platform_inverse(
 
     Γ = J_pᵀ [F_p + Σ J_viᵀ J_i⁻ᵀ Γ_i] (Khalil 2010, eq. 66), for any number of freedoms.
     """
-    links = () if wrenches is None else tree_links_under_wrenches(wrenches)
+    what = BY_PARTS, platform
+    result: np.ndarray
+    if wrenches is None:
+        try:
+            call = robot.derived[what]
+        except (AttributeError, KeyError, TypeError):
+            call = _call(robot, platform, ())
+        result = call(q, qd, qdd)
+        return result
     try:
-        call = robot.derived[key_of_direct_call((BY_PARTS, platform), links)]
+        call, sixes = robot.derived[what, *wrenches], wrenches.values()
     except (AttributeError, KeyError, TypeError):
-        call = _call(robot, platform, links)
-    result: np.ndarray = call(q, qd, qdd, *wrenches.values()) if wrenches else call(q, qd, qdd)
+        call = _call(robot, platform, tree_links_under_wrenches(wrenches))
+        sixes = wrenches.values()
+    result = call(q, qd, qdd, *sixes)
     return result
 
 

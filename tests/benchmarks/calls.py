@@ -7,98 +7,78 @@ bench` has the slowest of the library for each call.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from interface import CALLS, ONE_STATE, Given, motions
-from measure import Row, quickest
+from measure import Row, quickest, shown
+from own_code import Again, Noted, watched
 from pace import pace
 
 import denoc
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.jit.kernel import Kernel, Single
-from denoc.machine.jit.rolled import Rolled
 from denoc.robot.model import Robot
 from denoc.text.library import library_names
 
 COUNTS = (None, 8, 10_000)
 MOST_RATIO = 3.0
-MOST_EXTRA = 4e-7  # s, of a call for one sample
+CLOSER = dict.fromkeys(
+    ("inverse", "forward", "reduced", "reactions"), 2.0
+)  # the ratios of these, with wrenches or without
+FEW = 100  # samples
+MOST_EXTRA = 4e-7  # s, of a call for few samples
 ENTRY = 2e-7  # s more for each array of a dictionary
-
-
-@contextmanager
-def watched() -> Iterator[list[tuple[Any, Callable[[], object]]]]:
-    """The code that is called within, each with a function that does the same again."""
-    runs: list[tuple[Any, Callable[[], object]]] = []
-    before = {kind: kind.__call__ for kind in (Kernel, Rolled, Single)}
-
-    def replaced(kind: type) -> Callable[..., Any]:
-        call = before[kind]
-
-        def noted(self: Any, *arrays: Any, **named: Any) -> Any:
-            result = call(self, *arrays, **named)
-            if kind is Single:
-                runs.append((self, lambda: self._call(*arrays)))
-            elif len(arrays[0]) >= self.lanes if kind is Kernel else True:
-                out = [np.array(x) for x in result[0]]
-                runs.append((self, lambda: call(self, *arrays, out=out)))
-            else:
-                runs.append((self, lambda: call(self, *arrays)))
-            return result
-
-        return noted
-
-    for kind in before:
-        kind.__call__ = replaced(kind)  # type: ignore[method-assign]
-    try:
-        yield runs
-    finally:
-        for kind, call in before.items():
-            kind.__call__ = call  # type: ignore[method-assign]
+NUMBER = 1.5e-10  # s more for each number of a result, which goes into memory that is new
 
 
 @dataclass(frozen=True)
 class Line:
-    """A call beside its own code; `code` is 0 where none ran."""
+    """A call beside its own code, whose time is 0 where none ran; a result has so many entries and numbers."""
 
     robot: str
     call: str
     count: int | None
-    seconds: float
-    code: float
-    entries: int
+    seconds: float = 0.0
+    code: float = 0.0
+    entries: int = 0
+    numbers: int = 0
     refused: str = ""
     pace: float = 1.0
 
     @property
     def well(self) -> bool:
-        if self.refused:
-            return True
-        if not self.code:
-            return False
-        return self.excess <= 1.0
+        return bool(self.refused) or self.excess <= 1.0
 
     @property
     def excess(self) -> float:
         """The time of the call in units of what is allowed."""
+        return self.seconds / self.most if self.code else np.inf
+
+    @property
+    def most(self) -> float:
+        """The seconds that the call may take."""
+        many = self.ratio * self.code
         if self.count is None:
-            return (self.seconds - self.code) / self.extra
-        return self.seconds / (MOST_RATIO * self.code) if self.code else np.inf
+            return self.code + self.extra
+        return max(many, self.code + self.extra) if self.count < FEW else many
+
+    @property
+    def ratio(self) -> float:
+        """How much longer than their code calls for many samples may take."""
+        return CLOSER.get(self.call.partition(",")[0], MOST_RATIO)
 
     @property
     def extra(self) -> float:
-        """The seconds that a call for one sample may take beyond its code."""
-        return self.pace * (MOST_EXTRA + ENTRY * self.entries)
+        """The seconds that a call for a few samples may take beyond its code."""
+        return self.pace * (MOST_EXTRA + ENTRY * self.entries + NUMBER * self.numbers)
 
     def row(self) -> Row:
         """A row of the table of benchmarks."""
         samples = "one call" if self.count is None else f"{self.count:,} samples"
-        goal = f"its code and {self.extra * 1e6:.2f} μs" if self.count is None else f"{MOST_RATIO:g} times its code"
         each = 1.0 / (self.count or 1)
+        near, many = f"its code and {shown(self.extra * each, 's')}", f"{self.ratio:g} times its code"
+        goal = near if self.count is None else f"{many}, or {near}" if self.count < FEW else many
         work = f"{self.call}, {samples}, slowest of the library ({self.robot})"
         return Row(work, self.seconds * each, "its own code", self.code * each, f"at most {goal}", self.well)
 
@@ -122,8 +102,10 @@ def line(robot: Robot, name: str, what: str, given: Given, count: int | None, se
             with watched() as runs:
                 result = call()
         except denoc.DenocError as error:
-            return Line(name, what, count, 0.0, 0.0, 0, str(error).splitlines()[0])
-    entries = (len(result) if isinstance(result, dict | tuple) else 0) + ("wrench" in what)
+            return Line(name, what, count, refused=str(error).splitlines()[0])
+    parts = [*result.values()] if isinstance(result, dict) else [*result] if isinstance(result, tuple) else []
+    entries = len(parts) + ("wrench" in what)
+    numbers = sum(x.size for x in parts or [result] if isinstance(x, np.ndarray))
     with using_backend("auto"):
         call()
     own = own_code(robot, runs)
@@ -134,16 +116,15 @@ def line(robot: Robot, name: str, what: str, given: Given, count: int | None, se
             call()
 
     def code() -> None:
-        for _ in range(repeats):
-            for run in own:
-                run()
+        for run in own:
+            run(repeats)
 
     took = quickest({"call": timed, "code": code}, seconds=seconds)
     code_took = took["code"] / repeats if own else 0.0
-    return Line(name, what, count, took["call"] / repeats, code_took, entries, pace=pace())
+    return Line(name, what, count, took["call"] / repeats, code_took, entries, numbers, pace=pace())
 
 
-def own_code(robot: Robot, runs: list[tuple[Any, Callable[[], object]]]) -> list[Callable[[], object]]:
+def own_code(robot: Robot, runs: Noted) -> list[Again]:
     """Those runs whose code direct calls now go straight into; all of them where none does."""
     builtins = [one for key, one in robot.derived.items() if isinstance(key, tuple) and key[0] == "builtin"]
     aimed = {one.aimed for one in builtins} | {one.aimed_rows for one in builtins}

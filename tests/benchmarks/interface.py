@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
@@ -74,27 +75,27 @@ def half(qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 Given = tuple[np.ndarray, np.ndarray, np.ndarray]
 CALLS: dict[str, Callable[[Robot, Given, int | None], Callable[[], object]]] = {
-    "inverse": lambda r, x, n: lambda: denoc.inverse(r, *x),
-    "inverse, wrench": lambda r, x, n: (lambda w: lambda: denoc.inverse(r, *x, w))(pushed(r, n)),
-    "forward": lambda r, x, n: lambda: denoc.forward(r, *x),
-    "forward, wrench": lambda r, x, n: (lambda w: lambda: denoc.forward(r, *x, w))(pushed(r, n)),
-    "hybrid": lambda r, x, n: (lambda two: lambda: denoc.hybrid(r, x[0], x[1], *two))(half(x[2])),
-    "inertia": lambda r, x, n: lambda: denoc.inertia(r, x[0]),
-    "inverse_inertia": lambda r, x, n: lambda: denoc.inverse_inertia(r, x[0]),
-    "regressor": lambda r, x, n: lambda: denoc.regressor(r, *x),
-    "bias": lambda r, x, n: lambda: denoc.bias(r, x[0], x[1]),
-    "reduced": lambda r, x, n: lambda: denoc.reduced(r, x[0], x[1]),
-    "energy": lambda r, x, n: lambda: denoc.energy(r, x[0], x[1]),
-    "frames": lambda r, x, n: lambda: denoc.frames(r, x[0]),
-    "jacobian": lambda r, x, n: lambda: denoc.jacobian(r, x[0], r.links[-1].name),
-    "reactions": lambda r, x, n: lambda: denoc.reactions(r, *x),
-    "reactions, wrench": lambda r, x, n: (lambda w: lambda: denoc.reactions(r, *x, w))(pushed(r, n)),
-    "derivatives": lambda r, x, n: lambda: denoc.derivatives(r, *x),
-    "derivatives, mass": lambda r, x, n: (lambda key: lambda: denoc.derivatives(r, *x, with_respect_to=key))(a_mass(r)),
-    "adjoint": lambda r, x, n: lambda: denoc.adjoint(r, *x, x[2]),
-    "linearize": lambda r, x, n: lambda: denoc.linearize(r, x[0], None if n is None else x[1]),
-    "matrices": lambda r, x, n: lambda: denoc.matrices(r, x[0], x[1]),
-    "platform_inverse": lambda r, x, n: lambda: denoc.platform_inverse(r, *x),
-    "platform_inverse, wrench": lambda r, x, n: (lambda w: lambda: denoc.platform_inverse(r, *x, w))(pushed(r, n)),
-    "parallel_matrices": lambda r, x, n: lambda: denoc.parallel_matrices(r, x[0], x[1]),
+    "inverse": lambda r, x, n: partial(denoc.inverse, r, *x),
+    "inverse, wrench": lambda r, x, n: partial(denoc.inverse, r, *x, pushed(r, n)),
+    "forward": lambda r, x, n: partial(denoc.forward, r, *x),
+    "forward, wrench": lambda r, x, n: partial(denoc.forward, r, *x, pushed(r, n)),
+    "hybrid": lambda r, x, n: partial(denoc.hybrid, r, x[0], x[1], *half(x[2])),
+    "inertia": lambda r, x, n: partial(denoc.inertia, r, x[0]),
+    "inverse_inertia": lambda r, x, n: partial(denoc.inverse_inertia, r, x[0]),
+    "regressor": lambda r, x, n: partial(denoc.regressor, r, *x),
+    "bias": lambda r, x, n: partial(denoc.bias, r, x[0], x[1]),
+    "reduced": lambda r, x, n: partial(denoc.reduced, r, x[0], x[1]),
+    "energy": lambda r, x, n: partial(denoc.energy, r, x[0], x[1]),
+    "frames": lambda r, x, n: partial(denoc.frames, r, x[0]),
+    "jacobian": lambda r, x, n: partial(denoc.jacobian, r, x[0], r.links[-1].name),
+    "reactions": lambda r, x, n: partial(denoc.reactions, r, *x),
+    "reactions, wrench": lambda r, x, n: partial(denoc.reactions, r, *x, pushed(r, n)),
+    "derivatives": lambda r, x, n: partial(denoc.derivatives, r, *x),
+    "derivatives, mass": lambda r, x, n: partial(denoc.derivatives, r, *x, with_respect_to=a_mass(r)),
+    "adjoint": lambda r, x, n: partial(denoc.adjoint, r, *x, x[2]),
+    "linearize": lambda r, x, n: partial(denoc.linearize, r, x[0], None if n is None else x[1]),
+    "matrices": lambda r, x, n: partial(denoc.matrices, r, x[0], x[1]),
+    "platform_inverse": lambda r, x, n: partial(denoc.platform_inverse, r, *x),
+    "platform_inverse, wrench": lambda r, x, n: partial(denoc.platform_inverse, r, *x, pushed(r, n)),
+    "parallel_matrices": lambda r, x, n: partial(denoc.parallel_matrices, r, x[0], x[1]),
 }
