@@ -16,7 +16,7 @@ from denoc.cli import as_json, interrupts, said, streams
 from denoc.errors import DenocError
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
-GARBAGE = 200_000  # objects that are made between two searches for garbage
+GARBAGE = 400_000  # objects that are made between two searches for garbage: more than a run with its plots makes
 INTERRUPT = 130  # with which typer ends when it is interrupted
 # errors of the system when a disk, a quota or a limit is exhausted, or hardware fails
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS)
