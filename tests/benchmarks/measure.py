@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -116,14 +116,19 @@ def table(rows: list[Row]) -> str:
     return "\n".join("| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths)) + " |" for line in lines)
 
 
-def write(rows: list[Row], path: Path) -> None:
-    """The rows with all digits."""
+def write(rows: list[Row], path: Path, **about: object) -> None:
+    """The rows with all digits that count, and what else is said of this run."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["work", "denoc", "peer", "theirs", "unit", "ratio", "goal", "reached"])
-        for row in rows:
-            numbers = ["" if x is None else f"{x:.6g}" for x in (row.denoc, row.theirs, row.ratio)]
-            writer.writerow(
-                [row.work, numbers[0], row.peer, numbers[1], row.unit, numbers[2], row.goal, row.cells()[-1]]
-            )
+    lines = [json.dumps({name: _rounded(x) for name, x in vars(row).items()}, ensure_ascii=False) for row in rows]
+    head = json.dumps(about, ensure_ascii=False)[:-1]
+    path.write_text(f'{head}, "rows": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+
+
+def read(path: Path) -> tuple[list[Row], dict[str, object]]:
+    """The rows that `write` has written, and what else it has."""
+    about = json.loads(path.read_text(encoding="utf-8"))
+    return [Row(**row) for row in about.pop("rows")], about
+
+
+def _rounded(x: object) -> object:
+    return float(f"{x:.6g}") if isinstance(x, float) else x

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import measured
+
 import reference
 from denoc.cli.schema import FILES, kinds_with_schema, schema_of_kind
 from denoc.text.json_schema import json_schema_text
@@ -23,6 +25,8 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "reference.md": reference.page(),
         **{schema(kind): json_schema_text(schema_of_kind(kind)) for kind in kinds_with_schema()},
+        DOCS.parent / "README.md": measured.readme((DOCS.parent / "README.md").read_text(encoding="utf-8")),
+        DOCS / "benchmarks.md": measured.benchmarks((DOCS / "benchmarks.md").read_text(encoding="utf-8")),
         DOCS / "theory.md": linked((DOCS / "theory.md").read_text(encoding="utf-8")),
     }
 
