@@ -51,7 +51,7 @@ hostile: $(VENV)/test
 
 # deliberate bugs, which the tests have to catch: make mutants SAMPLE=10, or ONLY=word, or WHOLE=1
 mutants: $(VENV)/test
-	$(BIN)/python tests/tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(WHOLE),--whole) $(if $(JOBS),--jobs $(JOBS))
+	$(BIN)/python tests/tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only "$(ONLY)") $(if $(WHOLE),--whole) $(if $(JOBS),--jobs $(JOBS))
 
 # every check there is
 check: lint types layers test regress peers wheel

@@ -22,6 +22,7 @@ from ..machine.jit import choice
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.integrate import stepper_of_integrator
 from ..simulate.runner import Runner
+from ..simulate.signals import begin_of_run
 from ..simulate.system import System
 from ..simulate.trace import Solver, Trace
 from .engines import Engine, Message
@@ -125,8 +126,8 @@ class Full:
         """The run over the grid; steps end on its instants and on the kinks of laws."""
         trace = Trace()
         self._begin(q)
-        t, y = float(grid[0]), self.run.start(q, qd)
-        trace.keep(self.run, t, y)
+        t, y = begin_of_run(grid, kinks), self.run.start(q, qd)
+        trace.keep(self.run, float(grid[0]), y, at=t)
         stops = sorted({float(x) for x in kinks if grid[0] < x < grid[-1]} | set(grid[1:].tolist()))
         rows = set(grid.tolist())
         for end in stops:

@@ -29,7 +29,7 @@ from .runge_kutta import first_step_length
 from .settling import Found, settled_modes_of_runs, states_after_blows_of_runs
 from .settling_in_loops import settled_modes_of_mechanisms, states_of_mechanisms_after_blows
 from .shut import rested, shut_states
-from .signals import sides_of_kink, signal_rows
+from .signals import begin_of_run, sides_of_kink, signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Equations, Starts
 from .trace import Solver
@@ -50,6 +50,7 @@ class Traces:
     """What runs side by side have left: for each run its states at all instants, its modes, and counts of steps."""
 
     t: np.ndarray
+    instants: np.ndarray  # at which the rows are evaluated: a run begins behind a kink that is there
     states: np.ndarray  # (runs, instants, components), as they are integrated
     whole: np.ndarray  # whether the run has come to its end
     steps: np.ndarray
@@ -110,6 +111,7 @@ class _Abreast:
     def __init__(self, starts: Starts, grid: np.ndarray, solver: Solver):
         self.starts, self.solver = starts, solver
         self.grid = np.ascontiguousarray(grid)
+        self.instants = self.grid.copy()
         self.system, count = starts.run.system, len(starts.y)
         self.blank = replace(self.system, symbols=None)
         self.patterns = Patterns(starts.run, starts.limits, starts.discrete)
@@ -133,8 +135,8 @@ class _Abreast:
 
     def run(self, kinks: Sequence[float]) -> Traces | None:
         """The traces of the runs; None where they can't go side by side."""
-        t, end = float(self.grid[0]), float(self.grid[-1])
-        everyone = np.arange(len(self.y))
+        t, end = begin_of_run(self.grid, kinks), float(self.grid[-1])
+        everyone, self.t[:], self.instants[0] = np.arange(len(self.y)), t, t
         self._settle(everyone, blows=True)
         self.y[:, -2:] = 0.0  # a blow at the start is over before the first row
         self.states[:, 0], self.modes[:, 0], self.rows[:] = self.y, self.mode, 1
@@ -151,13 +153,12 @@ class _Abreast:
                 self._settle(np.flatnonzero(self.alive))
             t = stop
         counts = self.steps, self.rejected, self.evaluations
-        return Traces(
-            self.grid, self.states, self.alive, *counts, self._kept(), self.modes, tuple(self.log), self.patterns
-        )
+        kept = self.states, self.alive, *counts, self._kept(), self.modes
+        return Traces(self.grid, self.instants, *kept, tuple(self.log), self.patterns)
 
     def _kept(self) -> np.ndarray:
         """The signals at all rows."""
-        signals = np.repeat(self._signals(self.grid)[None], len(self.y), axis=0)
+        signals = np.repeat(self._signals(self.instants)[None], len(self.y), axis=0)
         if self.starts.modal:
             flat = signals.reshape(-1, signals.shape[2])
             runs = np.repeat(np.arange(len(self.y)), len(self.grid))

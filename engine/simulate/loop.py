@@ -19,7 +19,7 @@ from .passage import step_across_singular_position
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .scipy_stepper import Scipy
-from .signals import sides_of_kink
+from .signals import begin_of_run, sides_of_kink
 from .singular import Singular
 from .stepper import Stepper
 from .sticking import settle_sticking_modes
@@ -53,14 +53,14 @@ def _run(
     run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float], tell: Progress, trace: Trace
 ) -> None:
     """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
-    t, end = float(grid[0]), float(grid[-1])
+    t, end = begin_of_run(grid, kinks), float(grid[-1])
     unsettled, run.end = run.discrete, end
     run.begin(t, y)
     run.sample(t, y)
     y = settle_sticking_modes(run, t, state_after_blows(run, t, y))
     y[-2:] = 0.0  # a blow at the start is over before the first row, of which energies are counted
     trace.events += saturation.saturation_events(run.system, unsettled, run.discrete, t)
-    trace.keep(run, t, y)
+    trace.keep(run, float(grid[0]), y, at=t)
     if idle := run.without_inertia(t, y):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_inertia_message(idle)}"
     ruled = {float(x) for x in kinks if grid[0] < x < end}

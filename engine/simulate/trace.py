@@ -47,9 +47,11 @@ class Trace:
     evaluations: int = 0
     singular: Any = None  # the first singular position that the run met
 
-    def keep(self, run: Runner, t: float, y: np.ndarray) -> None:
-        """Keeps a row, which is evaluated together with all others at the end."""
-        signals = run.signals(min(t, run.shown))  # first, so that an interrupt here leaves all lists of one length
+    def keep(self, run: Runner, t: float, y: np.ndarray, at: float | None = None) -> None:
+        """Keeps a row, which is evaluated together with all others at the end, with the signals `at` that instant."""
+        signals = run.signals(
+            min(t if at is None else at, run.shown)
+        )  # first, so that an interrupt here leaves all lists of one length
         self.t.append(t)
         self.states.append(y)
         self.signals.append(signals)

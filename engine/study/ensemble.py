@@ -297,11 +297,11 @@ def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
     run = runner_with_feedforward(plan.system, plan.q0)
     trace, states, modes = Trace(), traces.states[k], traces.discrete(k, run.discrete.switched)
     if modes:
-        for t, y, run.discrete in zip(traces.t.tolist(), states, modes):
-            trace.keep(run, t, run.settled(t, y))
+        for t, at, y, run.discrete in zip(traces.t.tolist(), traces.instants.tolist(), states, modes):
+            trace.keep(run, t, run.settled(at, y), at)
         trace.events = traces.events(k)
     else:
-        trace.keep(run, float(traces.t[0]), states[0])
+        trace.keep(run, float(traces.t[0]), states[0], float(traces.instants[0]))
         trace.keep_rows(run, traces.t[1:], states[1:], closed=False)
     trace.steps, trace.rejected, trace.evaluations = (
         int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations)

@@ -245,6 +245,31 @@ def test_a_row_where_a_ramp_starts_is_before_the_blow(tmp_path, backend):
     assert found.audit["energy"] < 1e-8
 
 
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize(("name", "led", "mass"), [("five-bar", "J1^1", "2^2"), ("planar3r", "joint1", "link2")])
+def test_a_run_that_begins_where_a_ramp_ends_is_behind_it(tmp_path, name, led, mass, backend, many):
+    """The joint rests from the first row on, as it does by `hold`."""
+    robot = denoc.load(name)
+    start = float(robot.joint(led).initial[0])
+    (tmp_path / "ramp.csv").write_text(f"t,q\n0,{start - 0.7}\n0.5,{start - 0.35}\n1,{start}\n")
+    ramp = {"law": "table", "file": str(tmp_path / "ramp.csv"), "column": "q"}
+    scenario = {"robot": name, "task": "simulate", "time": {"start": 1.0, "end": 1.3, "step": 0.05}}
+    runs = []
+    with using_backend(backend):
+        for law in (ramp, {"law": "hold"}):
+            one = {**scenario, "motion": {led: law}, "solver": {"rtol": 1e-10}}
+            variations = [{f"robot.links.{mass}.mass": x} for x in (1.5, 1.0)]
+            runs.append(denoc.ensemble(one, variations)[1] if many else denoc.run(one))
+    ours, held = runs
+    assert (ours.table[f"{led}.qd"] == 0.0).all()
+    for column, values in held.table.items():
+        if column.endswith((".q", ".qd")):
+            np.testing.assert_allclose(ours.table[column], values, rtol=0, atol=1e-8)
+    assert ours.audit["energy"] < 1e-8
+    assert not ours.record["events"]
+
+
 def test_a_blow_at_the_start_is_no_part_of_the_balance():
     """What starts at its stop and moves outwards is stopped before the first row."""
     links = [

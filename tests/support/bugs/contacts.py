@@ -172,6 +172,13 @@ CONTACTS = (
         ("simulate/test_friction.py::test_a_block_on_a_cart_slips_while_the_cart_starts_and_brakes",),
     ),
     Bug(
+        "a run begins before a kink that is there",
+        "engine/simulate/signals.py",
+        "return sides_of_kink(first, grid)[1] if first in kinks else first",
+        "return first",
+        ("simulate/test_blows.py::test_a_run_that_begins_where_a_ramp_ends_is_behind_it",),
+    ),
+    Bug(
         "a leg ends with the far side of a kink",
         "engine/simulate/runner.py",
         "return min(t, self.until)",
