@@ -58,6 +58,14 @@ class ForceLaw(Law):
         """Parameters that are numbers of the force in each state, for which any scalars may stand."""
         return ()
 
+    def course(self) -> Callable[[float], float] | None:
+        """What of a law of time depends on time alone, if all else are its `gains`."""
+        return None
+
+    def on_course(self, x: Any) -> Any:
+        """The force of such a law where its course is x, which may be any scalar, as may its gains."""
+        return x
+
     def steady(self) -> bool:
         """Whether the force is constant in time."""
         return False
@@ -118,11 +126,22 @@ class HarmonicForce(ForceLaw):
         law_has_one_parameter_of(self, "frequency", "period")
         return self
 
-    def forces(self, count: int, folder: Path) -> list[Force]:
+    def gains(self) -> tuple[str, ...]:
+        alike = isinstance(self.amplitude, float) and isinstance(self.offset, float)
+        return ("amplitude", "offset") if alike else ()
+
+    def course(self) -> Callable[[float], float]:
         turn = law_angular_frequency(self.frequency, self.period)
+        return lambda t: float(np.sin(turn * t + self.phase))
+
+    def on_course(self, x: Any) -> Any:
+        return self.offset + self.amplitude * x
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        swing = self.course()
 
         def swung(amplitude: float, offset: float) -> Force:
-            return lambda t, q, qd, ref: offset + amplitude * float(np.sin(turn * t + self.phase))
+            return lambda t, q, qd, ref: offset + amplitude * swing(t)
 
         return [
             swung(a, b)
@@ -194,12 +213,12 @@ class ProportionalDerivative(LateLaw):
     )
 
     def gains(self) -> tuple[str, ...]:
-        return "kp", "kd"
+        return ("kp", "kd", "to") if isinstance(self.to, float) else ("kp", "kd")
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         def pulled(to: float | None) -> Force:
             def force(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:
-                place, rate = ref if to is None and ref is not None else (to or 0.0, 0.0)
+                place, rate = (to, 0.0) if to is not None else ref or (0.0, 0.0)
                 return self.kp * (place - q) + self.kd * (rate - qd)
 
             return force
@@ -222,6 +241,9 @@ class ComputedTorque(ForceLaw):
     law: Literal["computed-torque"]
     kp: Annotated[float, quantity_field("number", at_least=0.0)] = Field(description="1/s^2")
     kd: Annotated[float, quantity_field("number", at_least=0.0)] = Field(default=0.0, description="1/s")
+
+    def gains(self) -> tuple[str, ...]:
+        return "kp", "kd"
 
     def follows_motion(self) -> bool:
         return True
@@ -317,8 +339,8 @@ class StateFeedback(StateLaw):
 
 
 def law_numbers_per_coordinate(value: Any, count: int) -> list[float]:
-    """A list with one number for each coordinate."""
-    return [float(x) for x in value] if isinstance(value, tuple) else [float(value)] * count
+    """A list with one number for each coordinate, for which any scalar may stand."""
+    return [*value] if isinstance(value, tuple) else [value] * count
 
 
 LAWS: dict[str, type[ForceLaw]] = {

@@ -40,8 +40,9 @@ class Driven:
     high: float = math.inf
     whole: StateForce | None = None  # the force, where it is a function of time and the state of all joints
     dead_time: float = 0.0  # how long ago the state was that the law sees
-    gains: tuple[float, ...] = ()  # parameters of a law of the state, and the force that has other ones
+    gains: tuple[float, ...] = ()  # parameters of a law, and the force that has other ones
     tuned: Callable[[Sequence[Any]], Force] | None = None
+    course: Callable[[float], float] | None = None  # of a law of time that has gains: what takes the time's place then
 
     @property
     def varies(self) -> bool:
@@ -84,6 +85,12 @@ class Driven:
         force = self.force if gains is None or self.tuned is None else self.tuned(gains)
         return cast(Callable[..., Scalar], force)(0.0, position, rate, reference)
 
+    def at_time(self, t: Any, tuned: bool) -> Any:
+        """What programs read of a law of time: its force, or its course where its gains are inputs, too."""
+        if tuned and self.course is not None:
+            return self.course(t)
+        return self.force(t, 0.0, 0.0, None)
+
     @property
     def form(self) -> Any:
         """The law without its gains, for the identity of programs to which these are inputs."""
@@ -100,6 +107,11 @@ class Commanded:
     reference: Motion
     law: ComputedTorque
 
+    @property
+    def gains(self) -> tuple[float, float]:
+        """Those of the error and of its rate."""
+        return self.law.kp, self.law.kd
+
 
 @dataclass(frozen=True)
 class TimedWrench:
@@ -110,6 +122,7 @@ class TimedWrench:
     at: tuple[float, float, float]
     axes: str
     whole: tuple[tuple[int, StateForce], ...] = ()  # places of components that depend on the state, and their functions
+    steady: tuple[int, ...] = ()  # places of components that are constant
 
     def with_state(self, six: Sequence[Scalar], q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
         """The six components, from the functions of time."""

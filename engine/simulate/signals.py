@@ -13,11 +13,12 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .discrete import Discrete, discrete_partition
-from .inputs import Driven
+from .inputs import Commanded, Driven
 from .late import Seen, late_state, late_values
 from .memory import ROUNDING
 from .system import System, constraints_of_system
 
+SIXES = "moment", "force"  # the keys of a wrench, in the order of its components
 Before = tuple[np.ndarray, list[Any]]  # what is remembered of an earlier instant, and the prescribed motions there
 Planned = Callable[[Any], Sequence[Any]]  # the forces of feedforward, for each speed, at one instant or at many
 
@@ -63,13 +64,15 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned, recall
     for one in inputs.commanded:
         for values in one.reference.at(t):
             numbers += values
+        if system.tuned:
+            numbers += one.gains
     for driven, seen in zip(inputs.driven, system.seen):
         if seen is not None:
             if driven.dead_time not in before:
                 before[driven.dead_time] = _before(system, t - driven.dead_time, recalls)
             numbers += late_values(seen, *before[driven.dead_time])
         if driven.timed:
-            numbers.append(_each(lambda x: driven.force(x, 0.0, 0.0, None), t))  # noqa: B023
+            numbers.append(_each(lambda x: driven.at_time(x, system.tuned), t))  # noqa: B023
         elif driven.whole is not None:
             numbers += [t] * driven.whole.timed
         elif driven.reference is not None:
@@ -134,18 +137,34 @@ def steady_signal_columns(system: System) -> dict[int, int]:
 
 def gain_signal_columns(system: System) -> dict[int, range]:
     """The places of gains among the signals, by the speeds of their laws."""
-    places, at = {}, _first_of_forces(system)
+    places: dict[int, range] = {}
+    if not system.tuned:
+        return places
+    at = system.motion_signals
+    for commanded in system.inputs.commanded:
+        at += _width_of_commanded(system, commanded)
+        places |= dict.fromkeys(commanded.joint.speeds, range(at - len(commanded.gains), at))
     for one, seen in zip(system.inputs.driven, system.seen):
         at += _width(system, one, seen)
-        if system.tuned and one.gains:
+        if one.gains:
             places[one.speed] = range(at - len(one.gains), at)
     return places
 
 
+def steady_wrench_columns(system: System) -> dict[tuple[int | str, ...], int]:
+    """The places of constant components of wrenches among the signals, by their wrench, key and place."""
+    first, sixes = first_mode_signal(system) + 2 * len(system.bounded), [(key, k) for key in SIXES for k in range(3)]
+    wrenches = enumerate(system.inputs.wrenches)
+    return {(w, *sixes[k]): first + 6 * w + k for w, one in wrenches for k in one.steady}
+
+
 def own_signal_columns(system: System) -> list[int]:
-    """The places of a run's signals that don't depend on time, nor on modes: constant forces, gains, pivots' bounds."""
-    gains = [place for places in gain_signal_columns(system).values() for place in places]
-    forces = [*steady_signal_columns(system).values(), *gains]
+    """The places of a run's signals that don't depend on time, nor on modes.
+
+    These are constant forces and wrenches, gains, and pivots' bounds.
+    """
+    gains = {place: None for places in gain_signal_columns(system).values() for place in places}
+    forces = [*steady_signal_columns(system).values(), *gains, *steady_wrench_columns(system).values()]
     if system.loops is None:
         return forces
     inputs = system.inputs
@@ -177,7 +196,12 @@ def first_mode_signal(system: System) -> int:
 
 
 def _first_of_forces(system: System) -> int:
-    return system.motion_signals + sum(3 * len(one.joint.speeds) for one in system.inputs.commanded)
+    return system.motion_signals + sum(_width_of_commanded(system, one) for one in system.inputs.commanded)
+
+
+def _width_of_commanded(system: System, one: Commanded) -> int:
+    """The number of signals of a joint under computed torque."""
+    return 3 * len(one.joint.speeds) + len(one.gains) * system.tuned
 
 
 def _width(system: System, driven: Driven, seen: Seen | None) -> int:

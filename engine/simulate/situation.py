@@ -55,8 +55,9 @@ def situation_of_state(
     for one in system.inputs.commanded:
         count = len(one.joint.speeds)
         places, speeds, seconds = ([next(rest) for _ in range(count)] for _ in range(3))
+        kp, kd = [next(rest) for _ in one.gains] if system.tuned else one.gains
         for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
-            given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
+            given[k] = seconds[i] + kd * (speeds[i] - qd[k]) + kp * (places[i] - q[c])
     planned = partial(_planned, system, signals, q, qd, given, model or system.model, discrete)
     applied, demanded = _applied(system, rest, q, qd, planned)
     pushes = dict(zip(system.pushing, applied[n:]))
@@ -86,7 +87,10 @@ def _applied(
     applied: dict[int, Scalar] = dict.fromkeys(places_of_run_forces(system), 0.0)
     for one, seen in zip(system.inputs.driven, system.seen):
         if one.timed:
-            applied[one.speed] = applied[one.speed] + next(signals)
+            force = next(signals)
+            if system.tuned and one.tuned is not None:
+                force = one.tuned([next(signals) for _ in one.gains])(force, 0.0, 0.0, None)  # type: ignore[arg-type]
+            applied[one.speed] = applied[one.speed] + force
             continue
         places, rates = (q, qd) if seen is None else late_state(system.robot, seen, signals)
         if one.whole is not None:

@@ -278,14 +278,14 @@ class System:
             [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
             robot.gravity,
             [motion.joint.name for motion in (*inputs.prescribed, *inputs.feedforward)],
-            [(one.joint.name, one.law) for one in inputs.commanded],
+            [(one.joint.name, None if self.tuned else one.law) for one in inputs.commanded],
             [
                 (
                     one.speed,
                     one.coordinate,
                     one.timed,
                     one.reference is not None,
-                    one.form if self.tuned else one.whole or one.law,
+                    one.form if self.tuned else one.whole or (None if one.timed else one.law),
                     *((seen,) if seen is not None else ()),
                 )
                 for one, seen in zip(inputs.driven, self.seen)

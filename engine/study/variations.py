@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -80,10 +81,17 @@ class Variations:
         self._unvaried: list[Plan] = []
         self._all = _listed(variations)
 
+    @cached_property
+    def tuned(self) -> bool:
+        """Whether gains of force laws are inputs of programs, since they may differ."""
+        keys = self._all.values if isinstance(self._all, Columns) else {key for one in self._all for key in one}
+        return self.independent or any(key.startswith("forces.") for key in keys)
+
     def with_others(self, variations: Sequence[Variation] | Columns) -> Variations:
         """Other variations of the same files, which aren't read again."""
         other = copy.copy(self)
         other._all = _listed(variations)
+        other.__dict__.pop("tuned", None)
         return other
 
     def __len__(self) -> int:
@@ -124,7 +132,7 @@ class Variations:
         made = plan_of_scenario(document, robot, self.name)
         # notes of another run would keep each of these to its plain text
         made = replace(made, file=made.file.model_copy(update={"replay": None}))
-        if self.independent:
+        if self.tuned:
             made = replace(made, system=replace(made.system, tuned=True))
         return prepared_scenario_replay(made, document, changes)
 

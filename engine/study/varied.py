@@ -1,7 +1,8 @@
 """Plain numbers of a robot's and a scenario's file that differ from run to run, read for all runs at once.
 
 One of the runs is planned in full. The others differ from it in numbers on which nothing else of a plan depends:
-masses, mass centres, inertias, dampers and springs of links, where and how fast joints start, and constant forces.
+masses, mass centres, inertias, dampers and springs of links, where and how fast joints start, constant forces and
+wrenches, and the gains of force laws.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..simulate.contacts import Limits
 from ..simulate.discrete import discrete_partition
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
-from ..simulate.signals import gain_signal_columns, steady_signal_columns
+from ..simulate.signals import gain_signal_columns, steady_signal_columns, steady_wrench_columns
 from ..simulate.system import System
 from ..simulate.together import Numbers, system_numbers_of_bodies
 from ..text.document import Keys
@@ -47,7 +48,8 @@ OF_DRIVE = (
     ("friction", "coulomb"),
     *(("spring", key) for key in ("stiffness", "rest", "damping")),
 )
-STATE = ("initial", "rates")  # sections of a scenario
+STATE, ALL = ("initial", "rates"), "all"  # sections of a scenario; the joints that a section doesn't name
+FORCED = ("forces", "wrenches")  # further sections
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def varied_numbers_of_runs(
     robot = plan.robot
     if robot.document is None or (robot.closed and plan.system.loops is None):
         return None
-    if of_robot and plan.system.inputs.feedforward and not plan.system.planning:  # forces are those of each robot
+    acting = of_robot or any(path[0] == "wrenches" for path in of_scenario)
+    if acting and plan.system.inputs.feedforward and not plan.system.planning:  # forces are those of each robot
         if plan.system.loops is not None or plan.system.pushing:
             return None
         plan = replace(plan, system=replace(plan.system, planning=True))
@@ -141,7 +144,7 @@ def varied_key_may_be_plain(key: str) -> bool:
     """Whether a dotted key, of the scenario or after `robot.` of the robot, may lead to a number that is known here."""
     first, *rest = key.split(".")
     if first != "robot":
-        return first in (*STATE, "forces")
+        return first in (*STATE, *FORCED)
     if len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:])):
         return True
     return _placed(rest) or varied_path_is_limit(rest)
@@ -165,7 +168,7 @@ def _columns(
     result: dict[Keys, np.ndarray] = {}
     for path, values in given.items():
         for whole, one in _each(path, values):
-            known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path) or varied_path_is_limit(path)
+            known = path[0] in (*STATE, *FORCED) or _of_link(path) or _placed(path) or varied_path_is_limit(path)
             differ = any(x is not one[0] and x != one[0] for x in one)
             if differ and not known:
                 raise OtherError
@@ -240,27 +243,44 @@ def _put(
 ) -> None:
     """Put the values of a key of the scenario into coordinates and speeds at the start or into the signals."""
     system, (section, name, *rest) = plan.system, path
+    if section == "forces" and len(rest) == 1:
+        _put_force(plan, str(name), str(rest[0]), values, signals, plain)
+        return
+    if section == "wrenches":
+        column = steady_wrench_columns(system).get((name, *rest))
+        if column is None:
+            raise OtherError
+        signals[:, column] = values
+        return
     joint = next((one for one in plan.robot.moving if one.name == name), None)  # other sections name no joints
-    if joint is None or joint.type.nq != 1 or joint not in system.free:
+    if section not in STATE or rest or joint is None or joint.type.nq != 1 or joint not in system.free:
         raise OtherError
-    if section in STATE and not rest:
-        if _follows(system, joint):  # a motion that may begin there
-            raise OtherError
-        if section == "initial":
-            q[:, joint.coordinates[0]] = values
-        else:
-            qd[:, joint.speeds[0]] = values
-    elif section == "forces" and rest == ["value"] and isinstance(plan.file.forces[str(name)], Constant):
-        driven = next(one for one in system.inputs.driven if one.speed == joint.speeds[0])
-        plain &= (driven.low < values) & (values < driven.high)  # others end at the actuator's limits
-        signals[:, steady_signal_columns(system)[joint.speeds[0]]] = values
-    elif section == "forces" and joint.speeds[0] in (columns := gain_signal_columns(system)) and len(rest) == 1:
-        names = plan.file.forces[str(name)].gains()
-        if rest[0] not in names:
-            raise OtherError
-        signals[:, columns[joint.speeds[0]][names.index(str(rest[0]))]] = values
+    if _follows(system, joint):  # a motion that may begin there
+        raise OtherError
+    if section == "initial":
+        q[:, joint.coordinates[0]] = values
     else:
+        qd[:, joint.speeds[0]] = values
+
+
+def _put_force(plan: Plan, name: str, key: str, values: np.ndarray, signals: np.ndarray, plain: np.ndarray) -> None:
+    """Put the values of a law's key into the signals, for the joint of this name or for `all` that have the law."""
+    system, law = plan.system, plan.file.forces[name]
+    named = (lambda joint: joint.name not in plan.file.forces) if name == ALL else (lambda joint: joint.name == name)
+    speeds = [k for joint in plan.robot.moving if named(joint) for k in joint.speeds]
+    constant, gains = steady_signal_columns(system), gain_signal_columns(system)
+    found = [k for k in speeds if k in constant or k in gains]
+    if not found:
         raise OtherError
+    for k in found:
+        if key == "value" and isinstance(law, Constant) and k in constant:
+            driven = next(one for one in system.inputs.driven if one.speed == k)
+            plain &= (driven.low < values) & (values < driven.high)  # others end at the actuator's limits
+            signals[:, constant[k]] = values
+        elif key in law.gains() and k in gains:
+            signals[:, gains[k][law.gains().index(key)]] = values
+        else:
+            raise OtherError
 
 
 def _follows(system: System, joint: Joint) -> bool:

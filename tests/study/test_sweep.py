@@ -1,6 +1,7 @@
 """Studies: which runs they have, what is kept of them, and that the table is the same wherever and however often."""
 
 import ast
+import copy
 import csv
 import io
 import itertools
@@ -14,7 +15,8 @@ import sys
 import time
 import types
 import warnings
-from functools import partial
+from functools import partial, reduce
+from operator import getitem
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,8 @@ from scipy.integrate import trapezoid
 import denoc
 from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
+from denoc.machine.jit.choice import using_backend
+from denoc.study import variations
 from denoc.study.run_blocks import blocks_of_variations
 from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
@@ -690,6 +694,58 @@ def test_settling_needs_a_range_of_the_columns_kind(command):
 # ---- gains
 
 
+SWINGING = {"law": "harmonic", "amplitude": 2, "frequency": "3 Hz", "phase": 0.4, "offset": 1}
+COMMANDED = {"law": "computed-torque", "kp": 90, "kd": 12}
+FOLLOWED = {"all": {"law": "cycloid", "to": "30 deg"}}
+PUSHED = [{"link": "link2", "force": [1, 2, 0], "moment": [0, 0, 0.1], "at": [0.1, 0.2, 0], "axes": "base"}]
+NUMBERS_THAT_ACT = {
+    "swing": ({"forces": {"joint2": SWINGING}}, ["forces.joint2.amplitude", "forces.joint2.offset"]),
+    "command": (
+        {"motion": FOLLOWED, "rates": {"joint3": 0.5}, "forces": {"all": COMMANDED}},
+        ["forces.all.kp", "forces.all.kd"],
+    ),
+    "all but one": (
+        {"forces": {"all": {"law": "pd", "kp": 5, "to": 0.1}, "joint3": {"law": "pd", "kp": 2, "to": 0.3}}},
+        ["forces.all.kp", "forces.all.to", "forces.joint3.to"],
+    ),
+    "wrench": ({"wrenches": PUSHED}, ["wrenches.0.force.0", "wrenches.0.moment.2"]),
+    "wrench beside a plan": (
+        {"wrenches": PUSHED, "motion": FOLLOWED, "forces": {"all": {"law": "feedforward"}}},
+        ["wrenches.0.force.1"],
+    ),
+}
+
+
+def changed(data, change):
+    """The scenario with other values for some keys."""
+    other = copy.deepcopy(data)
+    for key, value in change.items():
+        *way, last = [int(step) if step.isdigit() else step for step in key.split(".")]
+        reduce(getitem, way, other)[last] = value
+    return other
+
+
+@pytest.mark.parametrize("kind", NUMBERS_THAT_ACT)
+def test_numbers_of_what_acts_go_side_by_side(kind, monkeypatch):
+    """Of an ensemble only the first run is planned; each is as it is with its numbers in the file, in plain Python."""
+    acting, keys = NUMBERS_THAT_ACT[kind]
+    data = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.2, "step": 0.05}, **acting}
+    draw = np.random.default_rng(4).uniform
+    changes = [{key: draw(0.5, 3.0) for key in keys} for _ in range(4)]
+    with using_backend("plain"):
+        alone = [denoc.run(changed(data, change)) for change in changes]
+    planned, plan = [], variations.plan_of_scenario
+    monkeypatch.setattr(variations, "plan_of_scenario", lambda *given: planned.append(given) or plan(*given))
+    with using_backend("compiled"):  # few runs wouldn't have their rows made by code
+        found = denoc.ensemble(data, changes)
+    for one, other in zip(found, alone):
+        for name, column in other.table.items():
+            assert one.table[name] == pytest.approx(column, rel=1e-8, abs=1e-8), name
+    assert len(planned) == 1
+    ends = np.array([[one.table[name][-1] for name in ("joint3.q", "joint1.tau")] for one in found])
+    assert abs(np.diff(ends, axis=0)).max(axis=1).min() > 1e-4
+
+
 def test_gains_of_laws_are_inputs_of_one_program():
     """A set point, a motion that is followed, and a spring; each run as it is alone, in plain Python."""
     forces = {
@@ -700,7 +756,8 @@ def test_gains_of_laws_are_inputs_of_one_program():
     motion = {"joint2": {"law": "cycloid", "to": "30 deg"}}
     time = {"end": 0.2, "step": 0.05}
     data = {"robot": "planar3r", "task": "simulate", "time": time, "forces": forces, "motion": motion}
-    keys = ["joint1.kp", "joint1.kd", "joint2.kp", "joint2.kd", "joint3.stiffness", "joint3.rest", "joint3.damping"]
+    keys = ["joint1.kp", "joint1.kd", "joint1.to", "joint2.kp", "joint2.kd"]
+    keys += ["joint3.stiffness", "joint3.rest", "joint3.damping"]
     draw = np.random.default_rng(3).uniform
     changes = [{f"forces.{key}": draw(0, 9) for key in keys} for _ in range(3)]
     changes[1]["forces.joint1.kd"] = 0.0

@@ -108,20 +108,22 @@ def _driven_speeds(
             place,
             not law.reads_state(),
             law.steady(),
-            law if law.reads_state() else None,
+            law if law.reads_state() or law.gains() else None,
             effort.low,
             effort.high,
             dead_time=law.delay(),
             gains=tuple(float(getattr(law, name)) for name in law.gains()),
             tuned=partial(_tuned, law, nv, place) if law.gains() else None,
+            course=law.course() if law.gains() else None,
         )
         for place, (speed, function) in enumerate(zip(joint.speeds, functions))
     ]
 
 
 def _tuned(law: ForceLaw, count: int, place: int, gains: Sequence[Any]) -> Force:
-    """The force of the law with other gains, on one of the joint's speeds."""
-    return law.model_copy(update=dict(zip(law.gains(), gains))).forces(count, Path())[place]
+    """The force of the law with other gains, on one of the joint's speeds; of a law of time, on its course."""
+    other = law.model_copy(update=dict(zip(law.gains(), gains)))
+    return (lambda x, q, qd, ref: other.on_course(x)) if law.of_time() else other.forces(count, Path())[place]
 
 
 def _all_planned(reading: Reading, laws: Forces, references: Mapping[str, Motion], feedforward: list[Motion]) -> None:

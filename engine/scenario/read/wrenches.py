@@ -32,18 +32,19 @@ def read_scenario_wrenches(reading: Reading) -> list[TimedWrench]:
                 hint=did_you_mean(entry.link, links),
             )
         components: list[Callable[[Any], Any]] = []
-        whole = []
+        whole, steady = [], []
         for key, kind in (("moment", "moment"), ("force", "force")):
             for place, value in enumerate(getattr(entry, key)):
                 at = (*path, key, place)
+                steady += [] if isinstance(value, ForceLaw) else [len(components)]
                 if isinstance(value, ForceLaw) and value.reads_all():
                     whole.append((len(components), _of_state(reading, value, at)))
                     components.append(_time)
                 else:
                     components.append(read_wrench_component(reading, value, kind, at))
         x, y, z = entry.at
-        given = TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes, tuple(whole))
-        wrenches.append(given)
+        there = float(x), float(y), float(z)
+        wrenches.append(TimedWrench(entry.link, tuple(components), there, entry.axes, tuple(whole), tuple(steady)))
     return wrenches
 
 

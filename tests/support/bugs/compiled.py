@@ -9,6 +9,7 @@ SOLVED = ("machine/test_pieces.py::test_columns_are_solved_for_in_a_loop",)
 CACHE = "engine/machine/jit/cache.py"
 SOURCES = "engine/machine/jit/sources.py"
 NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
+ACTING = ("study/test_sweep.py::test_numbers_of_what_acts_go_side_by_side",)
 OFFER = "engine/machine/jit/offer.py"
 LEDGER = "engine/machine/jit/ledger.py"
 CHOICE = "engine/machine/jit/choice.py"
@@ -703,6 +704,48 @@ COMPILED = (
         "due = self.spent + self.sample * samples",
         "due = self.spent",
         ("machine/test_offer.py::test_a_large_batch_is_not_finished_plainly",),
+    ),
+    Bug(
+        "the swing of each run is that of the first one",
+        "engine/simulate/inputs.py",
+        "if tuned and self.course is not None:",
+        "if tuned and self.course is None:",
+        ACTING,
+    ),
+    Bug(
+        "gains of computed torque are exchanged where they are inputs",
+        "engine/simulate/situation.py",
+        "kp, kd = [next(rest) for _ in one.gains] if system.tuned else one.gains",
+        "kp, kd = [next(rest) for _ in one.gains][::-1] if system.tuned else one.gains",
+        ACTING,
+    ),
+    Bug(
+        "gains of all joints are those of the first one",
+        "engine/study/varied.py",
+        "found = [k for k in speeds if k in constant or k in gains]",
+        "found = [k for k in speeds if k in constant or k in gains][:1]",
+        ACTING,
+    ),
+    Bug(
+        "a joint that is named has the gains of all",
+        "engine/study/varied.py",
+        "(lambda joint: joint.name not in plan.file.forces) if name == ALL",
+        "(lambda joint: True) if name == ALL",
+        ACTING,
+    ),
+    Bug(
+        "components of wrenches are those behind them",
+        "engine/simulate/signals.py",
+        "return {(w, *sixes[k]): first + 6 * w + k for",
+        "return {(w, *sixes[k]): first + 6 * w + (k + 1) % 6 for",
+        ACTING,
+    ),
+    Bug(
+        "planned forces beside a wrench are those of the first run",
+        "engine/study/varied.py",
+        'acting = of_robot or any(path[0] == "wrenches" for path in of_scenario)',
+        "acting = of_robot",
+        ACTING,
     ),
     Bug(
         "code that can't do a batch is asked again and again",
