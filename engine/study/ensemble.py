@@ -24,6 +24,7 @@ from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.many_rows import evaluate_many_run_rows
+from ..simulate.prescribed_many import trace_prescribed_runs
 from ..simulate.recorded import run_equations_close_state
 from ..simulate.runner import Runner
 from ..simulate.signals import own_signal_columns
@@ -191,7 +192,8 @@ def _member(plan: Plan) -> Member | None:
         if not plan.system.planning:
             return None
     run = runner_with_feedforward(plan.system, plan.q0)
-    if not run.unknown or not run.marches or system.inputs.memory is not None:
+    alone = system.loops is not None if not run.unknown else not run.marches
+    if alone or system.inputs.memory is not None:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
     return None if run.without_inertia(begin, y) else Member(plan, run, y, run.signals(begin))
@@ -270,7 +272,10 @@ def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> It
     size = max(1, MOST_SAMPLES // len(group.plan.grid))
     for first in range(0, len(group.places), size):
         part = group.some(slice(first, first + size))
-        traces = integrate_runs_abreast(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
+        if part.starts.run.unknown:
+            traces = integrate_runs_abreast(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
+        else:
+            traces = trace_prescribed_runs(part.starts, group.plan.grid)
         if traces is None:
             break
         yield _results(asked, plans, part, traces)

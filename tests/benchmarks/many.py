@@ -54,13 +54,13 @@ Variations = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Runs of one scenario, and how long each may take; `joint` is one whose angles are compared."""
+    """Runs of one scenario, and how long each may take; `column` is what is compared."""
 
     work: str
     scenario: dict[str, Any]
     variations: Variations
     most: float | None = MOST_WITH_LAWS
-    joint: str = "joint2"
+    column: str = "joint2.q"
 
     def run(self) -> None:
         """All of them, as users call them, whose tables are made when they are asked for."""
@@ -70,9 +70,8 @@ class Ensemble:
         """Raises if the first runs aren't what they are by themselves."""
         few = self.variations[:FEW]
         alone = [denoc.ensemble(self.scenario, [one])[0] for one in few]
-        column = f"{self.joint}.q"
-        ours = np.array([one.table[column] for one in denoc.ensemble(self.scenario, self.variations)[:FEW]])
-        checked(self.work, "each by itself", ours, np.array([one.table[column] for one in alone]))
+        ours = np.array([one.table[self.column] for one in denoc.ensemble(self.scenario, self.variations)[:FEW]])
+        checked(self.work, "each by itself", ours, np.array([one.table[self.column] for one in alone]))
 
 
 def ensembles(scenario: dict[str, Any], masses: list[float]) -> list[Ensemble]:
@@ -91,6 +90,16 @@ def ensembles(scenario: dict[str, Any], masses: list[float]) -> list[Ensemble]:
     }
     led = {f"joint{k}": {"law": "pd", "to": to, "kp": kp, "kd": kd} for k, (to, kp, kd, _) in enumerate(POSES, start=1)}
     limits = {f"robot.links.link{k}.joint.effort.limits": [-x, x] for k, (*_, x) in enumerate(POSES, start=1)}
+    gains = np.random.default_rng(3).uniform(0.8, 1.2, (len(masses), len(POSES))).tolist()
+    tuned = [
+        {f"forces.joint{k}.kp": kp * x for k, ((_, kp, *_), x) in enumerate(zip(POSES, row), start=1)} for row in gains
+    ]
+    turned = {
+        "robot": "puma",
+        "task": "inverse",
+        "time": {"end": 2.0, "step": 0.05},
+        "motion": {"all": {"law": "cycloid", "to": 1.5}},
+    }
     fallen = {**scenario, "robot": "four-bar", "initial": {"A0": 1.0}}
     random = np.random.default_rng(1).uniform(0.95, 1.05, (len(masses), 3)).tolist()
     keys = ("robot.links.coupler.mass", "robot.links.rocker.joint.xyz", "robot.links.coupler.joint.xyz")
@@ -99,12 +108,14 @@ def ensembles(scenario: dict[str, Any], masses: list[float]) -> list[Ensemble]:
         Ensemble("the same with dry friction in all joints", scenario, [one | rubbing for one in each]),
         Ensemble("the same with other viscous friction in each joint of each run", scenario, viscous),
         Ensemble("driven by harmonic forces in all joints", {**scenario, "forces": swinging}, each),
+        Ensemble("to a place by pd, with other gains in each run", {**scenario, "forces": led}, tuned),
+        Ensemble("inverse dynamics along 41 rows, with another mass in each run", turned, each, column="joint2.tau"),
         Ensemble(
             "to a place by pd, with effort limits that are reached 13 times",
             {**scenario, "forces": led},
             [one | limits for one in each],
         ),
-        Ensemble("four-bar linkage: fall 0.5 s with other masses and lengths, a run", fallen, linkages, None, "A0"),
+        Ensemble("four-bar linkage: fall 0.5 s with other masses and lengths, a run", fallen, linkages, None, "A0.q"),
     ]
 
 

@@ -24,6 +24,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 import denoc
+import yamls
 from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
@@ -610,6 +611,7 @@ KILLED = """
 import os, signal, sys, threading, time
 import multiprocessing
 import denoc
+import yamls
 from denoc.study.sweep import engines, run
 
 def kill_later():
@@ -723,6 +725,49 @@ def changed(data, change):
         *way, last = [int(step) if step.isdigit() else step for step in key.split(".")]
         reduce(getitem, way, other)[last] = value
     return other
+
+
+TURNED = {"task": "inverse", "motion": {"all": {"law": "cycloid", "to": "90 deg"}}}
+THERE_AND_BACK = {"law": "harmonic", "amplitude": 0.3, "frequency": "4 Hz"}
+PRESCRIBED = {
+    "masses": (TURNED, ["robot.links.0.mass", "robot.links.2.mass"]),
+    "friction": (
+        {"task": "inverse", "motion": {"all": THERE_AND_BACK}},
+        ["robot.links.1.joint.friction.coulomb", "robot.links.1.joint.friction.viscous"],
+    ),
+    "lengths": ({**TURNED, "record": {"energy": True, "reactions": True}}, ["robot.links.1.joint.a"]),
+    "wrench": ({**TURNED, "wrenches": PUSHED}, ["wrenches.0.force.0", "wrenches.0.moment.2"]),
+    "simulated": ({**TURNED, "task": "simulate"}, ["robot.links.1.mass"]),
+}
+
+
+@pytest.mark.parametrize("kind", PRESCRIBED)
+def test_runs_whose_motion_is_prescribed_go_side_by_side(kind, monkeypatch):
+    """As they are by themselves, in plain Python, with the same energy balance and account."""
+    data = {"robot": "rubbing", "task": "simulate", "time": {"end": 0.4, "step": 0.05}, **PRESCRIBED[kind][0]}
+    file = copy.deepcopy(denoc.load("planar3r").document.data)
+    file["links"][1]["joint"]["friction"] = {"coulomb": 0.2, "viscous": 0.1}
+    draw = np.random.default_rng(5).uniform
+    changes = [{key: draw(0.5, 3.0) for key in PRESCRIBED[kind][1]} for _ in range(4)]
+    alone = []
+    for change in changes:
+        of_robot = {key.removeprefix("robot."): x for key, x in change.items() if key.startswith("robot.")}
+        rest = {key: x for key, x in change.items() if not key.startswith("robot.")}
+        with using_backend("plain"):
+            alone.append(denoc.run(changed(data, rest), denoc.loads(yamls.dump(changed(file, of_robot)))))
+    planned, plan = [], variations.plan_of_scenario
+    monkeypatch.setattr(variations, "plan_of_scenario", lambda *given: planned.append(given) or plan(*given))
+    with using_backend("compiled"):
+        found = denoc.ensemble(data, changes, denoc.loads(yamls.dump(file)))
+        assert len(planned) == 1
+        for one, other in zip(found, alone):
+            assert list(one.table) == list(other.table)
+            for name, column in other.table.items():
+                assert one.table[name] == pytest.approx(column, rel=1e-9, abs=1e-9), name
+            assert other.audit["energy"] < 1e-3 * other.audit["exchanged"]
+            for key, number in other.audit.items():
+                assert one.audit[key] == (number if number is None else pytest.approx(number, rel=1e-5, abs=1e-10)), key
+    assert abs(np.diff([one.table["joint2.tau"][3] for one in found])).min() > 1e-4
 
 
 @pytest.mark.parametrize("kind", NUMBERS_THAT_ACT)

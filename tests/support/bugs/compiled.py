@@ -10,6 +10,7 @@ CACHE = "engine/machine/jit/cache.py"
 SOURCES = "engine/machine/jit/sources.py"
 NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
 ACTING = ("study/test_sweep.py::test_numbers_of_what_acts_go_side_by_side",)
+PRESCRIBED = ("study/test_sweep.py::test_runs_whose_motion_is_prescribed_go_side_by_side",)
 OFFER = "engine/machine/jit/offer.py"
 LEDGER = "engine/machine/jit/ledger.py"
 CHOICE = "engine/machine/jit/choice.py"
@@ -746,6 +747,27 @@ COMPILED = (
         'acting = of_robot or any(path[0] == "wrenches" for path in of_scenario)',
         "acting = of_robot",
         ACTING,
+    ),
+    Bug(
+        "works of prescribed runs side by side leave the losses out",
+        "engine/simulate/prescribed_many.py",
+        "(rates[:, -2] - rates[:, -1])",
+        "rates[:, -2]",
+        PRESCRIBED,
+    ),
+    Bug(
+        "prescribed runs side by side move at the beginning of each step only",
+        "engine/simulate/prescribed_many.py",
+        "signals(grid[:-1] + node * steps)",
+        "signals(grid[:-1])",
+        PRESCRIBED,
+    ),
+    Bug(
+        "prescribed runs go one by one",
+        "engine/study/ensemble.py",
+        "alone = system.loops is not None if not run.unknown else not run.marches",
+        "alone = not run.unknown or not run.marches",
+        PRESCRIBED,
     ),
     Bug(
         "code that can't do a batch is asked again and again",

@@ -1,0 +1,47 @@
+"""Runs of trees in which all motion is prescribed, for many robots at once: only works are integrated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..machine.jit import choice
+from .abreast import Traces
+from .contacts import Patterns
+from .many_rows import FEW
+from .prescribed import NODES, WEIGHTS
+from .signals import signal_rows
+from .together import Starts
+
+
+def trace_prescribed_runs(starts: Starts, grid: np.ndarray) -> Traces | None:
+    """The runs over the grid, with the work less losses between its rows by Gauss's rule; None without code."""
+    equations, count = starts.equations(starts.discrete), len(starts.y)
+    code = equations.code(cached=count < FEW and choice.chosen_backend() != "compiled")
+    if code is None:
+        return None
+    blank, everyone = replace(starts.run.system, symbols=None), np.arange(count)
+
+    def signals(t: np.ndarray) -> np.ndarray:
+        return np.repeat(signal_rows(blank, t, starts.discrete, starts.run.planned)[None], count, axis=0)
+
+    states, steps = np.zeros((count, len(grid), 2)), np.diff(grid)
+    for node, weight in zip(NODES, WEIGHTS):
+        inputs = starts.inputs(signals(grid[:-1] + node * steps), everyone).reshape(count * len(steps), -1)
+        rates = equations.groups(code, inputs, np.zeros((len(inputs), 0)))["rate"]
+        states[:, 1:, 0] += weight * steps * (rates[:, -2] - rates[:, -1]).reshape(count, len(steps))
+    none = np.zeros(count, dtype=int)
+    return Traces(
+        t=grid,
+        instants=grid,
+        states=np.cumsum(states, axis=1),
+        whole=np.ones(count, dtype=bool),
+        steps=none,
+        rejected=none,
+        evaluations=none + len(grid),
+        signals=signals(grid),
+        modes=np.zeros((count, len(grid)), dtype=int),
+        log=(),
+        patterns=Patterns(starts.run, starts.limits, starts.discrete),
+    )
