@@ -195,7 +195,6 @@ def _settled_together(system: System, discrete: Discrete, times: np.ndarray, sta
     """The settled states of many instants; those that aren't closed after few steps are settled by themselves."""
     loops, part, nq, nv = constraints_of_system(system), discrete_partition(discrete), system.robot.nq, system.robot.nv
     given, cq = list(part.given), len(system.state_coordinates)
-    free = [k for k in range(nv) if k not in (*given, *part.independent)]
     closed = system.unit(states.copy())
     q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
     q[:, system.state_coordinates], qd[:, system.state_speeds] = closed[:, :cq], closed[:, cq : system.measured]
@@ -203,8 +202,8 @@ def _settled_together(system: System, discrete: Discrete, times: np.ndarray, sta
         for target, columns, source in zip((q, qd), (one.joint.coordinates, one.joint.speeds), one.at(times)):
             for k, values in zip(columns, source):
                 target[:, k] = values
-    values, rates = wanted_row_signals_over_time(system, times)
-    q, left = close_many_positions_by_newton(loops, q, part.rows, free, values)
+    _, rates, _ = wanted_row_signals_over_time(system, times)
+    q, left = positions_closed_at_instants(system, discrete, times, q)
     right = np.concatenate([rates[:, list(part.rows)], qd[:, given], qd @ part.basis(nv).T], axis=1)
     qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
     closed[:, :cq], closed[:, cq : system.measured] = q[:, system.state_coordinates], qd[:, system.state_speeds]
@@ -212,6 +211,19 @@ def _settled_together(system: System, discrete: Discrete, times: np.ndarray, sta
     for n in np.flatnonzero(~(left <= CLOSED)).tolist():
         closed[n] = settled_state(system, discrete, float(times[n]), states[n])
     return closed
+
+
+def positions_closed_at_instants(
+    system: System, discrete: Discrete, times: np.ndarray, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions at many instants with the loops closed by a few steps of Newton's method, and the gaps that are left.
+
+    What is given or independent is in its place already.
+    """
+    part = discrete_partition(discrete)
+    free = [k for k in range(system.robot.nv) if k not in (*part.given, *part.independent)]
+    values = wanted_row_signals_over_time(system, times)[0]
+    return close_many_positions_by_newton(constraints_of_system(system), q, part.rows, free, values)
 
 
 def states_with_joints_held(system: System, discrete: Discrete, states: np.ndarray) -> np.ndarray:
@@ -233,3 +245,19 @@ def complete_state_rates(
     _, drift = loops.jacobian(q, speeds)
     right = np.concatenate([(seconds - drift)[rows], qdd[given], N @ qdd])
     return speeds, np.linalg.solve(K, right)
+
+
+def complete_state_rates_over_time(
+    system: System, discrete: Discrete, times: np.ndarray, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same at positions of many instants, where all that isn't given follows."""
+    loops, part, nv = constraints_of_system(system), discrete_partition(discrete), system.robot.nv
+    qd, qdd = np.zeros((2, len(times), nv))
+    for motion in system.inputs.prescribed:
+        for target, source in zip((qd, qdd), motion.at(times)[1:]):
+            target[:, list(motion.joint.speeds)] = np.transpose(source)
+    K, given, rows = part.matrix(loops.jacobian(q)[0]), list(part.given), list(part.rows)
+    _, rates, seconds = wanted_row_signals_over_time(system, times)
+    speeds = np.linalg.solve(K, np.concatenate([rates[:, rows], qd[:, given]], axis=1)[..., None])[..., 0]
+    right = np.concatenate([(seconds - loops.jacobian(q, speeds)[1])[:, rows], qdd[:, given]], axis=1)
+    return speeds, np.linalg.solve(K, right[..., None])[..., 0]

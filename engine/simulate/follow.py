@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..dataclass import dataclass
 from ..loops.assembly import close_loops_by_newton, closing_positions_moved_along_speeds
 from ..loops.search import closing_position_moved_along_speeds
-from .coordinates import complete_state_rates
+from .coordinates import complete_state_rates, complete_state_rates_over_time, positions_closed_at_instants
 from .runner import Runner
 from .signals import wanted_row_signals
-from .singular import Singular, describe_singular_position, singularity_margin
+from .singular import Singular, describe_singular_position, singularity_margin, singularity_margins
 from .system import constraints_of_system
 
 CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # smallest singular value below which the position doesn't follow from the motion any more
+NEAR_ENOUGH = 2e-3  # error of the prediction of a leap, of which an eighth is left between its ends
+FARTHEST_APART = 64  # instants, of which one is reached by a leap
 FARTHEST = 0.1  # largest correction of a prediction, in radians and lengths of the mechanism
 NEARLY = 1e-4  # correction of a prediction below which two iterations are exact
 APART = 8  # instants, of which one is reached from the one before
 FINEST = 1e-9  # part of the run; shorter steps mean a singular position
+Row = tuple[np.ndarray, np.ndarray, np.ndarray]  # coordinates, speeds, accelerations
 
 
 @dataclass
@@ -34,26 +38,112 @@ class Followed:
 
 
 def follow_prescribed_motion(run: Runner, q0: np.ndarray, grid: np.ndarray, tell: Callable[[float], None]) -> Followed:
-    """The motion on the grid, from positions near q0."""
-    t, q = float(grid[0]), np.array(q0, dtype=float)
-    rows = [_rates(run, t, q)]
-    finest = FINEST * (float(grid[-1]) - t)
-    for end in map(float, grid[1:]):
-        step = end - t
-        while t < end:
-            step = min(step, end - t)
-            q, qd, qdd = rows[-1] if t == float(grid[len(rows) - 1]) else _rates(run, t, q)
-            reached = _step(run, t + step if step < end - t else end, q, qd, qdd, step)
-            if reached is not None:
-                t, q = (t + step if step < end - t else end), reached
-                step *= 2
-            elif step > finest:
-                step /= 4
-            else:
-                return _rows(rows, describe_singular_position(run.system, run.discrete, t, q))
-        rows.append(_rates(run, t, q))
-        tell(t)
+    """The motion on the grid, from positions near q0.
+
+    A few of the instants are reached one after the other, by steps that are as long as predictions allow; those in
+    between are closed all together.  Where that fails, each instant is reached by itself.
+    """
+    rows, stride = [_rates(run, float(grid[0]), np.array(q0, dtype=float))], APART
+    while len(rows) < len(grid):
+        k = len(rows) - 1
+        ends, stride = _leaps(run, grid[k:], rows[-1], stride)
+        rows += _between_leaps(run, grid[k:], ends)
+        if len(rows) == k + 1:  # none of them
+            t, q = float(grid[k]), rows[-1][0]
+            t, q, singular = _reached_by_steps(run, t, float(grid[k + 1]), q, FINEST * float(grid[-1] - grid[0]))
+            if singular is not None:
+                return _rows(rows, singular)
+            rows.append(_rates(run, t, q))
+        tell(float(grid[len(rows) - 1]))
     return _rows(rows, None)
+
+
+def _reached_by_steps(
+    run: Runner, t: float, end: float, q: np.ndarray, finest: float
+) -> tuple[float, np.ndarray, Singular | None]:
+    """The instant that is reached from t, which is the end unless there is a singular position before, and q there."""
+    step = end - t
+    while t < end:
+        step = min(step, end - t)
+        there = t + step if step < end - t else end
+        reached = _step(run, there, *_rates(run, t, q), step)
+        if reached is not None:
+            t, q = there, reached
+            step *= 2
+        elif step > finest:
+            step /= 4
+        else:
+            return t, q, describe_singular_position(run.system, run.discrete, t, q)
+    return t, q, None
+
+
+def _leaps(run: Runner, grid: np.ndarray, row: Row, stride: int) -> tuple[dict[int, Row], int]:
+    """The rows of some instants, by their places on the grid, as far as long steps lead; and how many to leap next.
+
+    A leap is long enough where its prediction is off by about what one in between may be off, which is an eighth of it.
+    """
+    at, rows, last = 0, {0: row}, len(grid) - 1
+    while at < last:
+        there = min(at + stride, last)
+        q, qd, qdd = rows[at]
+        step = float(grid[there] - grid[at])
+        closed = _step(run, float(grid[there]), q, qd, qdd, step)
+        if closed is None and stride == 1:
+            break
+        off = np.inf if closed is None else _off(run, closed, q, qd, qdd, step)
+        if closed is not None:
+            at, rows[there] = there, _rates(run, float(grid[there]), closed)
+        if off > NEAR_ENOUGH:
+            stride = max(stride // 2, 1)
+        elif off < NEAR_ENOUGH / 10:
+            stride = min(2 * stride, FARTHEST_APART)
+    return rows, stride
+
+
+def _off(run: Runner, closed: np.ndarray, *before: Any) -> float:
+    """How far the closed position is from where it was predicted."""
+    q, qd, qdd, step = before
+    guess = closing_position_moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2)
+    return float(abs(closed - guess).max(initial=0.0))
+
+
+def _between_leaps(run: Runner, grid: np.ndarray, ends: dict[int, Row]) -> list[Row]:
+    """The rows behind the first instant, up to the last one that was reached or to the first that isn't closed."""
+    places = sorted(ends)
+    between = np.array([k for k in range(places[-1]) if k not in ends], dtype=int)
+    q, qd, qdd, good = _closed_between(run, grid, places, ends, between)
+    rows = dict(ends) | {k: (q[n], qd[n], qdd[n]) for n, k in enumerate(between.tolist()) if good[n]}
+    result: list[Row] = []
+    while (row := rows.get(len(result) + 1)) is not None:
+        result.append(row)
+    return result
+
+
+def _closed_between(
+    run: Runner, grid: np.ndarray, places: Sequence[int], ends: dict[int, Row], between: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, speeds and accelerations at instants between leaps, and which of them are closed and not singular."""
+    system, t, after = run.system, grid[between], np.searchsorted(places, between)
+    said = [(grid[list(side)], np.array([np.concatenate(ends[k]) for k in side])) for side in _sides(places, after)]
+    guess, _ = _foretold(run, t, *said) if len(t) else (np.zeros((0, run.robot.nq)), None)
+    for motion in system.inputs.prescribed:
+        guess[:, list(motion.joint.coordinates)] = np.transpose(motion.at(t)[0])
+    loops = constraints_of_system(system)
+    with np.errstate(all="ignore"):
+        try:
+            q, left = positions_closed_at_instants(system, run.discrete, t, guess)
+            qd, qdd = complete_state_rates_over_time(system, run.discrete, t, q)
+            margins = singularity_margins(system, run.discrete, q)
+        except np.linalg.LinAlgError:
+            return guess, guess, guess, np.zeros(len(t), dtype=bool)
+    turned = np.sign(singularity_margin(system, run.discrete, ends[0][0]))
+    near = abs(q - guess).max(axis=1, initial=0.0) <= FARTHEST * max(loops.column_scale.max(), 1.0)
+    return q, qd, qdd, (left <= CLOSE) & near & (margins * turned > END)
+
+
+def _sides(places: Sequence[int], after: np.ndarray) -> tuple[list[int], list[int]]:
+    """The leaps' places before and behind."""
+    return [places[k - 1] for k in after], [places[k] for k in after]
 
 
 @dataclass

@@ -60,7 +60,7 @@ def _run(
     y = settle_sticking_modes(run, t, state_after_blows(run, t, y))
     y[-2:] = 0.0  # a blow at the start is over before the first row, of which energies are counted
     trace.events += saturation.saturation_events(run.system, unsettled, run.discrete, t)
-    trace.keep(run, float(grid[0]), y, at=t)
+    trace.keep(run, float(grid[0]), y, t)
     if idle := run.without_inertia(t, y):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_inertia_message(idle)}"
     ruled = {float(x) for x in kinks if grid[0] < x < end}

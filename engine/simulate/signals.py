@@ -263,13 +263,13 @@ def wanted_row_signals(system: System, t: float) -> tuple[np.ndarray, np.ndarray
     return rows[0], rows[1], rows[2]
 
 
-def wanted_row_signals_over_time(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values of all constraint rows at many instants, and their rates, with a row for each instant."""
+def wanted_row_signals_over_time(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same at many instants, with a row for each of them."""
     loops = constraints_of_system(system)
-    values, rates = np.zeros((2, len(times), loops.m))
+    values, rates, seconds = np.zeros((3, len(times), loops.m))
     for row, drive in zip(loops.driven_rows(), system.inputs.drives):
-        values[:, row], rates[:, row], _ = drive.curve(times)
-    return values, rates
+        values[:, row], rates[:, row], seconds[:, row] = drive.curve(times)
+    return values, rates, seconds
 
 
 def _limits(discrete: Discrete) -> list[float]:

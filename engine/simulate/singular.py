@@ -124,10 +124,10 @@ def speeds_apart_from_contacts(system: System, discrete: Discrete, q: np.ndarray
 
 
 def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
-    """The matrix K, scaled so that its elements have no units."""
+    """The matrix K at a position, or at many, scaled so that its elements have no units."""
     part, loops = discrete_partition(discrete), constraints_of_system(system)
     K: np.ndarray = part.matrix(loops.jacobian(q)[0]) * loops.column_scale
-    K[: len(part.rows)] *= loops.row_scale[list(part.rows)][:, None]
+    K[..., : len(part.rows), :] *= loops.row_scale[list(part.rows)][:, None]
     return K
 
 
@@ -136,6 +136,14 @@ def singularity_margin(system: System, discrete: Discrete, q: np.ndarray) -> flo
     K = _unitless(system, discrete, q)
     s = np.linalg.svd(K, compute_uv=False)
     return float(s.min() / max(s.max(), 1.0) * np.linalg.slogdet(K)[0])
+
+
+def singularity_margins(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
+    """The same at many positions."""
+    K = _unitless(system, discrete, q)
+    s = np.linalg.svd(K, compute_uv=False)
+    margins: np.ndarray = s.min(axis=-1) / np.maximum(s.max(axis=-1), 1.0) * np.linalg.slogdet(K)[0]
+    return margins
 
 
 def singularity_rank_margin(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float:

@@ -11,6 +11,7 @@ SOURCES = "engine/machine/jit/sources.py"
 NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
 ACTING = ("study/test_sweep.py::test_numbers_of_what_acts_go_side_by_side",)
 PRESCRIBED = ("study/test_sweep.py::test_runs_whose_motion_is_prescribed_go_side_by_side",)
+LEAPS = ("simulate/test_follow.py::test_leaps_lead_where_single_steps_do",)
 OFFER = "engine/machine/jit/offer.py"
 LEDGER = "engine/machine/jit/ledger.py"
 CHOICE = "engine/machine/jit/choice.py"
@@ -768,6 +769,34 @@ COMPILED = (
         "alone = system.loops is not None if not run.unknown else not run.marches",
         "alone = not run.unknown or not run.marches",
         PRESCRIBED,
+    ),
+    Bug(
+        "accelerations between leaps of a followed motion lack the turning of the constraints",
+        "engine/simulate/coordinates.py",
+        "(seconds - loops.jacobian(q, speeds)[1])[:, rows]",
+        "seconds[:, rows]",
+        LEAPS,
+    ),
+    Bug(
+        "motions are followed without leaps",
+        "engine/simulate/follow.py",
+        "stride = min(2 * stride, FARTHEST_APART)",
+        "stride = 1",
+        LEAPS,
+    ),
+    Bug(
+        "a leap's ends are mixed up",
+        "engine/simulate/follow.py",
+        "return [places[k - 1] for k in after], [places[k] for k in after]",
+        "return [places[k - 1] for k in after], [places[k - 1] for k in after]",
+        LEAPS,
+    ),
+    Bug(
+        "a followed motion goes on where it can't",
+        "engine/simulate/follow.py",
+        "if singular is not None:",
+        "if singular is not None and len(rows) < 2:",
+        ("simulate/test_follow.py::test_where_a_motion_ends_leaps_end_as_single_steps_do",),
     ),
     Bug(
         "code that can't do a batch is asked again and again",
