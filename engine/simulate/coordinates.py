@@ -250,7 +250,7 @@ def complete_state_rates(
 def complete_state_rates_over_time(
     system: System, discrete: Discrete, times: np.ndarray, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same at positions of many instants, where all that isn't given follows."""
+    """Speeds and accelerations of all joints at many instants, where all of them follow from prescribed motions."""
     loops, part, nv = constraints_of_system(system), discrete_partition(discrete), system.robot.nv
     qd, qdd = np.zeros((2, len(times), nv))
     for motion in system.inputs.prescribed:

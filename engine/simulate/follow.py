@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from .system import constraints_of_system
 
 CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # smallest singular value below which the position doesn't follow from the motion any more
-NEAR_ENOUGH = 2e-3  # error of the prediction of a leap, of which an eighth is left between its ends
+NEAR_ENOUGH = 2e-3  # error of the prediction of a leap that is long enough
+TOO_FAR = 0.01  # error of that of a leap that is too long, beyond which another branch may be near
 FARTHEST_APART = 64  # instants, of which one is reached by a leap
 FARTHEST = 0.1  # largest correction of a prediction, in radians and lengths of the mechanism
 NEARLY = 1e-4  # correction of a prediction below which two iterations are exact
@@ -80,7 +80,7 @@ def _reached_by_steps(
 def _leaps(run: Runner, grid: np.ndarray, row: Row, stride: int) -> tuple[dict[int, Row], int]:
     """The rows of some instants, by their places on the grid, as far as long steps lead; and how many to leap next.
 
-    A leap is long enough where its prediction is off by about what one in between may be off, which is an eighth of it.
+    What lies between is foretold from both ends, so it is off by an eighth of what the leap's own prediction is off.
     """
     at, rows, last = 0, {0: row}, len(grid) - 1
     while at < last:
@@ -91,7 +91,7 @@ def _leaps(run: Runner, grid: np.ndarray, row: Row, stride: int) -> tuple[dict[i
         if closed is None and stride == 1:
             break
         off = np.inf if closed is None else _off(run, closed, q, qd, qdd, step)
-        if closed is not None:
+        if closed is not None and (off < TOO_FAR or stride == 1):
             at, rows[there] = there, _rates(run, float(grid[there]), closed)
         if off > NEAR_ENOUGH:
             stride = max(stride // 2, 1)
@@ -100,9 +100,8 @@ def _leaps(run: Runner, grid: np.ndarray, row: Row, stride: int) -> tuple[dict[i
     return rows, stride
 
 
-def _off(run: Runner, closed: np.ndarray, *before: Any) -> float:
-    """How far the closed position is from where it was predicted."""
-    q, qd, qdd, step = before
+def _off(run: Runner, closed: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float) -> float:
+    """How far the closed position is from where the motion a step before had it."""
     guess = closing_position_moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2)
     return float(abs(closed - guess).max(initial=0.0))
 

@@ -163,7 +163,7 @@ def own_signal_columns(system: System) -> list[int]:
 
     These are constant forces and wrenches, gains, and pivots' bounds.
     """
-    gains = {place: None for places in gain_signal_columns(system).values() for place in places}
+    gains = sorted({place for places in gain_signal_columns(system).values() for place in places})
     forces = [*steady_signal_columns(system).values(), *gains, *steady_wrench_columns(system).values()]
     if system.loops is None:
         return forces
@@ -264,7 +264,7 @@ def wanted_row_signals(system: System, t: float) -> tuple[np.ndarray, np.ndarray
 
 
 def wanted_row_signals_over_time(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same at many instants, with a row for each of them."""
+    """Values of all constraint rows at many instants, with first and second rates; each has a row for each instant."""
     loops = constraints_of_system(system)
     values, rates, seconds = np.zeros((3, len(times), loops.m))
     for row, drive in zip(loops.driven_rows(), system.inputs.drives):

@@ -139,7 +139,7 @@ def singularity_margin(system: System, discrete: Discrete, q: np.ndarray) -> flo
 
 
 def singularity_margins(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
-    """The same at many positions."""
+    """The smallest singular values of the scaled K at many positions, with the signs of its determinants."""
     K = _unitless(system, discrete, q)
     s = np.linalg.svd(K, compute_uv=False)
     margins: np.ndarray = s.min(axis=-1) / np.maximum(s.max(axis=-1), 1.0) * np.linalg.slogdet(K)[0]
