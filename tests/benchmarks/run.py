@@ -17,6 +17,7 @@ from pathlib import Path
 import batches
 import calls
 import compiling
+import drawing
 import fall
 import humanoid
 import many
@@ -27,7 +28,7 @@ import quantities
 import singles
 from arms import Arm, chain, puma
 from measure import Row, against, bytes_within, checked, quickest, table, write
-from pace import SET_BY, pace
+from pace import SET_BY, pace, within
 
 import denoc
 import loops
@@ -36,7 +37,7 @@ from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 OURS = {"inverse": denoc.inverse, "forward": denoc.forward}
 OUT = Path("outputs") / "bench.json"
-MOST_MEMORY = 64 * 2**20
+MOST_MEMORY, MOST_ONE_CALL = 64 * 2**20, 0.4e-6  # bytes; s
 
 
 def batch(arm: Arm, peers: list, count: int, reach: dict[str, float]) -> list[Row]:
@@ -106,6 +107,7 @@ def one_sample(arm: Arm, peer: Pinocchio) -> list[Row]:
         }
         took = quickest(run, seconds=2.0)
         found.append(against(work, took["ours"] / len(calls), peer.name, took["theirs"] / len(calls), 0.5))
+        found.append(within(work, took["ours"] / len(calls), MOST_ONE_CALL))
     return found
 
 
@@ -123,7 +125,7 @@ def main() -> int:
     rows += many.rows(arm)
     rows += loops.rows()
     rows += young
-    rows += process.rows()
+    rows += [*process.rows(), *drawing.rows()]
     rows += [*one_sample(arm, peer), *singles.rows(), *quantities.rows()]
     rows += humanoid.rows()
     rows += batches.rows(arm)
