@@ -611,7 +611,6 @@ KILLED = """
 import os, signal, sys, threading, time
 import multiprocessing
 import denoc
-import yamls
 from denoc.study.sweep import engines, run
 
 def kill_later():
