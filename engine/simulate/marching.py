@@ -108,13 +108,12 @@ def marched_leg(
     march, first = ready.loop, len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
-    within = stepper.t + (end - stepper.t) / 2  # a signal that is constant in the leg may jump where the run begins
     wanted, slope, loop = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
     assert loop is not None
     history = stepper.history if isinstance(stepper, Scipy) else None
     past = run.past(loop, stepper.t)
     march.begin(
-        np.array(run.signals(within, recalls=False)),
+        np.array(run.signals(stepper.t, recalls=False)),
         stepper.y,
         ready.pieces,
         ready.rules,

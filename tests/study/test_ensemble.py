@@ -107,14 +107,27 @@ def test_quaternions_stay_unit_in_every_lane():
         assert found.audit["energy"] < 1e-5
 
 
-def test_laws_of_time_are_each_runs_own():
-    scenario = FALL | {"forces": {"joint1": {"law": "harmonic", "amplitude": 1, "frequency": 2}}}
-    variations = [{"forces.joint1.amplitude": float(x)} for x in range(1, 4)]
+@pytest.mark.parametrize("key", ["amplitude", "phase"])
+def test_laws_of_time_are_each_runs_own(key):
+    """One that scales the law is a number of each lane; runs with another course of it aren't alike."""
+    scenario = FALL | {"forces": {"joint1": {"law": "harmonic", "amplitude": 1, "frequency": 2, "phase": 1}}}
+    variations = [{f"forces.joint1.{key}": float(x)} for x in range(1, 4)]
     with using_backend("compiled"):  # so few runs might go one by one otherwise
         results = denoc.ensemble(scenario, variations)
     for k, found in enumerate(results, start=1):
-        wanted = k * np.sin(4 * np.pi * found.t)
+        scale, phase = (k, 1) if key == "amplitude" else (1, k)
+        wanted = scale * np.sin(4 * np.pi * found.t + phase)
         assert found.table["joint1.tau"] == pytest.approx(wanted, abs=1e-12)
+        assert found.audit["energy"] < 1e-6 * found.audit["exchanged"]
+
+
+def test_motions_are_each_runs_own():
+    scenario = FALL | {"motion": {"joint1": {"law": "cycloid", "to": 1.0}}}
+    variations = [{"motion.joint1.to": float(x)} for x in (0.2, 0.4, 0.6)]
+    with using_backend("compiled"):
+        results = denoc.ensemble(scenario, variations)
+    for one, found in zip(variations, results):
+        assert found.table["joint1.q"][-1] == pytest.approx(one["motion.joint1.to"], abs=1e-12)
         assert found.audit["energy"] < 1e-6 * found.audit["exchanged"]
 
 

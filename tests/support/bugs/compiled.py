@@ -430,13 +430,6 @@ COMPILED = (
         ("simulate/test_march_modes.py::test_laws_of_time_are_in_the_loop",),
     ),
     Bug(
-        "a constant signal is that of the leg's first instant",
-        "engine/simulate/marching.py",
-        "within = stepper.t + (end - stepper.t) / 2",
-        "within = stepper.t",
-        ("simulate/test_march_modes.py::test_a_run_that_begins_where_a_table_ends_is_at_rest",),
-    ),
-    Bug(
         "large trees forget what is given",
         "engine/simulate/large.py",
         "pattern = tuple(k in given for k in range(robot.nv))",
@@ -859,7 +852,7 @@ COMPILED = (
         ENSEMBLE,
         "return modes, self.plan.kinks, inputs.breaks, rows.tobytes()",
         "return modes, self.plan.kinks, inputs.breaks",
-        ("study/test_ensemble.py::test_laws_of_time_are_each_runs_own",),
+        ("study/test_ensemble.py::test_motions_are_each_runs_own",),
     ),
     Bug(
         "an ensemble's batches begin at the first run",
