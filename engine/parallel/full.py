@@ -128,7 +128,7 @@ class Full:
         self._begin(q)
         t, y = begin_of_run(grid, kinks), self.run.start(q, qd)
         trace.keep(self.run, float(grid[0]), y, t)
-        stops = sorted({float(x) for x in kinks if grid[0] < x < grid[-1]} | set(grid[1:].tolist()))
+        stops = sorted({float(x) for x in kinks if t < x < grid[-1]} | set(grid[1:].tolist()))
         rows = set(grid.tolist())
         for end in stops:
             while t < end:

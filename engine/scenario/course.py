@@ -144,6 +144,18 @@ def scenario_course_by_algebra(plan: Plan, report: Progress) -> Course:
     return run
 
 
+def scenario_course_by_equations(plan: Plan, run: Runner, report: Progress) -> Course:
+    """The run of a tree with all motion prescribed, on which actuators that are no joint's act: by its equations."""
+    times, _ = prescribed.quadrature_instants(plan.grid)
+    y, trace = run.start(plan.q0, plan.qd0), Trace(evaluations=len(times))
+    powers = np.array([run.derivative(float(t), y)[-2:] for t in times])
+    balance = prescribed.run_work_gathered(plan.grid, powers[:, 0] - powers[:, 1])
+    for t, work in zip(plan.grid.tolist(), balance.tolist()):
+        trace.keep(run, t, np.array([work, 0.0]))
+    report(trace.t[-1])
+    return course_of_trace(run, trace)
+
+
 def _forces_until_failure(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, int, str]:
     """The forces of inverse dynamics, the number of rows that have them, and the reason why others haven't."""
     tau = np.full(qd.shape, np.nan)

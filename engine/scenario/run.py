@@ -30,6 +30,7 @@ from .course import (
     Course,
     course_of_trace,
     scenario_course_by_algebra,
+    scenario_course_by_equations,
     scenario_course_by_following,
     scenario_course_by_integration,
 )
@@ -151,6 +152,8 @@ def course_of_plan(plan: Plan, report: Progress | None = None, start: Callable[[
         return scenario_course_by_integration(plan, under_way, report)
     if plan.system.loops is not None:
         return scenario_course_by_following(plan, under_way, report)
+    if plan.system.pushing:
+        return scenario_course_by_equations(plan, under_way, report)
     return scenario_course_by_algebra(plan, report)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..dataclass import dataclass
 from ..loops.assembly import close_loops_by_newton, closing_positions_moved_along_speeds
 from ..loops.search import closing_position_moved_along_speeds
+from ..robot.joints import LENGTH
 from .coordinates import complete_state_rates, complete_state_rates_over_time, positions_closed_at_instants
 from .runner import Runner
 from .signals import wanted_row_signals
@@ -17,6 +18,7 @@ from .system import constraints_of_system
 
 CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # smallest singular value below which the position doesn't follow from the motion any more
+MOST_LEAPS = 64  # that are made before what lies between them is closed
 NEAR_ENOUGH = 2e-3  # error of the prediction of a leap that is long enough
 TOO_FAR = 0.01  # error of that of a leap that is too long, beyond which another branch may be near
 FARTHEST_APART = 64  # instants, of which one is reached by a leap
@@ -48,6 +50,8 @@ def follow_prescribed_motion(run: Runner, q0: np.ndarray, grid: np.ndarray, tell
         k = len(rows) - 1
         ends, stride = _leaps(run, grid[k:], rows[-1], stride)
         rows += _between_leaps(run, grid[k:], ends)
+        if len(rows) <= k + max(ends):
+            stride = 1  # something lies between that no leap has seen
         if len(rows) == k + 1:  # none of them
             t, q = float(grid[k]), rows[-1][0]
             t, q, singular = _reached_by_steps(run, t, float(grid[k + 1]), q, FINEST * float(grid[-1] - grid[0]))
@@ -78,12 +82,12 @@ def _reached_by_steps(
 
 
 def _leaps(run: Runner, grid: np.ndarray, row: Row, stride: int) -> tuple[dict[int, Row], int]:
-    """The rows of some instants, by their places on the grid, as far as long steps lead; and how many to leap next.
+    """The rows of some instants, by their places on the grid, as far as some leaps lead; and how many to leap next.
 
     What lies between is foretold from both ends, so it is off by an eighth of what the leap's own prediction is off.
     """
     at, rows, last = 0, {0: row}, len(grid) - 1
-    while at < last:
+    while at < last and len(rows) <= MOST_LEAPS:
         there = min(at + stride, last)
         q, qd, qdd = rows[at]
         step = float(grid[there] - grid[at])
@@ -101,9 +105,13 @@ def _leaps(run: Runner, grid: np.ndarray, row: Row, stride: int) -> tuple[dict[i
 
 
 def _off(run: Runner, closed: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float) -> float:
-    """How far the closed position is from where the motion a step before had it."""
+    """How far the closed position is from where the motion a step before had it, in radians and lengths."""
     guess = closing_position_moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2)
-    return float(abs(closed - guess).max(initial=0.0))
+    unit = np.ones(run.robot.nq)
+    for joint in run.robot.moving:
+        sliding = [c for c, kind in zip(joint.coordinates, joint.type.kinds) if kind == LENGTH]
+        unit[sliding] = constraints_of_system(run.system).length
+    return float((abs(closed - guess) / unit).max(initial=0.0))
 
 
 def _between_leaps(run: Runner, grid: np.ndarray, ends: dict[int, Row]) -> list[Row]:

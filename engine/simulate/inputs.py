@@ -93,7 +93,12 @@ class Driven:
 
     @property
     def form(self) -> Any:
-        """The law without its gains, for the identity of programs to which these are inputs."""
+        """The law without its gains, for the identity of programs to which these are inputs.
+
+        Of a law of time the course is an input, too.
+        """
+        if self.timed:
+            return type(self.law).__name__
         if self.whole is not None or self.tuned is None:
             return self.whole or self.law
         return type(self.law).__name__, self.law.model_copy(update=dict.fromkeys(self.law.gains(), 0.0))

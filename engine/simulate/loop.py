@@ -63,7 +63,7 @@ def _run(
     trace.keep(run, float(grid[0]), y, t)
     if idle := run.without_inertia(t, y):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_inertia_message(idle)}"
-    ruled = {float(x) for x in kinks if grid[0] < x < end}
+    ruled = {float(x) for x in kinks if t < x < end}
     while t < end and trace.ended == "done":
         # a new stepper after every event and every kink of a law: the derivative may jump there
         stop = min(x for x in ruled | {end} if x > t)

@@ -15,8 +15,11 @@ from .signals import signal_rows
 from .together import Starts
 
 
-def trace_prescribed_runs(starts: Starts, grid: np.ndarray) -> Traces | None:
-    """The runs over the grid, with the work less losses between its rows by Gauss's rule; None without code."""
+def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> Traces | None:
+    """The runs over the grid; None without code.
+
+    Where `works` are wanted, those less losses between the rows are found by Gauss's rule.
+    """
     equations, count = starts.equations(starts.discrete), len(starts.y)
     code = equations.code(cached=count < FEW and choice.chosen_backend() != "compiled")
     if code is None:
@@ -27,15 +30,18 @@ def trace_prescribed_runs(starts: Starts, grid: np.ndarray) -> Traces | None:
         return np.repeat(signal_rows(blank, t, starts.discrete, starts.run.planned)[None], count, axis=0)
 
     states, steps = np.zeros((count, len(grid), 2)), np.diff(grid)
-    for node, weight in zip(NODES, WEIGHTS):
+    for node, weight in zip(NODES, WEIGHTS) if works else ():
         inputs = starts.inputs(signals(grid[:-1] + node * steps), everyone).reshape(count * len(steps), -1)
         rates = equations.groups(code, inputs, np.zeros((len(inputs), 0)))["rate"]
-        states[:, 1:, 0] += weight * steps * (rates[:, -2] - rates[:, -1]).reshape(count, len(steps))
+        with np.errstate(all="ignore"):  # what overflows is carried out again by itself
+            states[:, 1:, 0] += weight * steps * (rates[:, -2] - rates[:, -1]).reshape(count, len(steps))
+    with np.errstate(all="ignore"):
+        states = np.cumsum(states, axis=1)
     none = np.zeros(count, dtype=int)
     return Traces(
         t=grid,
         instants=grid,
-        states=np.cumsum(states, axis=1),
+        states=states,
         whole=np.ones(count, dtype=bool),
         steps=none,
         rejected=none,

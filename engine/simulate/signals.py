@@ -35,7 +35,8 @@ def sides_of_kink(t: float, grid: np.ndarray) -> tuple[float, float]:
 def begin_of_run(grid: np.ndarray, kinks: Sequence[float]) -> float:
     """The instant at which a run over this grid begins: behind a kink of a law that is there."""
     first = float(grid[0])
-    return sides_of_kink(first, grid)[1] if first in kinks else first
+    before, behind = sides_of_kink(first, grid)
+    return behind if any(before <= x <= behind for x in kinks) else first
 
 
 def signals_at(system: System, t: float, discrete: Discrete, planned: Planned, *, recalls: bool = True) -> list[float]:

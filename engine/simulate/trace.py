@@ -49,9 +49,8 @@ class Trace:
 
     def keep(self, run: Runner, t: float, y: np.ndarray, at: float | None = None) -> None:
         """Keeps a row, which is evaluated together with all others at the end, with the signals `at` that instant."""
-        signals = run.signals(
-            min(t if at is None else at, run.shown)
-        )  # first, so that an interrupt here leaves all lists of one length
+        # first, so that an interrupt here leaves all lists of one length
+        signals = run.signals(min(t if at is None else at, run.shown))
         self.t.append(t)
         self.states.append(y)
         self.signals.append(signals)

@@ -192,7 +192,10 @@ def _member(plan: Plan) -> Member | None:
         if not plan.system.planning:
             return None
     run = runner_with_feedforward(plan.system, plan.q0)
-    alone = system.loops is not None if not run.unknown else not run.marches
+    if run.unknown:
+        alone = not run.marches
+    else:  # inverse dynamics of a tree, as `scenario/course.py` has it: friction by its sign
+        alone = system.loops is not None or bool(system.pushing or system.smooth)
     if alone or system.inputs.memory is not None:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
@@ -275,7 +278,7 @@ def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> It
         if part.starts.run.unknown:
             traces = integrate_runs_abreast(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
         else:
-            traces = trace_prescribed_runs(part.starts, group.plan.grid)
+            traces = trace_prescribed_runs(part.starts, group.plan.grid, works=group.plan.record.wants("energy"))
         if traces is None:
             break
         yield _results(asked, plans, part, traces)

@@ -183,7 +183,7 @@ def _each(path: Keys, values: Sequence[Any]) -> list[tuple[Keys, Sequence[Any]]]
         return [(path, values)]
     size = len(values[0])
     rows = [value if isinstance(value, list | tuple) and len(value) == size else [math.nan] * size for value in values]
-    return [((*path, k), [_number(row[k]) for row in rows]) for k in range(size)]
+    return [((*path, k), [row[k] for row in rows]) for k in range(size)]
 
 
 def _column(model: Strict, path: Keys, values: Sequence[Any], plain: np.ndarray) -> np.ndarray:
@@ -229,7 +229,7 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
     return value, reader.bounds if reader is not None else NO_BOUNDS
 
 
-# ---- where joints start, and constant forces
+# ---- where joints start, forces and wrenches
 
 
 def _put(

@@ -87,3 +87,20 @@ def test_where_a_motion_ends_leaps_end_as_single_steps_do(rate, monkeypatch):
     np.testing.assert_allclose(found.q, alone.q, rtol=0, atol=1e-9)
     fold = np.sin(found.q[-1][1])  # of the coupler against the crank, which is 0 where they are in line
     assert abs(fold) < 0.4
+
+
+def test_pulses_that_no_leap_sees_cost_no_more_than_single_steps(tmp_path, steps):
+    """A crank that turns now and then: a leap over a pulse is found out by what lies between, and isn't made again."""
+    t = np.arange(0.0, 3.0, 0.01)
+    phase = np.minimum(t % 1.0, 0.15) / 0.15
+    turns = np.floor(t) + phase - np.sin(2 * np.pi * phase) / (2 * np.pi)
+    start = float(denoc.load("four-bar").joint("A0").initial[0])
+    rows = "".join(f"{a!r},{b!r}\n" for a, b in zip(t.tolist(), (start + 0.4 * turns).tolist()))
+    (tmp_path / "pulses.csv").write_text("t,A0\n" + rows)
+    law = {"law": "table", "file": str(tmp_path / "pulses.csv"), "column": "A0"}
+    found = followed(
+        {"robot": "four-bar", "task": "inverse", "time": {"end": 2.9, "step": 0.001}, "motion": {"A0": law}},
+        finer=False,
+    )
+    assert len(found.q) == 2901
+    assert len(steps) < len(found.q) / 2

@@ -3,6 +3,7 @@
 import ast
 import copy
 import csv
+import dataclasses
 import io
 import itertools
 import json
@@ -28,6 +29,7 @@ import yamls
 from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
+from denoc.scenario.run import prepare_scenario
 from denoc.study import variations
 from denoc.study.run_blocks import blocks_of_variations
 from denoc.study.sweep import probe, store, tasks
@@ -767,6 +769,61 @@ def test_runs_whose_motion_is_prescribed_go_side_by_side(kind, monkeypatch):
             for key, number in other.audit.items():
                 assert one.audit[key] == (number if number is None else pytest.approx(number, rel=1e-5, abs=1e-10)), key
     assert abs(np.diff([one.table["joint2.tau"][3] for one in found])).min() > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("wrenches.0.force", [["5 N", 0, 0], ["9 N", 1, 0]]),
+        ("wrenches.0.force", [[1, SWINGING, 0], [2, SWINGING | {"amplitude": 9}, 0]]),
+        ("initial.joint1", [["0.1 rad"], ["0.7 rad"]]),
+        ("wrenches", [PUSHED, [PUSHED[0] | {"moment": [0, 0, 3]}]]),
+    ],
+)
+def test_entries_of_lists_that_are_no_numbers_are_each_runs_own(key, values):
+    data = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
+    data |= {"wrenches": [{"link": "link2", "force": [0, 0, 0]}], "initial": {"joint1": 0.0}}
+    for value, found in zip(values, denoc.ensemble(data, [{key: value} for value in values])):
+        alone = denoc.run(changed(data, {key: value}))
+        assert found.table["joint1.q"] == pytest.approx(alone.table["joint1.q"], rel=1e-9, abs=1e-9)
+
+
+def test_one_program_serves_all_frequencies():
+    def structure(frequency):
+        law = SWINGING | {"frequency": frequency}
+        plan = prepare_scenario(
+            {"robot": "planar3r", "task": "simulate", "time": {"end": 1}, "forces": {"joint1": law}}
+        )
+        return dataclasses.replace(plan.system, tuned=True).structure()
+
+    assert repr(structure(2.0)) == repr(structure(3.0))
+
+
+def test_a_run_that_overflows_leaves_those_beside_it_alone():
+    data = {"robot": "planar3r", **TURNED, "time": {"end": 0.2, "step": 0.05}}
+    changes = [{"robot.links.1.mass": mass} for mass in (1.0, 2.0, 1e308, 3.0)]
+    with using_backend("compiled"):
+        found = denoc.ensemble(data, changes)
+    assert [one.ended for one in found] == ["done", "done", "failed", "done"]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_actuators_on_links_act_where_all_motion_is_prescribed(many):
+    """As a wrench of the same size does."""
+    file = copy.deepcopy(denoc.load("planar3r").document.data)
+    data = {**TURNED, "robot": "pushed", "task": "simulate", "time": {"end": 0.4, "step": 0.02}}
+    there = {"link": "link3", "at": [0.1, 0, 0], "axes": "base"}
+    thrust = {"forces": {"thrust": {"law": "constant", "value": 3}}}
+    robot = denoc.loads(yamls.dump(file | {"actuators": [{**there, "name": "thrust", "direction": [0, 1, 0]}]}))
+    pushed = denoc.run({**data, "wrenches": [{**there, "force": [0, 3, 0]}]}, denoc.loads(yamls.dump(file)))
+    if many:
+        mass = file["links"][0]["mass"]
+        _, found = denoc.ensemble(data | thrust, [{"robot.links.0.mass": x} for x in (2 * mass, mass)], robot)
+    else:
+        found = denoc.run(data | thrust, robot)
+    assert found.ended == "done"
+    for name in ("joint1.tau", "joint2.tau", "joint3.tau", "energy.residual"):
+        assert found.table[name] == pytest.approx(pushed.table[name], rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", NUMBERS_THAT_ACT)

@@ -759,8 +759,8 @@ COMPILED = (
     Bug(
         "prescribed runs go one by one",
         "engine/study/ensemble.py",
-        "alone = system.loops is not None if not run.unknown else not run.marches",
-        "alone = not run.unknown or not run.marches",
+        "alone = system.loops is not None or bool(system.pushing or system.smooth)",
+        "alone = True",
         PRESCRIBED,
     ),
     Bug(
@@ -775,13 +775,6 @@ COMPILED = (
         "engine/simulate/follow.py",
         "stride = min(2 * stride, FARTHEST_APART)",
         "stride = 1",
-        LEAPS,
-    ),
-    Bug(
-        "a leap's ends are mixed up",
-        "engine/simulate/follow.py",
-        "return [places[k - 1] for k in after], [places[k] for k in after]",
-        "return [places[k - 1] for k in after], [places[k - 1] for k in after]",
         LEAPS,
     ),
     Bug(

@@ -174,7 +174,7 @@ CONTACTS = (
     Bug(
         "a run begins before a kink that is there",
         "engine/simulate/signals.py",
-        "return sides_of_kink(first, grid)[1] if first in kinks else first",
+        "return behind if any(before <= x <= behind for x in kinks) else first",
         "return first",
         ("simulate/test_blows.py::test_a_run_that_begins_where_a_ramp_ends_is_behind_it",),
     ),
