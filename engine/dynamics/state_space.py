@@ -64,7 +64,7 @@ def tree_state_space(robot: Robot, qd: Sequence[Scalar], tau: Sequence[Scalar], 
     A, B = (next(part.first for part in parts if part.name == name) for name in ("A", "B"))
     places = [(A + 2 * n * n + k, 2 * n) for k in range(2 * n)]
     places += [(B + n * len(actuated) + c, len(actuated)) for c in range(len(actuated))]
-    return Unsolved(found.numbers(parts), of.columns, actuated, places, of.factors)
+    return of.among(found.numbers(parts), places, actuated)
 
 
 def _put_cross(found: Entries, rows: Sequence[int], columns: Sequence[int], v: Sequence[Scalar]) -> None:

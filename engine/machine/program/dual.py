@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from .scalars import Scalar, cosine_sine, floor, sign, square_root
@@ -100,3 +101,14 @@ def dual_value(x: Any) -> Scalar:
 def dual_derivative(x: Any, direction: int) -> Scalar:
     """The derivative of a scalar along a direction."""
     return x.parts.get(direction, 0.0) if isinstance(x, Dual) else 0.0
+
+
+def dual_depends(x: Any, direction: int) -> bool:
+    """Whether the derivative of a scalar along a direction may be other than 0."""
+    part = dual_derivative(x, direction)
+    return not (isinstance(part, float | int) and part == 0.0)
+
+
+def dual_without(x: Any, directions: Container[int]) -> Scalar:
+    """The scalar with no derivatives along these directions."""
+    return Dual(x.value, {k: y for k, y in x.parts.items() if k not in directions}) if isinstance(x, Dual) else x
