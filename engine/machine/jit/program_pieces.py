@@ -1,15 +1,18 @@
 """Long programs as several functions, one for each piece of their operations, with what passes between them in memory.
 
 The time to compile a straight line of code grows faster than its length; in pieces it grows with the length.  What one
-piece computes and another needs has a place in a table of vectors, which is on the stack of the call.  Behind these
-places are those of what the loop over a program's columns reads: numbers that all columns share and, for samples side
-by side, the columns.
+piece computes and another needs has a place in a table of vectors, which is on the stack of the call.  Operations come
+result by result and column by column, because then few numbers wait for their use, in registers or in the table.
+Behind these places are those of what the loop over a program's columns reads: numbers that all columns share and, for
+samples side by side, the columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...dataclass import dataclass
-from ..program.nodes import CONSTANT, INPUT, Node, live_nodes
+from ..program.nodes import CONSTANT, INPUT, Node, live_nodes, nodes_result_by_result
 from ..program.recording import Program
 from .block import OVERFLOW, Block, hexadecimal_of_double
 from .matrix_columns import loop_of_one, loop_of_rows
@@ -36,15 +39,15 @@ def cut_long_program(program: Program, lanes: int) -> Cut | None:
     The results of one sample don't pass between pieces, nor do columns.
     """
     results, columns = program.results(), program.columns
-    needed = [*results, *program.watched, *(columns.shared if columns is not None else ())]
-    nodes = [node for node in live_nodes(needed) if node.op not in (CONSTANT, INPUT)]
-    if len(nodes) < LONG and columns is None:
+    if columns is None and len(_operations(live_nodes([*results, *program.watched]))) < LONG:
         return None
-    if columns is not None:
-        of_columns = columns.results()
-        results = [node for k, node in enumerate(results) if k not in of_columns]
+    shared = columns.shared if columns is not None else []
+    of_columns = columns.results() if columns is not None else {}
+    own_results = [node for k, node in enumerate(results) if k not in of_columns]
+    by_column = [results[k] for k in sorted(of_columns, key=of_columns.__getitem__)]
+    nodes = _operations(nodes_result_by_result([*own_results, *program.watched, *shared, *by_column]))
     piece, own = {node.id: k // PIECE for k, node in enumerate(nodes)}, {node.id for node in program.numbers}
-    passing = {node.id for node in results if node.op != CONSTANT} if lanes > 1 else set[int]()
+    passing = {node.id for node in own_results if node.op != CONSTANT} if lanes > 1 else set[int]()
     for node in nodes:
         for operand in (node.a, node.b):
             if operand is None or operand.op == CONSTANT or operand.id in own:
@@ -53,6 +56,10 @@ def cut_long_program(program: Program, lanes: int) -> Cut | None:
                 passing.add(operand.id)
     places = {number: k for k, number in enumerate(sorted(passing), start=WATCH + 1)}
     return Cut(program, tuple(tuple(nodes[k : k + PIECE]) for k in range(0, len(nodes), PIECE)), places)
+
+
+def _operations(nodes: Sequence[Node]) -> list[Node]:
+    return [node for node in nodes if node.op not in (CONSTANT, INPUT)]
 
 
 class Pieces:

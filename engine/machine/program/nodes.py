@@ -295,3 +295,23 @@ def live_nodes(results: Iterable[Node], known: Callable[[Node], bool] | None = N
         if node.b is not None:
             waiting.append(node.b)
     return [seen[number] for number in sorted(seen)]
+
+
+def nodes_result_by_result(results: Iterable[Node]) -> list[Node]:
+    """All nodes that the results need, operands before results, and what one result needs before what others do.
+
+    So a number is used soon after it is computed; in the order of recording, those of all results wait side by side.
+    """
+    seen: set[int] = set()
+    ordered: list[Node] = []
+    for result in results:
+        waiting = [(result, False)]
+        while waiting:
+            node, has_operands = waiting.pop()
+            if has_operands:
+                ordered.append(node)
+            elif node.id not in seen:
+                seen.add(node.id)
+                waiting.append((node, True))
+                waiting += [(x, False) for x in (node.b, node.a) if x is not None and x.id not in seen]
+    return ordered
