@@ -115,7 +115,7 @@ def slopes_of_free_bases(
         if body.parent is not None or body.pitch or not all(map(_is_free, body.drives)):
             continue
         own, speed_of = set(body.coordinates), dict(zip(body.directions, body.speeds))
-        here = sweep_outward(body, None, q, qd, qdd, gravity)
+        here = sweep_outward(body, None, q, qd, qdd, list(gravity))
         for k in (part * len(qd) + k for part in range(2) for k in body.speeds):
             if any(dual_depends(x, k) for c, x in enumerate(q) if c not in own) or any(
                 dual_depends(x, k) for x in here.w

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import denoc
 import references
 from comparing import off, off_accelerations
+from denoc.dynamics import derivatives as slopes
 from denoc.dynamics import subject
 from denoc.machine.jit.choice import using_backend
 from displacing import eighth_order, moved, state
@@ -182,3 +183,71 @@ links:
     found = denoc.linearize(robot, robot.q0, [0, 0, 3.0])
     np.testing.assert_allclose(found["A"][:3, :3], [[0, 3, 0], [-3, 0, 0], [0, 0, 0]], atol=1e-15)
     assert not found["A"][3:].any()
+
+
+FLOATING = """
+name: floating
+convention: frames
+gravity: [0.3, -0.4, -9.81]
+links:
+  - {{name: hull, joint: {{type: {root}}}, mass: 4, com: [0.1, 0.2, -0.1], inertia: {{xx: 1, yy: 2, zz: 2.5, xy: 0.1}}}}
+  - name: arm
+    joint: {{type: revolute, axis: [0, 1, 0], xyz: [0.3, 0, 0.1], friction: {{viscous: 0.2}}}}
+    mass: 2
+    com: [0.2, 0.1, 0]
+    inertia: {{xx: 0.1, yy: 0.2, zz: 0.2, yz: 0.05}}
+  - name: ball
+    parent: base
+    joint: {{type: free}}
+    mass: 1
+    com: [0.1, 0, 0]
+    inertia: {{xx: 0.1, yy: 0.1, zz: 0.1}}
+{more}
+"""
+SHIFTED, TURNED = {0, 1, 2}, {3, 4, 5}  # the base's speeds
+BALL = {7, 8, 9, 10, 11, 12}
+ROOTS = {  # the joint's text, more of the file, and the base's directions of q and q̇ that are seen at once
+    "free": ("free", "", SHIFTED | TURNED, SHIFTED),
+    "damped": ("free, friction: {viscous: 0.5}", "", set(), set()),
+    "sprung": ("free, spring: {stiffness: 3}", "", set(), set()),
+    "pushed in its own axes": (
+        "free",
+        "wrenches: [{link: arm, force: [1, 2, 3], moment: [4, 5, 6], axes: link}]",
+        SHIFTED | TURNED,
+        SHIFTED,
+    ),
+    "pushed in the base's axes": (
+        "free",
+        "wrenches: [{link: arm, force: [1, 2, 3], moment: [4, 5, 6], axes: base}]",
+        None,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROOTS)
+def test_a_base_that_floats_does_not_notice_which_way_it_falls(name, monkeypatch):
+    """Columns that are seen at once are those of duals, and nothing else is said to be seen."""
+    root, more, places, rates = ROOTS[name]
+    robot = denoc.loads(FLOATING.format(root=root, more=more))
+    n, (q, qd, tau) = robot.nv, state(robot)
+    expected = set()
+    if places is not None:
+        expected = places | {n + k for k in rates} | BALL | {n + k for k in BALL if k < 10}
+    seen = []
+    at_once = slopes.slopes_of_free_bases
+    monkeypatch.setattr(slopes, "slopes_of_free_bases", lambda *given: seen.append(at_once(*given)) or seen[-1])
+    with using_backend("plain"):
+        found = denoc.derivatives(robot, q, qd, tau)
+        assert {k for known in seen for k in known} == expected
+        monkeypatch.setattr(slopes, "slopes_of_free_bases", lambda *given: {})
+        right = denoc.derivatives(robot, q, qd, tau)
+    for key, x in right.items():
+        assert off(found[key], x) < 1e-13, key
+    monkeypatch.setattr(slopes, "slopes_of_free_bases", at_once)
+    for most in (2, 1000):  # in a loop over columns or not
+        monkeypatch.setattr(subject, "MANY", most)
+        with using_backend("compiled"):
+            compiled = denoc.derivatives(denoc.loads(FLOATING.format(root=root, more=more)), q, qd, tau)
+        for key, x in right.items():
+            assert off(compiled[key], x) < 1e-13, key
