@@ -9,7 +9,7 @@ from denoc.dynamics import programs, subject
 from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.machine.jit import kernel, objects, program_pieces
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.nodes import live_nodes
+from denoc.machine.program.nodes import live_nodes, nodes_result_by_result
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
 from denoc.robot.file_number import robot_file_number
@@ -79,6 +79,7 @@ def sparse():
 @pytest.mark.parametrize("cut", [0, 10**9])
 def test_zeros_are_there_where_nothing_is_stored(cut, monkeypatch):
     monkeypatch.setattr(program_pieces, "LONG", cut)
+    monkeypatch.setattr(program_pieces, "MANY", cut)
     given = np.ascontiguousarray(ROWS[:, :3])
     right = np.zeros((len(given), 150))
     right[:, 3], right[:, 77], right[:, 78] = given[:, 0] * given[:, 1], 1.0, given[:, 2]
@@ -92,6 +93,28 @@ def test_zeros_are_there_where_nothing_is_stored(cut, monkeypatch):
     assert (out[1][:, 0] == given[:, 1] - given[:, 2]).all()
     whole = np.array([np.concatenate(one.groups(row)) for row in given])
     assert (whole == np.concatenate(out, axis=1)).all()
+
+
+def test_what_one_result_needs_comes_before_what_others_need():
+    results = program().results()
+    ordered, places = nodes_result_by_result(results), dict[int, int]()
+    for place, node in enumerate(ordered):
+        assert all(x.id in places for x in (node.a, node.b) if x is not None)
+        assert places.setdefault(node.id, place) == place
+    assert places.keys() == {node.id for node in live_nodes(results)}
+    for k in range(len(results)):
+        needed = live_nodes(results[: k + 1])
+        assert {places[node.id] for node in needed} == set(range(len(needed)))
+
+
+@pytest.mark.parametrize("count", [program_pieces.MANY - 1, program_pieces.MANY])
+def test_many_results_of_one_sample_are_stored_at_once(count):
+    """Of many samples they are stored column by column either way."""
+    recording = Recording("many")
+    a = recording.input("a", 3)
+    many = recording.program(found=[a[k % 3] * float(k + 2) for k in range(count)])
+    assert (program_pieces.cut_long_program(many, 1) is not None) == (count >= program_pieces.MANY)
+    assert program_pieces.cut_long_program(many, 8) is None
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])

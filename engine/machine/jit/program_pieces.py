@@ -18,6 +18,7 @@ from .block import OVERFLOW, Block, hexadecimal_of_double
 from .matrix_columns import loop_of_one, loop_of_rows
 
 LONG = 8000  # operations from which on a program is cut into pieces
+MANY = 150  # results of one sample from which on they are stored at once and watched in a loop, as pieces do
 PIECE = 500  # operations of a piece
 STORED = 256  # columns of results that one function stores
 CHAINS = 8  # of watched results that don't wait for each other
@@ -34,12 +35,13 @@ class Cut:
 
 
 def cut_long_program(program: Program, lanes: int) -> Cut | None:
-    """The pieces of a program that is long or has columns, else None.
+    """The pieces of a program that is long, or has columns or, for one sample, many results; else None.
 
     The results of one sample don't pass between pieces, nor do columns.
     """
     results, columns = program.results(), program.columns
-    if columns is None and len(_operations(live_nodes([*results, *program.watched]))) < LONG:
+    is_many = lanes == 1 and len(results) >= MANY
+    if not (is_many or columns is not None or len(_operations(live_nodes([*results, *program.watched]))) >= LONG):
         return None
     shared = columns.shared if columns is not None else []
     of_columns = columns.results() if columns is not None else {}

@@ -542,6 +542,13 @@ COMPILED = (
         ("machine/test_crew.py::test_all_rows_are_done_once_before_the_caller_goes_on",),
     ),
     Bug(
+        "operations of long programs come before their operands",
+        "engine/machine/program/nodes.py",
+        "waiting += [(x, False) for x in (node.b, node.a) if x is not None and x.id not in seen]",
+        "waiting[:0] = [(x, False) for x in (node.b, node.a) if x is not None and x.id not in seen]",
+        ("machine/test_pieces.py::test_what_one_result_needs_comes_before_what_others_need",),
+    ),
+    Bug(
         "a bad sample of a batch is passed over",
         "engine/machine/jit/builtin_batch.py",
         "store atomic i64 1, ptr %bad.at",
