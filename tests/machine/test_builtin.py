@@ -14,6 +14,7 @@ import pytest
 
 from denoc.machine.jit import choice, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
+from denoc.machine.jit.builtin_words import PLACES
 from denoc.machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.recording import Recording
@@ -87,6 +88,28 @@ def test_what_is_taken(call):
         assert found.dtype == float
         assert found.flags.owndata
         assert abs(found - expected(a, b)).max() <= 1e-9 * max(1.0, abs(found).max())
+
+
+def test_a_result_behind_which_nothing_comes_is_written_where_it_stays():
+    """Then only its two watches are elsewhere; checks would be written behind the array's end, and parts have views."""
+    whole = kernel.build_single_kernel(lambda: program(together=True), [3, 2], [5], ["whole toy"], False)
+    builtin = Builtin([3, 2], left)
+    for shape in ((5,), (5, 1), (1, 5)):
+        whole.serve(builtin, shape)
+        found = builtin.call(A, B)
+        assert found.shape == shape
+        assert found.flags.owndata
+        assert found.flags.c_contiguous
+        assert found.flags.writeable
+        assert abs(found.ravel() - [*expected(A, B), B[1] + 100.0]).max() <= 1e-14
+        for bad in (np.array([np.nan, 0.0, 0.0]), np.array([2.0 * REACH, 0.0, 0.0]), np.array([0.0, np.inf, 0.0])):
+            assert builtin.call(bad, B) == left(bad, B)
+        assert builtin._words[PLACES["apart"]] > 0
+    for one in (dict(shape=(4,), checks=1), dict(shape=(5,), parts=kernel_parts_in_order([("all", (5,))]))):
+        other = Builtin([3, 2], left)
+        whole.serve(other, **one)
+        other.call(A, B)
+        assert not other._words[PLACES["apart"]]
 
 
 PARTS = {

@@ -70,10 +70,12 @@ class Builtin:
         environment: int = 0,
         keep: Sequence[Any] = (),
         parts: Sequence[Part] = (),
+        apart: int = 0,
     ) -> None:
         """Use the code at this address, which gives results of this shape; `keep` lives as long as the builtin.
 
-        With `parts`, results are rows that are divided into these.
+        With `parts`, results are rows that are divided into these.  `apart` is the address of the same code with the
+        place of its watches as a further argument, if there is such a function.
         """
         self._keep(keep)
         kept = math.prod(shape)
@@ -84,6 +86,7 @@ class Builtin:
         self._divide(parts)
         self._set(environment=environment, outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
         self._set(**dict(zip(("rows", "columns"), shape)))
+        self._set(apart=apart if outputs == kept and not parts else 0)
         self._set(code=address)
 
     def aim_rows(

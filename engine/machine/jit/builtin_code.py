@@ -88,8 +88,8 @@ def _many() -> str:
   %may_be_many = and i1 %is_array, %has_rows_code
   br i1 %may_be_many, label %array, label %one
 array:
-{ir_that_loads_field("dimensions", "first", at.DIMENSIONS, "i32")}
-  %is_many = icmp eq i32 %dimensions, 2
+{ir_that_loads_field("first.dimensions", "first", at.DIMENSIONS, "i32")}
+  %is_many = icmp eq i32 %first.dimensions, 2
   br i1 %is_many, label %batch, label %one
 batch:
   %batched = call ptr @batch(ptr %table, ptr %given, ptr %into.array)
@@ -167,14 +167,19 @@ unit_done:
 def _running() -> str:
     """The part of `_function` that calls the code, looks at its checks, and returns the result.
 
-    A result with parts is written where it stays, because parts are views.
+    A result is written where it stays if it has parts, because these are views, or if nothing comes behind it.
     """
     return f"""run:
-{ir_that_loads_words("parts", "PyArray_New")}
+{ir_that_loads_words("parts", "apart", "PyArray_New", "rows", "dimensions")}
   %has_parts = icmp ne i64 %parts, 0
-  br i1 %has_parts, label %whole, label %own.results
+  %is_apart = icmp ne ptr %apart, null
+  %stays = or i1 %has_parts, %is_apart
+  br i1 %stays, label %whole, label %own.results
 whole:
-  %whole.made = call ptr %PyArray_New(ptr %ndarray, i32 1, ptr %all.at, i32 {at.DOUBLE_NUMBER},
+  %own.dimensions = trunc i64 %dimensions to i32
+  %whole.dimensions = select i1 %is_apart, i32 %own.dimensions, i32 1
+  %whole.shape = select i1 %is_apart, ptr %rows.at, ptr %all.at
+  %whole.made = call ptr %PyArray_New(ptr %ndarray, i32 %whole.dimensions, ptr %whole.shape, i32 {at.DOUBLE_NUMBER},
     ptr null, ptr null, i32 0, i32 0, ptr null)
   %is_whole = icmp ne ptr %whole.made, null
   br i1 %is_whole, label %whole.results, label %no_memory
@@ -183,15 +188,24 @@ no_memory:
 whole.results:
   %whole.data.at = getelementptr i8, ptr %whole.made, i64 {at.DATA}
   %whole.data = load ptr, ptr %whole.data.at
-  br label %ready
+  br i1 %is_apart, label %aside, label %along
 own.results:
   %own.data = alloca double, i64 %all
-  br label %ready
-ready:
-  %results = phi ptr [%whole.data, %whole.results], [%own.data, %own.results]
-  %made = phi ptr [%whole.made, %whole.results], [null, %own.results]
-  call void %code(ptr %groups, ptr %results, ptr %environment)
-  %finite.at = getelementptr double, ptr %results, i64 %outputs
+  br label %along
+aside:
+  %aside.watches = alloca double, i64 2
+  call void %apart(ptr %groups, ptr %whole.data, ptr %environment, ptr %aside.watches)
+  br label %computed
+along:
+  %along.results = phi ptr [%whole.data, %whole.results], [%own.data, %own.results]
+  %along.made = phi ptr [%whole.made, %whole.results], [null, %own.results]
+  %along.watches = getelementptr double, ptr %along.results, i64 %outputs
+  call void %code(ptr %groups, ptr %along.results, ptr %environment)
+  br label %computed
+computed:
+  %results = phi ptr [%whole.data, %aside], [%along.results, %along]
+  %made = phi ptr [%whole.made, %aside], [%along.made, %along]
+  %finite.at = phi ptr [%aside.watches, %aside], [%along.watches, %along]
   %finite = load double, ptr %finite.at
   %largest.at = getelementptr double, ptr %finite.at, i64 1
   %largest = load double, ptr %largest.at
@@ -200,7 +214,7 @@ ready:
   %is_well = and i1 %is_finite, %is_within
   br i1 %is_well, label %look, label %bad
 look:
-  %l = phi i64 [0, %ready], [%l.next, %check]
+  %l = phi i64 [0, %computed], [%l.next, %check]
   %l.more = icmp slt i64 %l, %checks
   br i1 %l.more, label %check, label %answer
 check:
@@ -216,10 +230,14 @@ in_parts:
   %parted = call ptr @parted(ptr %table, ptr %made, i64 -1)
   ret ptr %parted
 as_one:
+  br i1 %is_apart, label %as_it_is, label %copied
+as_it_is:
+  ret ptr %made
+copied:
   %answered = call ptr @result(ptr %table, ptr %results)
   ret ptr %answered
 bad:
-  br i1 %has_parts, label %bad.whole, label %leave
+  br i1 %stays, label %bad.whole, label %leave
 bad.whole:
   call void %Py_DecRef(ptr %made)
   br label %leave"""

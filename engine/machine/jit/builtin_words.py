@@ -10,6 +10,7 @@ OBJECTS = ("float", "float64", "int", "list", "tuple", "ndarray", "double", "Non
 FUNCTIONS = ("PyArray_New", "PyArray_Return", "PyArray_SetBaseObject", *CALLED)
 OWN = (
     "code",  # for one sample; 0 while there is none
+    "apart",  # the same with another place for the watches, where results are nothing but outputs; or 0
     "rows_code",  # for many samples; 0 while there is none
     "environment",  # an address that the code gets besides its groups
     "context",  # a context variable, or 0

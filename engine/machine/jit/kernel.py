@@ -93,7 +93,8 @@ class Single:
         keep: Sequence[Any] = (),
     ):
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.address, self._environment, self._keep = loaded.address(name), environment, (loaded, environment, *keep)
+        self.address, self._apart = loaded.address(name), loaded.address_if_any(name + llvm.APART)
+        self._environment, self._keep = environment, (loaded, environment, *keep)
         self._builtin = Builtin(self.inputs)
         self.serve(self._builtin, self.outputs[:1])
         self._call = self._builtin.call  # made by now, but where the numbers are too many
@@ -134,7 +135,7 @@ class Single:
         """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
         environment = 0 if self._environment is None else self._environment.ctypes.data
         if sum(self.inputs) + sum(self.outputs) <= MOST_NUMBERS:
-            builtin.aim(self.address, sum(self.outputs), shape, checks, environment, self._keep, parts)
+            builtin.aim(self.address, sum(self.outputs), shape, checks, environment, self._keep, parts, self._apart)
 
 
 _DOUBLE = np.dtype(float)

@@ -15,6 +15,8 @@ from . import program_pieces
 from .block import ENORMOUS, NUMBERS, Block, hexadecimal_of_double
 from .program_pieces import Pieces
 
+APART = ".apart"
+
 
 @dataclass
 class Computed:
@@ -116,7 +118,8 @@ def _widths(program: Program) -> dict[str, int]:
 def single_sample_ir(program: Program, name: str, abreast: int = 2) -> str:
     """IR of `void name(ptr groups, ptr results, ptr environment)` for one sample, with columns so many `abreast`.
 
-    `groups` points to the inputs' groups; outputs go to `results`, one behind the other, the two watches last.
+    `groups` points to the inputs' groups; outputs go to `results`, one behind the other, the two watches last.  Another
+    function, whose name goes on with `APART`, takes the address for the watches as a fourth argument.
     """
     block = Block(1)
     bases, at = {}, 0
@@ -128,9 +131,20 @@ def single_sample_ir(program: Program, name: str, abreast: int = 2) -> str:
         at += len(nodes)
     computed = _computed(block, program, bases, hexadecimal_of_double(0.0), hexadecimal_of_double(0.0), abreast)
     for k, watch in enumerate((computed.finite, computed.largest)):
-        block.do(f"store double {watch}, ptr {block.offset('%results', at + k)}, align 8")
+        block.do(f"store double {watch}, ptr {block.offset('%watches', k)}, align 8")
     body = "\n".join(block.lines)
     arguments = "ptr %groups, ptr %results, ptr %environment"
     functions, room = computed.functions, computed.room
     functions = number_table_ir(program) + functions
-    return f"{block.declarations()}{functions}\ndefine void @{name}({arguments}) {{\n{room}\n{body}\n  ret void\n}}\n"
+    return f"""{block.declarations()}{functions}
+define void @{name}{APART}({arguments}, ptr %watches) {{
+{room}
+{body}
+  ret void
+}}
+define void @{name}({arguments}) {{
+  %watches = getelementptr double, ptr %results, i64 {at}
+  tail call void @{name}{APART}({arguments}, ptr %watches)
+  ret void
+}}
+"""

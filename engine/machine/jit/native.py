@@ -89,7 +89,12 @@ class Loaded:
             (ctypes.c_double * len(numbers)).from_address(table)[:] = list(numbers)
 
     def address(self, name: str) -> int:
-        address = int(self._engine.get_function_address(name))
+        """The address of a function that the code has."""
+        address = self.address_if_any(name)
         if not address:
             raise RuntimeError(f"no function {name} in the object code")
         return address
+
+    def address_if_any(self, name: str) -> int:
+        """The address of a function, or 0."""
+        return int(self._engine.get_function_address(name))

@@ -32,9 +32,23 @@ DIRECT = (
     Bug(
         "results in parts that the code has refused are kept",
         CODE,
-        "br i1 %has_parts, label %bad.whole, label %leave",
+        "br i1 %stays, label %bad.whole, label %leave",
         "br i1 false, label %bad.whole, label %leave",
         ("machine/test_builtin.py::test_parts_are_freed",),
+    ),
+    Bug(
+        "the watches of a result that is written where it stays are not looked at",
+        CODE,
+        "%finite.at = phi ptr [%aside.watches, %aside]",
+        "%finite.at = phi ptr [%whole.data, %aside]",
+        ("machine/test_builtin.py::test_a_result_behind_which_nothing_comes_is_written_where_it_stays",),
+    ),
+    Bug(
+        "results with checks behind them are written where only results have room",
+        "engine/machine/jit/builtin.py",
+        "apart if outputs == kept and not parts else 0",
+        "apart if not parts else 0",
+        ("machine/test_builtin.py::test_a_result_behind_which_nothing_comes_is_written_where_it_stays",),
     ),
     Bug(
         "the caller's array gets a sample less than there are",
