@@ -71,8 +71,11 @@ def jacobian(robot: Robot, q: ArrayLike, link: str, at: ArrayLike = ORIGIN) -> n
     """The 6 × nv Jacobian: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
     if isinstance(at, str):
         at = _point(robot, link, at)
-    call = _known(robot, ("jacobian", link, "link")) if isinstance(link, str) else None
-    result: np.ndarray = (call or _made(robot, "jacobian", link=link))(q, at)
+    try:
+        call = robot.derived["jacobian", link, "link"]
+    except (AttributeError, KeyError, TypeError):
+        call = _made(robot, "jacobian", link=link)
+    result: np.ndarray = call(q, at)
     return result
 
 

@@ -29,12 +29,11 @@ CLOSER = dict.fromkeys(
 FEW = 100  # samples
 MOST_EXTRA = 4e-7  # s, of a call for few samples
 ENTRY = 2e-7  # s more for each array of a dictionary
-NUMBER = 1.5e-10  # s more for each number of a result, which goes into memory that is new
 
 
 @dataclass(frozen=True)
 class Line:
-    """A call beside its own code, whose time is 0 where none ran; a result has so many entries and numbers."""
+    """A call beside its own code, whose time is 0 where none ran; a result has so many entries."""
 
     robot: str
     call: str
@@ -42,7 +41,6 @@ class Line:
     seconds: float = 0.0
     code: float = 0.0
     entries: int = 0
-    numbers: int = 0
     refused: str = ""
     pace: float = 1.0
 
@@ -71,7 +69,7 @@ class Line:
     @property
     def extra(self) -> float:
         """The seconds that a call for a few samples may take beyond its code."""
-        return self.pace * (MOST_EXTRA + ENTRY * self.entries + NUMBER * self.numbers)
+        return self.pace * (MOST_EXTRA + ENTRY * self.entries)
 
     def row(self) -> Row:
         """A row of the table of benchmarks."""
@@ -105,7 +103,6 @@ def line(robot: Robot, name: str, what: str, given: Given, count: int | None, se
             return Line(name, what, count, refused=str(error).splitlines()[0])
     parts = [*result.values()] if isinstance(result, dict) else [*result] if isinstance(result, tuple) else []
     entries = len(parts) + ("wrench" in what)
-    numbers = sum(x.size for x in parts or [result] if isinstance(x, np.ndarray))
     with using_backend("auto"):
         call()
     own = own_code(robot, runs)
@@ -121,7 +118,7 @@ def line(robot: Robot, name: str, what: str, given: Given, count: int | None, se
 
     took = quickest({"call": timed, "code": code}, seconds=seconds)
     code_took = took["code"] / repeats if own else 0.0
-    return Line(name, what, count, took["call"] / repeats, code_took, entries, numbers, pace=pace())
+    return Line(name, what, count, took["call"] / repeats, code_took, entries, pace=pace())
 
 
 def own_code(robot: Robot, runs: Noted) -> list[Again]:
