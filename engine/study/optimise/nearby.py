@@ -204,8 +204,8 @@ def study_slopes_of_given_motion(
 def _said_of_event(event: dict[str, Any]) -> str:
     """Which joint or actuator does what at an event, in a few words."""
     whose = event.get("joint") or event.get("actuator")  # a change of coordinates belongs to neither
-    who = f"{whose} " if whose else ""
-    return f"an event at t = {event['t']:.6g} s, where {who}{event['event']}"
+    what = f"{whose} {event['event']}".replace(f"{whose} its ", f"{whose}'s ") if whose else event["event"]
+    return f"an event at t = {event['t']:.6g} s, where {what}"
 
 
 def study_slopes_of_integrated_run(
