@@ -9,7 +9,7 @@ from ..dataclass import dataclass
 from ..dynamics.stripped import bodies_without_passive_forces
 from ..dynamics.sweeps import Load, Wrenches, sweep_tree
 from ..machine.program.scalars import Scalar
-from ..robot.model import ZERO, Body
+from ..robot.model import ZERO, Body, Three
 from .constraints import Closure
 from .division import partition_portions, portion_of_undivided_partition
 from .elimination import Blockwise, pivot_margin_of_constraints
@@ -34,10 +34,17 @@ class AppliedForces:
 class ConstrainedEquations:
     """The equations of one mechanism in the coordinates of one partition, on any scalars."""
 
-    def __init__(self, loops: Closure, part: Partition, bodies: tuple[Body, ...], divided: bool = True):
-        """If not `divided`, all subsystems are one."""
+    def __init__(
+        self,
+        loops: Closure,
+        part: Partition,
+        bodies: tuple[Body, ...],
+        divided: bool = True,
+        gravity: Three | None = None,
+    ):
+        """If not `divided`, all subsystems are one; `gravity` is by default that of the robot."""
         self.loops, self.part, self.bodies = loops, part, bodies
-        self.n, self.gravity = loops.robot.nv, loops.robot.gravity
+        self.n, self.gravity = loops.robot.nv, loops.robot.gravity if gravity is None else gravity
         self.portions = partition_portions(loops, part) if divided else (portion_of_undivided_partition(loops, part),)
 
     def rows(self, q: Sequence[Scalar], tied: Sequence[Tied]) -> list[list[Scalar]]:

@@ -87,7 +87,7 @@ def energy_residual_amounts(
         finite = np.isfinite(residual) & np.isfinite(kinetic).all(axis=0) & np.isfinite(stored).all(axis=0)
         swing = stored.max(axis=0) - stored.min(axis=0) if len(stored) else 0.0
         exchanged = np.maximum(np.maximum(kinetic.max(axis=0, initial=0.0), swing), turnover)
-        weight = sum((body.m for body in bodies), 0.0) * math.hypot(*gravity)
+        weight = sum((body.m for body in bodies), 0.0) * _size(gravity)
         known = np.isfinite(tau).all(axis=1, keepdims=True)
         force = weight + np.where(known, abs(tau), 0.0).sum(axis=1).max(axis=0, initial=0.0)
         springs = energies["elastic"].max(axis=0, initial=0.0)

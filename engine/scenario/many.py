@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
@@ -13,9 +13,9 @@ from ..loops.balance import Forces
 from ..machine.jit.account import account_of_backend
 from ..record.columns import Column
 from ..record.drawings import Drawing
-from ..robot.model import Body
 from ..simulate.abreast import Traces
 from ..simulate.many_rows import Evaluated
+from ..simulate.together import Numbers
 from . import formula_columns, tabulate
 from .audit import DOUBTFUL, EnergyBalance, energy_residual_amounts, residual_share_of_energy
 from .conclude import audit_of_run, conclude_result
@@ -29,9 +29,7 @@ from .rows import Rows
 class Many:
     """Runs of one structure that went side by side, of which `plan` is one; `plans(k)` makes the plan of run k."""
 
-    def __init__(
-        self, plan: Plan, plans: Callable[[int], Plan], bodies: Sequence[Body], traces: Traces, rows: Evaluated
-    ):
+    def __init__(self, plan: Plan, plans: Callable[[int], Plan], numbers: Numbers, traces: Traces, rows: Evaluated):
         self.plan, self.plans, self.code = plan, plans, account_of_backend()
         self.traces, self.rows = traces, rows
         work, loss = (np.ascontiguousarray(traces.states[..., k].T) for k in (-2, -1))
@@ -39,7 +37,7 @@ class Many:
         self._turnover = np.maximum(abs(work), abs(loss)).max(axis=0)
         of_all = self._rows()
         self.forces = of_all.forces
-        self._judge(bodies, of_all)
+        self._judge(numbers, of_all)
         self.columns: list[Column] | None = None
         self.values = np.empty(0)
         if tabulate.column_families_serve_many(of_all, plan.record.wants):
@@ -91,14 +89,14 @@ class Many:
         values = abs(gaps[k])
         return float(values[:, ~loops.turning].max(initial=0.0)), float(values[:, loops.turning].max(initial=0.0))
 
-    def _judge(self, bodies: Sequence[Body], rows: Rows) -> None:
+    def _judge(self, numbers: Numbers, rows: Rows) -> None:
         """Find which runs are in order: they came to their end, with sound numbers and a balance that nobody doubts."""
         self.in_order = self.traces.whole & self.rows.sound
         self.verdicts: tuple[np.ndarray, np.ndarray] | None = None
         if not self.plan.record.wants("energy"):
             return
         turnover = np.maximum(self._turnover, abs(self.balance).max(axis=0))
-        gravity, atol = self.plan.robot.gravity, self.plan.solver.atol
+        bodies, gravity, atol = numbers.bodies, numbers.regrouped.gravity, self.plan.solver.atol
         self.verdicts = energy_residual_amounts(bodies, gravity, rows.energies, turnover, rows.tau, atol)
         self.in_order &= residual_share_of_energy(*self.verdicts) < DOUBTFUL  # which isn't true of NaN
 

@@ -20,7 +20,7 @@ from .recorded import (
     width_of_watched_quantities,
 )
 from .situation import situation_of_state
-from .system import Model, System
+from .system import Model, System, constraints_of_system, constraints_with_numbers
 
 
 def quantities_beside_state(
@@ -37,7 +37,7 @@ def quantities_beside_state(
 
     The `bodies` have inertias of their own, those of the `model` are regrouped; `length` is that of a mechanism.
     """
-    robot = replace(system.robot, tree=replace(system.robot.tree, bodies=bodies))
+    robot = replace(system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=bodies))
     groups = {"energy": list(energies(robot, now.q, now.qd))}
     if system.loops is not None:
         groups |= _of_loops(system, discrete, signals, y, now, model, length)
@@ -58,12 +58,12 @@ def _of_loops(
     """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
     here = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model)
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=model.bodies))
-    loops = system.constraints(model).with_numbers(*model[:3])
+    loops = constraints_with_numbers(constraints_of_system(system), model)
     loops.robot = robot
     loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]
     tied, everything = loops.tied(now.q), [True] * robot.nv
     motion = now.q, now.qd, now.qdd
-    needed, _ = sweep_tree(model.bodies, robot.gravity, *motion, everything, here.wrenches, here.loads)
+    needed, _ = sweep_tree(model.bodies, model.gravity, *motion, everything, here.wrenches, here.loads)
     left = [x - force - held for x, force, held in zip(needed, now.tau, now.resistance)]
     sizes, _ = multipliers_of_constraints(loops, discrete_partition(discrete), now.q, left)
     _, across = wrenches_exerted_by_ties(loops, now.q, tied, [], sizes)

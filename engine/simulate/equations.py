@@ -141,7 +141,7 @@ def _of_tree(system: System, now: Situation, model: Model, recursion: Recursion 
     else:
         pivots: dict[int, Pivot] = {}
         outside = now.wrenches, now.loads, pivots, now.holds
-        sought, _ = sweep_tree(model.bodies, system.robot.gravity, now.q, now.qd, start, motion_given, *outside)
+        sought, _ = sweep_tree(model.bodies, model.gravity, now.q, now.qd, start, motion_given, *outside)
         support = {k: pivots[k].support for k in now.holds}
     qdd = [start[k] if motion_given[k] else sought[k] for k in range(n)]
     more = {k: sought[k] - acting[k] for k in now.given}
@@ -152,7 +152,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     """The motion of a mechanism, by its closure method on positions and speeds that are closed as the method has it."""
     n, method, part = system.robot.nv, system.method, discrete_partition(discrete)
     loops = system.constraints(model)
-    equations = ConstrainedEquations(loops, part, model.bodies)
+    equations = ConstrainedEquations(loops, part, model.bodies, gravity=model.gravity)
     q, qd = now.q, now.qd
     if method.closes:
         q = closed_positions_in_run(system, equations, q, now.values)

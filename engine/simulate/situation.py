@@ -139,7 +139,7 @@ def _planned(
                 target[k] = next(ahead)
     on, loads = _wrenches(system, wrenches, places, speeds, {})
     every = [True] * system.robot.nv
-    forces, _ = sweep_tree(model.bodies, system.robot.gravity, places, speeds, seconds, every, on, loads)
+    forces, _ = sweep_tree(model.bodies, model.gravity, places, speeds, seconds, every, on, loads)
     coulomb = dict(zip(system.coulomb, model.coulomb))
     for k in rubbing(system):
         forces[k] = forces[k] + coulomb[k] * next(ahead)
@@ -153,7 +153,7 @@ def _planned_in_loops(
     robot, part = system.robot, discrete_partition(discrete)
     q, qd, qdd = ([next(ahead) for _ in range(count)] for count in (robot.nq, robot.nv, robot.nv))
     on, loads = _wrenches(system, wrenches, q, qd, {})
-    tree, _ = sweep_tree(model.bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, on, loads)
+    tree, _ = sweep_tree(model.bodies, model.gravity, q, qd, qdd, [True] * robot.nv, on, loads)
     for k, coulomb in zip(system.coulomb, model.coulomb) if system.smooth else ():
         tree[k] = tree[k] + smooth_dry_friction(coulomb, qd[k], system.smooth)
     loops = system.constraints(model)

@@ -25,7 +25,7 @@ from ..loops.constraints import Closure
 from ..loops.methods import METHODS, Method, MethodParameters
 from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Coupling, Drive, Joint, Robot
+from ..robot.model import Body, Coupling, Drive, Joint, Robot, Three
 from .inputs import Driven, Inputs
 from .late import Seen, seen_of_law
 
@@ -34,6 +34,7 @@ class Model(NamedTuple):
     """All numbers of a robot that its equations read, and their structure; any number may be a symbol."""
 
     bodies: tuple[Body, ...]
+    gravity: Three
     ties: tuple[Tie, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     coulomb: tuple[float, ...] = ()  # dry friction of those speeds that have any
@@ -80,7 +81,7 @@ class System:
         """The robot's numbers without dry friction, which enters as a force or a mode so that steps stay smooth."""
         smooth = bodies_without_dry_friction(self.robot.tree.bodies)
         tied = (self.loops.ties, self.loops.couplings) if self.loops is not None else ((), ())
-        return Model(smooth, *tied, tuple(self.coulomb.values()))
+        return Model(smooth, self.robot.gravity, *tied, tuple(self.coulomb.values()))
 
     @cached_property
     def regrouped(self) -> Model:
@@ -96,7 +97,7 @@ class System:
     def constraints(self, model: Model) -> Closure:
         """The constraints, made with the numbers of this model."""
         assert self.loops is not None
-        return self.loops if model is self.model else self.loops.with_numbers(*model[:3])
+        return self.loops if model is self.model else constraints_with_numbers(self.loops, model)
 
     # ---- given and free motion
 
@@ -276,7 +277,6 @@ class System:
         robot, inputs, loops = self.robot, self.inputs, self.loops
         parts: tuple[object, ...] = (
             [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
-            robot.gravity,
             [motion.joint.name for motion in (*inputs.prescribed, *inputs.feedforward)],
             [(one.joint.name, None if self.tuned else one.law) for one in inputs.commanded],
             [
@@ -330,3 +330,8 @@ def constraints_of_system(system: System) -> Closure:
     """The constraints of a system that is a mechanism."""
     assert system.loops is not None
     return system.loops
+
+
+def constraints_with_numbers(loops: Closure, model: Model) -> Closure:
+    """The constraints with the numbers of a model."""
+    return loops.with_numbers(model.bodies, model.ties, model.couplings)

@@ -295,7 +295,7 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
     pushed = system.pushing or (group.plan.robot.closed and system.loops is None)
     rows = None if pushed else evaluate_many_run_rows(group.starts, traces)
     if rows is not None:
-        return Part(places, Many(group.plan, plan, group.numbers.bodies, traces, rows), {})
+        return Part(places, Many(group.plan, plan, group.numbers, traces, rows), {})
     alone = {k: _with(plan(k), group.starts.symbols) for k in np.flatnonzero(traces.whole).tolist()}
     return Part(places, None, {places[k]: _by_itself(one, traces, k) for k, one in alone.items()})
 

@@ -45,17 +45,14 @@ MOST_MODES = 12  # sets of independent coordinates that a page can change betwee
 
 @dataclass(frozen=True)
 class PageNumbers:
-    """What follows the sliders: the model's numbers at `paths`, gravity, and the scene's."""
+    """What follows the sliders: the model's numbers at `paths`, and the scene's."""
 
     model: Model
-    gravity: tuple[float, ...]
     scene: Scene
 
     def vector(self, paths: Sequence[Path]) -> np.ndarray:
         known = dict(number_leaves_of_bodies(self.model))
-        return np.array(
-            [*(known[path] for path in paths), *self.gravity, *(x for _, x in number_leaves_of_bodies(self.scene))]
-        )
+        return np.array([*(known[path] for path in paths), *(x for _, x in number_leaves_of_bodies(self.scene))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +101,7 @@ def page_of_plan(
     if (free := page_plan_without_laws(plan)) is not None:
         laws.append(Laws("none", free, _runner(free)))
     sliders = [page_slider_of_key(plan, *one) for one in wanted] or page_own_sliders(plan)
-    base = PageNumbers(_model(plan.robot, plan), plan.robot.gravity, stage_scene(plan.robot, plan.q0)[0])
+    base = PageNumbers(_model(plan.robot, plan), stage_scene(plan.robot, plan.q0)[0])
     say_undrawn_animation(base.scene, say)
     table, used = _followed(plan, base, sliders)
     words = {"title": f"{plan.robot.name} ({plan.name})", "about": plan.about}
@@ -125,7 +122,7 @@ def _followed(plan: Plan, base: PageNumbers, sliders: Sequence[Slider]) -> tuple
         robot = page_robot_changed(plan.robot, sliders, values)
         still = _geometry(robot) == _geometry(plan.robot)  # other masses draw no other machine, to the last digit
         scene = base.scene if still else stage_scene(robot, plan.q0)[0]
-        numbers = PageNumbers(_model(robot, plan), robot.gravity, scene)
+        numbers = PageNumbers(_model(robot, plan), scene)
         if repr(_structure(robot, numbers)) != pattern:
             named = ", ".join(one.key for one in sliders)
             raise InputError("these numbers change the structure of the machine", found=named)
@@ -186,7 +183,7 @@ def _model(robot: Robot, plan: Plan) -> Model:
     bodies = bodies_without_dry_friction(robot.tree.bodies)
     loops = loop_closure(robot) if plan.system.loops is not None else None
     tied = (loops.ties, loops.couplings) if loops is not None else ((), ())
-    return Model(bodies, *tied, dry_friction_of_system(plan.system, robot.tree.bodies))
+    return Model(bodies, robot.gravity, *tied, dry_friction_of_system(plan.system, robot.tree.bodies))
 
 
 def _geometry(robot: Robot) -> object:
@@ -221,14 +218,13 @@ def _code(laws: Sequence[Laws], paths: Sequence[Path]) -> str:
 def page_programs(laws: Laws, discrete: Discrete, paths: Sequence[Path]) -> tuple[Program, Program]:
     """The recorded rate of the state with its guard, and the row: the closed state, energies, and places of links.
 
-    Inputs are the signals, the model's numbers at `paths`, and gravity.
+    Inputs are the signals, and the model's numbers at `paths`.
     """
     plan, system, width = laws.plan, laws.plan.system, len(laws.signals(discrete))
     recording = Recording("page")
-    u, y = recording.input("u", width + len(paths) + 3), recording.input("y", system.measured)
-    gravity: Any = (u[-3], u[-2], u[-1])
+    u, y = recording.input("u", width + len(paths)), recording.input("y", system.measured)
     model: Model = planted_bodies(_model(plan.robot, plan), dict(zip(paths, u[width:])))
-    robot = replace(system.robot, gravity=gravity, tree=replace(system.robot.tree, bodies=model.bodies))
+    robot = replace(system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=model.bodies))
     now, groups = run_equations_outputs(replace(system, robot=robot), discrete, u[:width], y, model)
     state = [now.q[k] for k in system.state_coordinates] + [now.qd[k] for k in system.state_speeds]
     row = [*state, *now.q, *now.qd, *now.tau, *energies(robot, now.q, now.qd)]
@@ -258,9 +254,9 @@ def _data(
         "scene": base.scene.as_dict(),
         "sliders": [vars(one) for one in sliders],
         "table": table,
-        "used": [*used, first, first + 1, first + 2],
-        "sceneFirst": first + 3,
-        "sceneMoves": any(place >= first + 3 for place in places),
+        "used": list(used),
+        "sceneFirst": first,
+        "sceneMoves": any(place >= first for place in places),
         "signals": [one.signals(mode) for one in laws for mode in one.modes],
         "sets": _sets(laws),
         "movable": [_movable(plan, mode) for mode in modes],

@@ -60,7 +60,9 @@ def rebuild_varied_robots(plan: Plan, columns: Mapping[Keys, np.ndarray], plain:
     _refuse_what_is_read_elsewhere(system, whole)
     own = bodies_without_dry_friction(whole.tree.bodies)
     tied = (ties_of_mechanism(whole), whole.couplings) if system.loops is not None else ((), ())
-    model = Model(inertias_moved_towards_base(own), *tied, dry_friction_of_system(system, whole.tree.bodies))
+    model = Model(
+        inertias_moved_towards_base(own), whole.gravity, *tied, dry_friction_of_system(system, whole.tree.bodies)
+    )
     made = Numbers(model, own, length_of_system(system))
     nodes: dict[int, Node] = {}
     codegen_structure_with_scalars(made, lambda x: nodes.setdefault(x.id, x))
@@ -91,7 +93,7 @@ def _refuse_what_is_read_elsewhere(system: System, whole: Robot) -> None:
     seats = [seat for _, seat in whole.tree.seats.values()]
     turns = [angle for seat in seats for _, angle in seat.turns]
     acting = [x for wrench in whole.wrenches for x in (*wrench.wrench, *wrench.at)]
-    acting += [x for one in whole.actuators for x in one.at] + [*whole.gravity]
+    acting += [x for one in whole.actuators for x in one.at]
     if whole.wrenches or whole.actuators or system.inputs.wrenches:  # these act on links, wherever links sit
         acting += [x for seat in seats for x in seat.origin] + turns
     if system.loops is not None:  # the wrenches in cuts are turned with links

@@ -1,8 +1,8 @@
 """Plain numbers of a robot's and a scenario's file that differ from run to run, read for all runs at once.
 
 One of the runs is planned in full. The others differ from it in numbers on which nothing else of a plan depends:
-masses, mass centres, inertias, dampers and springs of links, where and how fast joints start, constant forces and
-wrenches, and the gains of force laws.
+masses, mass centres, inertias, dampers and springs of links, gravity, where and how fast joints start, constant forces
+and wrenches, and the gains of force laws.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ OF_DRIVE = (
 )
 STATE, ALL = ("initial", "rates"), "all"  # sections of a scenario; the joints that a section doesn't name
 FORCED = ("forces", "wrenches")  # further sections
+GRAVITY = "gravity"  # of a robot
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def varied_numbers_of_runs(
         states = _columns(plan.file, of_scenario, plain, independent)
         numbers = _columns(draft.file, of_robot, plain, independent) if draft is not None else {}
         limited = {path: numbers.pop(path) for path in [*numbers] if varied_path_is_limit(path)}
+        weights = {path: numbers.pop(path) for path in [*numbers] if path[0] == GRAVITY}
         for path, values in numbers.items():
             if _of_link(path):  # zero may mean that there is nothing
                 plain &= (values != 0.0) == (independent or values[0] != 0.0)
@@ -106,6 +108,8 @@ def varied_numbers_of_runs(
             made = system_numbers_of_bodies(
                 plan.system, robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain)
             )
+        gravity = tuple(weights.get((GRAVITY, k), x) for k, x in enumerate(robot.gravity))
+        made = made._replace(regrouped=made.regrouped._replace(gravity=gravity))  # type: ignore[arg-type]
         moved = plan.system.loops is not None and (placed or any(path[0] in STATE for path in states))
         return _started(plan, base() if moved else None, run, made, states | limited, plain)
     except (OtherError, DenocError):
@@ -145,7 +149,7 @@ def varied_key_may_be_plain(key: str) -> bool:
     first, *rest = key.split(".")
     if first != "robot":
         return first in (*STATE, *FORCED)
-    if len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:])):
+    if rest[:1] == [GRAVITY] or (len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:]))):
         return True
     return _placed(rest) or varied_path_is_limit(rest)
 
@@ -168,7 +172,9 @@ def _columns(
     result: dict[Keys, np.ndarray] = {}
     for path, values in given.items():
         for whole, one in _each(path, values):
-            known = path[0] in (*STATE, *FORCED) or _of_link(path) or _placed(path) or varied_path_is_limit(path)
+            known = (
+                path[0] in (*STATE, *FORCED, GRAVITY) or _of_link(path) or _placed(path) or varied_path_is_limit(path)
+            )
             differ = any(x is not one[0] and x != one[0] for x in one)
             if differ and not known:
                 raise OtherError

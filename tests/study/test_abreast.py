@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from coincident_stops import beside_stops
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from denoc.study.run_blocks import blocks_of_variations
+from denoc.text.writing import yaml_text
 from random_contacts import drawn, with_contacts
 from side_by_side import compared, happenings
 
@@ -344,3 +347,26 @@ def test_limits_of_modes_are_those_of_each_run(left, what):
     assert all(happenings(result) for result in together)
     whole = gathered(base, variations, len(variations))
     assert gathered(base, variations, 1) == whole
+
+
+@pytest.mark.parametrize("task", ["simulate", "inverse"])
+def test_each_run_has_its_own_gravity(left, task, tmp_path, monkeypatch):
+    """One falls freely, one is held along a motion; distances, forces and energies are those of one mass."""
+    joint = {"name": "slide", "type": "prismatic", "axis": [0, 0, 1], "actuated": True}
+    robot = {"name": "box", "convention": "frames", "gravity": [0, 0, -9.81]}
+    link = {"name": "box", "joint": joint, "mass": 2, "com": [0, 0, 0]}
+    monkeypatch.chdir(tmp_path)
+    Path("box.yaml").write_text(yaml_text({**robot, "links": [link]}))
+    base = {"robot": "box.yaml", "task": task, "time": {"end": 0.5, "step": 0.125}}
+    held = {"motion": {"slide": {"law": "polynomial", "to": 0.3}}} if task != "simulate" else {}
+    sizes = (9.81, 1.62, 0.0, 24.8, 3.7)
+    runs, alone = compared(left, {**base, **held}, [{"robot.gravity": [0.0, 0.5, -g]} for g in sizes])
+    assert not alone
+    for g, run in zip(sizes, runs):
+        q, t = run.table["slide.q"], run.t
+        if held:
+            assert run.table["slide.tau"] == pytest.approx(2 * (run.table["slide.qdd"] + g))
+        else:
+            assert q == pytest.approx(-g * t**2 / 2, abs=1e-12)
+            assert abs(run.table["energy.residual"]).max() < 1e-10
+        assert run.table["energy.potential"] == pytest.approx(2 * g * q)

@@ -25,6 +25,7 @@ LENGTHS = [
     for d in (-0.006, 0.0, 0.007, 0.011)
 ]
 CASES = {
+    "gravity": (FALL, [{"robot.gravity": [0.1 * k, k - 9.81, 0], "robot.gravity.2": 0.2} for k in range(3)]),
     "masses": (FALL, [{"robot.links.rocker.mass": 2.0 + k / 3, "robot.links.coupler.com.0": 0.1} for k in range(4)]),
     "lengths and masses": (FALL, [{**one, "robot.links.coupler.mass": 3.0 + k} for k, one in enumerate(LENGTHS)]),
     "points": (FALL, [{"robot.links.rocker.points.B": [0.25, d, 0]} for d in (0.0, 0.01, -0.02)]),
@@ -162,6 +163,7 @@ PLANNED = {
         LED,
         [{"robot.links.crank.joint.friction.viscous": x / 9, **x_mass} for x, x_mass in enumerate(MASSES, 1)],
     ),
+    "gravity": (LED, [{"robot.gravity": [0.1 * k, k - 9.81, 0]} for k in range(3)]),
     "smooth friction": (
         {**LED, "solver": {"friction": "smooth"}},
         [{**one, RUBS: 0.3, "robot.links.rocker.joint.friction.coulomb": 0.1} for one in MASSES],

@@ -14,6 +14,27 @@ STUDIES = (
     Bug("the first of a study's grids varies quickest", DESIGN, "in reversed([name for", "in list([name for", ROWS),
     Bug("means over rows, not over time", KEEP, "    weights[:-1] += steps / 2", "    weights[:-1] += steps / 3", ROWS),
     Bug(
+        "all runs side by side fall as the first one does",
+        "engine/study/varied.py",
+        "weights.get((GRAVITY, k), x)",
+        "x",
+        ("study/test_abreast.py::test_each_run_has_its_own_gravity",),
+    ),
+    Bug(
+        "energies of runs side by side with one gravity for all",
+        "engine/simulate/beside.py",
+        "replace(system.robot, gravity=model.gravity, tree=",
+        "replace(system.robot, tree=",
+        ("study/test_abreast.py::test_each_run_has_its_own_gravity",),
+    ),
+    Bug(
+        "mechanisms side by side with one gravity for all",
+        "engine/simulate/equations.py",
+        "ConstrainedEquations(loops, part, model.bodies, gravity=model.gravity)",
+        "ConstrainedEquations(loops, part, model.bodies)",
+        ("study/test_mechanisms_abreast.py::test_mechanisms_that_differ_in_numbers_go_side_by_side",),
+    ),
+    Bug(
         "a table's content is no part of a run's key",
         RUN,
         "[name, hashlib.sha256(one).hexdigest()]",
