@@ -11,6 +11,7 @@ import numpy as np
 from .dynamics import calls as tree
 from .dynamics import quantities
 from .dynamics.direct import direct_call, key_of_direct_call
+from .dynamics.programs import REDUCED
 from .dynamics.samples import array_for_dynamics_results
 from .errors import InputError
 from .loops import mechanism
@@ -208,31 +209,14 @@ def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.n
     position, as far as they serve.
     """
     try:
-        call = robot.derived[mechanism.REDUCED]
+        call = robot.derived[REDUCED]
     except (AttributeError, KeyError):
-        call = _reduced(robot)
+        if not _closed(robot):
+            return quantities.reduced(robot, q, qd)
+        general = partial(mechanism.reduced, robot)
+        call = direct_call(robot, REDUCED, (), (robot.nq, robot.nv), general, reduced.__doc__ or "")
     result: tuple[np.ndarray, np.ndarray] = call(q, qd)
     return result
-
-
-def _reduced(robot: Robot) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
-    """The robot's call of `reduced`, which is kept: a tree's joins two other ones."""
-    if _closed(robot):
-        general = partial(mechanism.reduced, robot)
-        return direct_call(robot, mechanism.REDUCED, (), (robot.nq, robot.nv), general, reduced.__doc__ or "")
-    of_tree = partial(_reduced_tree, robot)
-    if isinstance(robot, Robot):
-        robot.derived[mechanism.REDUCED] = of_tree
-    return of_tree
-
-
-def _reduced_tree(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """The inertia matrix and the bias, for as many samples."""
-    h = quantities.bias(robot, q, qd)
-    M = quantities.inertia(robot, q)
-    if h.ndim == 1 or M.shape[:-2] == h.shape[:-1]:
-        return M, h
-    return np.array(np.broadcast_to(M, (len(h), *M.shape[-2:]))), h
 
 
 def reactions(

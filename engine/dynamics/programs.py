@@ -66,6 +66,15 @@ def _inverse_inertia(subject: Subject, given: Given) -> list[Scalar]:
     return [x for row in inverse_inertia_matrix(subject.bodies, given["q"], subject.robot.nv) for x in row]
 
 
+def _reduced(subject: Subject, given: Given) -> list[Scalar]:
+    return [*_inertia(subject, given), *_bias(subject, given)]
+
+
+def _reduced_parts(subject: Subject) -> tuple[Part, ...]:
+    n = subject.robot.nv
+    return kernel_parts_in_order([("", (n, n)), ("", (n,))])
+
+
 def _inertia_losses(subject: Subject, given: Given) -> list[Scalar]:
     """Numbers that are enormous where a pivot of the inertia matrix is next to nothing."""
     factors = Factors(inertia_matrix(subject.bodies, given["q"], subject.robot.nv))
@@ -193,6 +202,7 @@ def link_reactions(
 
 ENERGIES = ("kinetic", "potential", "elastic")
 LINEARIZED, HELD = "linearized", "linearized-held"  # with given forces, with those that hold the state
+REDUCED = "reduced"  # inertia matrix and bias
 
 
 def _derivative_parts(subject: Subject) -> tuple[Part, ...]:
@@ -322,6 +332,15 @@ ROWS = {
         text=lambda subject, given: numbers_with_solved_columns(_linearized(subject, _held(subject, given))),
         watched=lambda subject, given: _losses(subject, _held(subject, given)),
         unsolved=lambda subject, given: _linearized(subject, _held(subject, given)),
+    ),
+    REDUCED: ProgramRow(
+        "generalized inertia matrix, row by row, then Coriolis, centrifugal, gravity, friction and spring forces",
+        ("q", "qd"),
+        "reduced",
+        lambda subject: (subject.robot.nv * (subject.robot.nv + 1),),
+        _reduced,
+        most=50,  # as for the inertia matrix
+        parts=_reduced_parts,
     ),
     "placements": ProgramRow(
         "of each body the rows of [R | p] in the base, 12 numbers",

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
 from .offered import direct_name_of_quantity, offered_dynamics_quantity
-from .programs import HELD, LINEARIZED, PROGRAMS, ROWS, link_named_in_tree
+from .programs import HELD, LINEARIZED, PROGRAMS, REDUCED, ROWS, link_named_in_tree
 from .samples import resting_speeds, vector_of_dynamics_samples, wrenches_act_on_links
 
 if TYPE_CHECKING:
@@ -49,6 +49,12 @@ def _bias(robot: Robot, links: tuple[str, ...]) -> Callable[..., np.ndarray]:
     if isinstance(robot, Robot) and len(robot.tree.bodies) > PROGRAMS["bias"].most:
         return lambda q, qd, *sixes: inverse(robot, q, qd, np.zeros(robot.nv), dict(zip(links, sixes)) or None)
     return _made(robot, "bias", links)
+
+
+def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """The generalized inertia matrix I and the forces h of `tau = I qdd + h`."""
+    result: tuple[np.ndarray, np.ndarray] = _made(robot, REDUCED)(q, qd)
+    return result
 
 
 def energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> dict[str, np.ndarray]:

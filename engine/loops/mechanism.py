@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dynamics import calls as tree
 from ..dynamics import quantities
+from ..dynamics.programs import REDUCED
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError, NumericalError
 from ..machine.jit.result_parts import kernel_parts_divided
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # names of direct calls, and of the coordinates of reduced equations
-REACTIONS, REDUCED, COORDINATES = "reactions", "reduced", "coordinates of reduced equations"
+REACTIONS, COORDINATES = "reactions", "coordinates of reduced equations"
 
 Wrenches = Mapping[str, "ArrayLike"]
 

@@ -101,6 +101,29 @@ def test_compiled_is_plain(what, seed):
         assert off(found["compiled"], found["plain"]) < worth(case, what, given[0])
 
 
+@pytest.mark.parametrize("backend", ["plain", "compiled", "auto"])
+@pytest.mark.parametrize("seed", range(4))
+def test_reduced_equations_of_trees_are_inertia_and_bias(seed, backend):
+    """Of one sample, of many, and of one position with many speeds."""
+    case = drawn(seed)
+    (q, qd, _), (many, rates, _) = states(case)
+    with using_backend("plain"):
+        expected = [(denoc.inertia(case.robot, x), denoc.bias(case.robot, x, v)) for x, v in zip(many, rates)]
+        first = [denoc.bias(case.robot, q, v) for v in (qd, *rates)]
+        own = denoc.inertia(case.robot, q)
+    with using_backend(backend):
+        I, h = denoc.reduced(case.robot, q, qd)
+        assert off(I, own) < 1e-13
+        assert off(h, first[0]) < 1e-13
+        for found, right in zip(denoc.reduced(case.robot, many, rates), map(np.array, zip(*expected))):
+            assert found.shape == right.shape
+            assert off(found, right) < 1e-13
+        I, h = denoc.reduced(case.robot, q, rates)
+        assert I.shape == (SAMPLES, *own.shape)
+        assert off(I, np.broadcast_to(own, I.shape)) < 1e-13
+        assert off(h, np.array(first[1:])) < 1e-13
+
+
 @pytest.mark.parametrize(
     "what", ["fdyn-derivatives", "bias", "inertia", "kinematics", "jacobian", "energy", "reactions"]
 )

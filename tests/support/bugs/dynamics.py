@@ -293,6 +293,13 @@ DYNAMICS = (
         ("dynamics/test_derivatives.py::test_small_swings_of_a_pendulum",),
     ),
     Bug(
+        "reduced equations of trees without what speeds do",
+        "engine/dynamics/programs.py",
+        "return [*_inertia(subject, given), *_bias(subject, given)]",
+        'return [*_inertia(subject, given), *_bias(subject, {**given, "qd": [0.0] * subject.robot.nv})]',
+        ("dynamics/test_rows.py::test_reduced_equations_of_trees_are_inertia_and_bias",),
+    ),
+    Bug(
         "a base that floats falls the other way when it turns",
         "engine/dynamics/derivatives.py",
         "known[k][speed_of[d]] = -x",
