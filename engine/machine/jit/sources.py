@@ -16,7 +16,8 @@ from itertools import chain
 from pathlib import Path
 
 # rooms in which nothing is recorded: what they make gets into programs as numbers and names, which their identity has
-LEFT_OUT = ("__pycache__", "formats", "peers", "record")
+OF_STUDIES = ("distribution", "identification", "optimise", "papers", "regression", "sweep", "verification")
+LEFT_OUT = frozenset(("__pycache__", "formats", "peers", "record", *OF_STUDIES))
 
 LARGE = 2**63  # from which on an inode isn't a number of the array that its state goes into
 State = tuple[int, int, int, int]  # of a file: size, inode, and when it was written and changed, in nanoseconds
