@@ -55,12 +55,16 @@ def inverse(
             call = straight(robot, "inverse")
         result = call(q, qd, qdd)
         return result
+    six = None  # of a single link, which most calls have: to put lists together takes longer than all the rest
     try:
-        call, sixes = robot.derived["inverse", *wrenches], wrenches.values()
+        if len(wrenches) == 1:
+            ((link, six),) = wrenches.items()
+            call = robot.derived["inverse", link]
+        else:
+            call = robot.derived["inverse", *wrenches]
     except (AttributeError, KeyError, TypeError):
-        call = _with_wrenches(robot, "inverse", wrenches)
-        sixes = wrenches.values()
-    result = call(q, qd, qdd, *sixes)
+        call, six = _with_wrenches(robot, "inverse", wrenches), None
+    result = call(q, qd, qdd, *wrenches.values()) if six is None else call(q, qd, qdd, six)
     return result
 
 
@@ -83,12 +87,16 @@ def forward(
             call = straight(robot, "forward")
         result = call(q, qd, tau)
         return result
+    six = None  # of a single link, which most calls have: to put lists together takes longer than all the rest
     try:
-        call, sixes = robot.derived["forward", *wrenches], wrenches.values()
+        if len(wrenches) == 1:
+            ((link, six),) = wrenches.items()
+            call = robot.derived["forward", link]
+        else:
+            call = robot.derived["forward", *wrenches]
     except (AttributeError, KeyError, TypeError):
-        call = _with_wrenches(robot, "forward", wrenches)
-        sixes = wrenches.values()
-    result = call(q, qd, tau, *sixes)
+        call, six = _with_wrenches(robot, "forward", wrenches), None
+    result = call(q, qd, tau, *wrenches.values()) if six is None else call(q, qd, tau, six)
     return result
 
 
