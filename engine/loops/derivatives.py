@@ -16,7 +16,7 @@ from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
 from .constraints import loop_closure
 from .families import quick_mechanism_result, serve_mechanism_calls
-from .sensitivity import along_numbers_name, mechanism_accelerations_along_numbers
+from .sensitivity import AlongNumbers, mechanism_accelerations_along_numbers
 from .slopes import Slopes, mechanism_slope_texts, mechanism_slopes_in_order
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def derivatives(
     if with_respect_to is not None:
         names = (with_respect_to,) if isinstance(with_respect_to, str) else _names(with_respect_to)
         try:
-            along = robot.derived[along_numbers_name(names)]
+            along = robot.derived[AlongNumbers, *names]
         except (AttributeError, KeyError, TypeError):
             return _chosen(robot, q, qd, tau, names)
         chosen: dict[str, np.ndarray] = along(q, qd, tau)

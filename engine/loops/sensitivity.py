@@ -101,16 +101,11 @@ class AlongNumbers(Displaced):
         return result
 
 
-def along_numbers_name(keys: Sequence[str]) -> Hashable:
-    """The name of a robot's direct call for the derivatives along these numbers of its file."""
-    return (AlongNumbers, *keys)
-
-
 def mechanism_accelerations_along_numbers(
     robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, keys: Sequence[str]
 ) -> dict[str, np.ndarray]:
     """The accelerations `qdd`, and their derivatives along the numbers of the file that these keys lead to, by key."""
-    what = along_numbers_name(keys)
+    what = (AlongNumbers, *keys)  # the name of the direct call
     call = getattr(robot, "derived", {}).get(what)
     if call is None:
         if not isinstance(robot, Robot):
