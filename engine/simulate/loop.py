@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..dynamics.vanishing import vanishing_inertia_message
-from . import coordinates, modes, reasons, saturation
+from . import coordinates, modes, reasons, saturation, sticking
 from .blows import prescribed_rates_jump, state_after_blows, state_after_rate_jump
 from .discrete import Discrete
 from .events import Watch, first_event_crossing
@@ -22,7 +22,6 @@ from .scipy_stepper import Scipy
 from .signals import begin_of_run, sides_of_kink
 from .singular import Singular
 from .stepper import Stepper
-from .sticking import settle_sticking_modes
 from .trace import Progress, Solver, Trace
 
 
@@ -57,7 +56,7 @@ def _run(
     unsettled, run.end = run.discrete, end
     run.begin(t, y)
     run.sample(t, y)
-    y = settle_sticking_modes(run, t, state_after_blows(run, t, y))
+    y = sticking.settle_sticking_modes(run, t, state_after_blows(run, t, y))
     y[-2:] = 0.0  # a blow at the start is over before the first row, of which energies are counted
     trace.events += saturation.saturation_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, float(grid[0]), y, t)
@@ -86,7 +85,7 @@ def _kink(run: Runner, earlier: float, t: float, y: np.ndarray, trace: Trace) ->
     before, run.until, run.shown = run.discrete, math.inf, math.inf
     y, names = state_after_rate_jump(run, earlier, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
-    y = settle_sticking_modes(run, t, y)
+    y = sticking.settle_sticking_modes(run, t, y)
     trace.events += reasons.describe_kink(run.system, t, before, run.discrete)
     return t, y
 
@@ -103,14 +102,16 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Integrates up to `end` or to the next event, whichever comes first; returns the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
-    watched = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
+    watched, pressed = _watches(run, t, y, grid)
+    if modes.let_go_of_pressed_joints(run, pressed, t, y):
+        watched, pressed = _watches(run, t, y, grid)
     guard = run.guard
     events = [w.function for w in watched]
 
     def bound() -> float:
         return min(end, float(grid[len(trace.t)])) if lands else end
 
-    stepper, again = _stepper(run, t, y, end, solver), t
+    stepper, again = _stepper(run, t, y, end, solver), math.nextafter(t, math.inf) if pressed else t
     while stepper.t < end:
         stepper.t_end = bound()
         if stepper.t >= again and (march := compiled_loop_for_leg(run, stepper, watched, end, solver)) is not None:
@@ -153,6 +154,14 @@ def _leg(
             return t, _happened(run, watched[event[1]], t, y, float(grid[-1] - grid[0]), trace)
     _count(trace, stepper)
     return end, y
+
+
+def _watches(run: Runner, t: float, y: np.ndarray, grid: np.ndarray) -> tuple[list[Watch], list[Watch]]:
+    """The watches of a leg, and those of joints that break loose at once, in a step in which compiled code isn't."""
+    watched = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
+    if run.system.inputs.timeless or not run.discrete.held:
+        return watched, []
+    return watched, modes.watches_of_pressed_joints(watched, t, y, t + sticking.SOON * float(grid[-1] - grid[0]))
 
 
 def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:

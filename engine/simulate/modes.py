@@ -97,6 +97,23 @@ def _shared_margin(run: Runner, k: int) -> Watch:
     return Watch(lambda t, y: rule(margin(t, y)), LOOSE, k)
 
 
+def watches_of_pressed_joints(watched: Sequence[Watch], t: float, y: np.ndarray, soon: float) -> list[Watch]:
+    """The watches on held joints that laws of time press beyond their bounds right behind t, `soon` at the latest.
+
+    Where forces follow a plan with the joints' friction, they are at the bound as soon as the motion begins.
+    """
+    held = [one for one in watched if one.what == LOOSE and one.direction]
+    return [one for one in held if not (then := one.function(soon, y)) > 0.0 and then < one.function(t, y)]
+
+
+def let_go_of_pressed_joints(run: Runner, pressed: Sequence[Watch], t: float, y: np.ndarray) -> bool:
+    """Let those of these joints go that are at their bounds already; their watches would see no fall to zero."""
+    these = [one for one in pressed if not one.function(t, y) > 0.0]
+    for one in these:
+        _let_go(run, t, y, one.speed, one.direction)
+    return bool(these)
+
+
 def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
     """The state just after the event; the run gets the modes in which it goes on."""
     k, system = watch.speed, run.system

@@ -32,6 +32,7 @@ DRIFTING = 1e-8  # relative: a joint with more acceleration than this isn't held
 SLACK = 1e-12
 NOISE = 1e-10  # relative to the largest acceleration: anything less is rounding
 LEAST_SCALE = 1e-12  # of forces that overloads are compared with
+SOON = 1e-6  # of a run's length: a joint that breaks loose within it does so at once
 WEAKER = 1e-6  # relative: friction at break-away is reduced by this much, so that a joint that breaks loose moves
 
 

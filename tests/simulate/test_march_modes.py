@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -283,3 +285,17 @@ def test_a_path_at_many_instants_is_the_path_at_each(name):
             expected = np.array([row[k] for row in rows])
             np.testing.assert_allclose(what, expected, rtol=0, atol=1e-10 * max(1.0, abs(expected).max()))
         assert np.isfinite(motion.tau).all()
+
+
+@pytest.mark.parametrize("law", ["cycloid", "polynomial"])
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_joint_whose_plan_has_its_friction_starts_at_once(law, backend):
+    """Its force is at the bound of friction at the first instant, or right behind it, and beyond from then on."""
+    led = {"motion": {"all": {"law": law, "to": "90 deg"}}, "forces": {"all": {"law": "feedforward"}}}
+    scenario = {"robot": "puma", "task": "simulate", "time": {"end": 0.4, "step": 0.05}, **led}
+    rough = [{"robot.links.link1.joint.friction.coulomb": 3.0 + k} for k in range(3)]
+    with using_backend(backend):
+        alone, together = denoc.ensemble(scenario, rough[:1]), denoc.ensemble(scenario, rough)
+    for run in (*alone, *together):
+        assert run.table["joint1.q"][-1] == pytest.approx(math.pi / 2, abs=1e-6)
+        assert all(event["t"] < 1e-6 for event in run.record["events"] if event["event"] == "breaks loose")

@@ -15,6 +15,27 @@ COMPLEMENTARY = (
 
 CONTACTS = (
     Bug(
+        "joints that are at the bound of friction at a leg's start stay held",
+        "engine/simulate/modes.py",
+        "these = [one for one in pressed if not one.function(t, y) > 0.0]",
+        "these = list[Watch]()",
+        ("simulate/test_march_modes.py::test_a_joint_whose_plan_has_its_friction_starts_at_once",),
+    ),
+    Bug(
+        "compiled code passes over who breaks loose at once",
+        "engine/simulate/loop.py",
+        "math.nextafter(t, math.inf) if pressed else t",
+        "t",
+        ("simulate/test_march_modes.py::test_a_joint_whose_plan_has_its_friction_starts_at_once",),
+    ),
+    Bug(
+        "runs side by side pass over who breaks loose at once",
+        "engine/simulate/abreast.py",
+        "(held & (over >= least) & grows).any(axis=1)",
+        "(held & (over >= least) & ~grows).any(axis=1)",
+        ("simulate/test_march_modes.py::test_a_joint_whose_plan_has_its_friction_starts_at_once",),
+    ),
+    Bug(
         "friction that is a little weaker holds a joint beyond its own",
         STICKING,
         "if excess[worst] > 2 * SLACK else None",
