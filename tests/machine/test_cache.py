@@ -23,6 +23,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.recording import Recording
 from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
+from denoc.study.sweep.tasks import machine_of_study_runs
 from limits import HANGS
 
 pytestmark = pytest.mark.smoke
@@ -153,6 +154,19 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
     (copy / "statics").rename(copy / "staticsx")  # the modules follow one another as before
     keys.append(sources.hash_of_sources(copy))
     assert len(set(keys)) == len(keys)
+
+
+def test_kept_runs_depend_on_every_module(tmp_path):
+    """Those that no object code depends on decide about outputs, too: what is kept of a run, what a file means."""
+    copy, everything = tmp_path / "denoc", frozenset((sources.BYTECODE,))
+    shutil.copytree(Path(denoc.__file__).parent, copy, ignore=shutil.ignore_patterns(sources.BYTECODE))
+    assert sources.hash_of_sources(copy, everything) == cache.hash_of_all_package_sources()
+    keys = {cache.hash_of_all_package_sources()}
+    for module in ("study/sweep/keep.py", "study/optimise/nearby.py", "formats/load.py", "record/columns.py", "api.py"):
+        edit(copy / module)
+        keys.add(sources.hash_of_sources(copy, everything))
+    assert len(keys) == 6
+    assert cache.hash_of_all_package_sources() in machine_of_study_runs()
 
 
 def test_modules_that_do_not_count_cannot_take_part_in_a_program():

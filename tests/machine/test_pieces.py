@@ -1,5 +1,7 @@
 """Long programs are compiled in pieces, and give what short ones give."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -115,6 +117,24 @@ def test_many_results_of_one_sample_are_stored_at_once(count):
     many = recording.program(found=[a[k % 3] * float(k + 2) for k in range(count)])
     assert (program_pieces.cut_long_program(many, 1) is not None) == (count >= program_pieces.MANY)
     assert program_pieces.cut_long_program(many, 8) is None
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 8, 9])
+def test_what_lies_around_results_is_not_watched(count, monkeypatch):
+    """Few results are fewer than those that the watch looks at together."""
+    monkeypatch.setattr(program_pieces, "LONG", 0)
+    recording = Recording("few")
+    a = recording.input("a", 3)
+    few = recording.program(found=[a[k % 3] * float(k + 2) for k in range(count)])
+    one = kernel.build_single_kernel(lambda: few, [3], [count], ["few results", str(count)], False)
+    given, room = np.array([0.5, -1.0, 2.0]), np.full(count + 34, np.nan)
+    groups = np.array([given.ctypes.data], dtype=np.uintp)
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(one.address)
+    run(groups.ctypes.data, room.ctypes.data + 8 * 16, None)
+    assert room[16 : 16 + count].tolist() == [given[k % 3] * (k + 2.0) for k in range(count)]
+    assert room[16 + count] == 0.0  # all results are finite
+    assert np.isnan(room[:16]).all()
+    assert np.isnan(room[18 + count :]).all()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])

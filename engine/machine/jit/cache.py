@@ -23,6 +23,7 @@ from ...errors import safe_to_print
 from ...text.files import bytes_of_text_file, file_is_owned
 from . import sources
 
+PACKAGE = Path(__file__).resolve().parents[2]
 MAGIC = b"denoc object 1 "
 NOTE = ".sources"  # how the name of the note on the package's sources ends
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
@@ -53,10 +54,15 @@ def cache_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def hash_of_package_sources() -> str:
-    """The hash of the package's sources, which doesn't change in a process."""
-    root = Path(__file__).resolve().parents[2]
-    name = f"{hashlib.sha256(str(root).encode()).hexdigest()[:40]}{NOTE}"
-    return sources.known_hash_of_sources(root, lambda: _read(name), lambda note: _write(name, note))
+    """The hash of those sources of the package that object code may depend on; it doesn't change in a process."""
+    name = f"{hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:40]}{NOTE}"
+    return sources.known_hash_of_sources(PACKAGE, lambda: _read(name), lambda note: _write(name, note))
+
+
+@lru_cache(maxsize=1)
+def hash_of_all_package_sources() -> str:
+    """The hash of all sources of the package, on which what is kept of runs may depend."""
+    return sources.hash_of_sources(PACKAGE, frozenset((sources.BYTECODE,)))
 
 
 def cache_key(*parts: str) -> str:

@@ -18,7 +18,7 @@ from .block import OVERFLOW, Block, hexadecimal_of_double
 from .matrix_columns import loop_of_one, loop_of_rows
 
 LONG = 8000  # operations from which on a program is cut into pieces
-MANY = 150  # results of one sample from which on they are stored at once and watched in a loop, as pieces do
+MANY = 150  # results of one sample: from so many on they are stored as they are computed, and watched in a loop
 PIECE = 500  # operations of a piece
 STORED = 256  # columns of results that one function stores
 CHAINS = 8  # of watched results that don't wait for each other
@@ -136,8 +136,8 @@ class Pieces:
         if program.columns is not None:
             self.functions.append(loop_of_one(program.columns, self._abreast, self._shared))
             block.do(f"call void @columns(ptr {base}, ptr %room)")
-        self.functions.append(_WATCH_ROW)
-        seen = block.let(f"call double @watched(ptr {base}, i64 {len(program.results())})")
+        self.functions.append(_watch_of_row(len(program.results())))
+        seen = block.let(f"call double @watched(ptr {base})")
         self._store(block, WATCH, block.operation("fadd", seen, self._load(block, WATCH)))
 
     def _rows(self, values: dict[int, str]) -> None:
@@ -238,25 +238,28 @@ def _zero_or_not(block: Block, node: Node) -> str:
     return block.constant(0.0) if node.op == CONSTANT and node.value == 0.0 else ""
 
 
-_WATCH_ROW = f"""
-define internal double @watched(ptr %row, i64 %count) {{
+def _watch_of_row(count: int) -> str:
+    """IR of the watch over one sample's results, many at a time; the last ones may be looked at twice."""
+    chains = min(CHAINS, count)
+    kind = f"<{chains} x double>"
+    return f"""
+define internal double @watched(ptr %row) {{
   br label %loop
 loop:
   %k = phi i64 [0, %0], [%next, %loop]
-  %finite = phi <{CHAINS} x double> [zeroinitializer, %0], [%sum, %loop]
-  %ahead = sub i64 %count, {CHAINS}
-  %is_inside = icmp sle i64 %k, %ahead
-  %first = select i1 %is_inside, i64 %k, i64 %ahead
+  %finite = phi {kind} [zeroinitializer, %0], [%sum, %loop]
+  %is_inside = icmp sle i64 %k, {count - chains}
+  %first = select i1 %is_inside, i64 %k, i64 {count - chains}
   %at = getelementptr double, ptr %row, i64 %first
-  %x = load <{CHAINS} x double>, ptr %at, align 8
-  %large = fmul <{CHAINS} x double> %x, splat (double {hexadecimal_of_double(OVERFLOW)})
-  %none = fmul <{CHAINS} x double> %large, zeroinitializer
-  %sum = fadd <{CHAINS} x double> %finite, %none
-  %next = add i64 %k, {CHAINS}
-  %more = icmp slt i64 %next, %count
+  %x = load {kind}, ptr %at, align 8
+  %large = fmul {kind} %x, splat (double {hexadecimal_of_double(OVERFLOW)})
+  %none = fmul {kind} %large, zeroinitializer
+  %sum = fadd {kind} %finite, %none
+  %next = add i64 %k, {chains}
+  %more = icmp slt i64 %next, {count}
   br i1 %more, label %loop, label %done
 done:
-  %all = call double @llvm.vector.reduce.fadd.v{CHAINS}f64(double 0.0, <{CHAINS} x double> %sum)
+  %all = call double @llvm.vector.reduce.fadd.v{chains}f64(double 0.0, {kind} %sum)
   ret double %all
 }}
-declare double @llvm.vector.reduce.fadd.v{CHAINS}f64(double, <{CHAINS} x double>)"""
+declare double @llvm.vector.reduce.fadd.v{chains}f64(double, {kind})"""

@@ -15,9 +15,10 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
-# rooms in which nothing is recorded: what they make gets into programs as numbers and names, which their identity has
+# rooms in which nothing is compiled: what they make gets into programs as numbers and names, which their identity has
 OF_STUDIES = ("distribution", "identification", "optimise", "papers", "regression", "sweep", "verification")
-LEFT_OUT = frozenset(("__pycache__", "formats", "peers", "record", *OF_STUDIES))
+BYTECODE = "__pycache__"
+LEFT_OUT = frozenset((BYTECODE, "formats", "peers", "record", *OF_STUDIES))
 
 LARGE = 2**63  # from which on an inode isn't a number of the array that its state goes into
 State = tuple[int, int, int, int]  # of a file: size, inode, and when it was written and changed, in nanoseconds
@@ -26,10 +27,10 @@ BY_NUMBER = os.scandir in os.supports_fd  # the system then needn't follow the p
 SETTLED = 2.0  # seconds: a change that is older than that is over, whatever the clock's ticks are
 
 
-def hash_of_sources(root: Path) -> str:
+def hash_of_sources(root: Path, left_out: frozenset[str] = LEFT_OUT) -> str:
     """The hash of all modules below a folder that count, by their names and texts."""
     digest = hashlib.sha256()
-    for name in sorted(_modules(root)):
+    for name in sorted(_modules(root, left_out)):
         text = (root / name).read_bytes()
         digest.update(f"{name} {len(text)}\0".encode() + text)
     return digest.hexdigest()
@@ -53,16 +54,16 @@ def known_hash_of_sources(root: Path, note: Callable[[], bytes | None], keep: Ca
     return made
 
 
-def _modules(root: Path) -> dict[str, State]:
+def _modules(root: Path, left_out: frozenset[str] = LEFT_OUT) -> dict[str, State]:
     """The states of all modules below a folder that count, by their names from there."""
     modules: dict[str, State] = {}
-    _collect(os.open(root, os.O_RDONLY) if BY_NUMBER else str(root), "", modules)
+    _collect(os.open(root, os.O_RDONLY) if BY_NUMBER else str(root), "", modules, left_out)
     if not modules:  # without sources, all versions of the package would share their object code
         raise LookupError(f"{root}: no sources, so nothing says which object code is theirs")
     return modules
 
 
-def _collect(folder: int | str, prefix: str, modules: dict[str, State]) -> None:
+def _collect(folder: int | str, prefix: str, modules: dict[str, State], left_out: frozenset[str]) -> None:
     """Adds the states of the modules below a folder, which is open, or a path where a system can't open folders."""
     try:
         with os.scandir(folder) as entries:
@@ -71,9 +72,9 @@ def _collect(folder: int | str, prefix: str, modules: dict[str, State]) -> None:
                 if name.endswith(".py"):
                     one = entry.stat()
                     modules[prefix + name] = (one.st_size, one.st_ino % LARGE, one.st_mtime_ns, one.st_ctime_ns)
-                elif name not in LEFT_OUT and entry.is_dir():
+                elif name not in left_out and entry.is_dir():
                     inner = os.open(name, os.O_RDONLY, dir_fd=folder) if isinstance(folder, int) else entry.path
-                    _collect(inner, f"{prefix}{name}/", modules)
+                    _collect(inner, f"{prefix}{name}/", modules, left_out)
     finally:
         if isinstance(folder, int):
             os.close(folder)

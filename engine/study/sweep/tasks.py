@@ -53,8 +53,8 @@ class Done:
 
 
 def machine_of_study_runs() -> str:
-    """What a run's last bits depend on beside its inputs: denoc's sources, and the kind of processor."""
-    return " ".join((cache.hash_of_package_sources(), *native.native_processor(), str(native.native_lanes())))
+    """What a run's last bits depend on beside its inputs: all of denoc's sources, and the kind of processor."""
+    return " ".join((cache.hash_of_all_package_sources(), *native.native_processor(), str(native.native_lanes())))
 
 
 def study_task_carried_out(task: Task) -> Done:

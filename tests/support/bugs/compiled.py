@@ -542,6 +542,20 @@ COMPILED = (
         ("machine/test_crew.py::test_all_rows_are_done_once_before_the_caller_goes_on",),
     ),
     Bug(
+        "few results are watched together with what lies before them",
+        "engine/machine/jit/program_pieces.py",
+        "chains = min(CHAINS, count)",
+        "chains = CHAINS",
+        ("machine/test_pieces.py::test_what_lies_around_results_is_not_watched",),
+    ),
+    Bug(
+        "kept runs are taken although what keeps them has changed",
+        "engine/study/sweep/tasks.py",
+        "cache.hash_of_all_package_sources()",
+        "cache.hash_of_package_sources()",
+        ("machine/test_cache.py::test_kept_runs_depend_on_every_module",),
+    ),
+    Bug(
         "operations of long programs come before their operands",
         "engine/machine/program/nodes.py",
         "waiting += [(x, False) for x in (node.b, node.a) if x is not None and x.id not in seen]",
