@@ -55,7 +55,7 @@ def inverse(
             call = straight(robot, "inverse")
         result = call(q, qd, qdd)
         return result
-    six = None  # of a single link, which most calls have: to put lists together takes longer than all the rest
+    six = None  # most calls have a single link; building lists for it would cost more than all the rest
     try:
         if len(wrenches) == 1:
             ((link, six),) = wrenches.items()
@@ -87,7 +87,7 @@ def forward(
             call = straight(robot, "forward")
         result = call(q, qd, tau)
         return result
-    six = None  # of a single link, which most calls have: to put lists together takes longer than all the rest
+    six = None  # most calls have a single link; building lists for it would cost more than all the rest
     try:
         if len(wrenches) == 1:
             ((link, six),) = wrenches.items()

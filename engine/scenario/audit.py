@@ -78,8 +78,8 @@ def energy_residual_amounts(
     """The largest residual of the balance, NaN where a run has no finite numbers, and what it is compared with.
 
     A system that all but rests exchanges next to nothing; what its forces `tau` and its weight do along `atol` is never
-    in doubt, unless that is more than along the robot's own length.  Many runs are judged at once if the last axis of
-    all arrays, and of the bodies' numbers, is theirs.
+    in doubt, unless that is more than along the robot's own length, nor is the energy of speeds of `atol`.  Many runs
+    are judged at once if the last axis of all arrays, and of the bodies' numbers, is theirs.
     """
     with np.errstate(all="ignore"):
         kinetic, stored = energies["kinetic"], energies["potential"] + energies["elastic"]
@@ -87,13 +87,15 @@ def energy_residual_amounts(
         finite = np.isfinite(residual) & np.isfinite(kinetic).all(axis=0) & np.isfinite(stored).all(axis=0)
         swing = stored.max(axis=0) - stored.min(axis=0) if len(stored) else 0.0
         exchanged = np.maximum(np.maximum(kinetic.max(axis=0, initial=0.0), swing), turnover)
-        weight = sum((body.m for body in bodies), 0.0) * _size(gravity)
+        mass = sum((body.m for body in bodies), 0.0)
+        weight = mass * _size(gravity)
         known = np.isfinite(tau).all(axis=1, keepdims=True)
         force = weight + np.where(known, abs(tau), 0.0).sum(axis=1).max(axis=0, initial=0.0)
         springs = energies["elastic"].max(axis=0, initial=0.0)
         length = _length(bodies)
         reach = np.minimum(atol / DOUBTFUL, np.where(length, length, math.inf))
-        floor = np.maximum(REST * (weight * length + springs), force * reach)
+        slow = mass * (length * atol) ** 2  # what moves no faster than the tolerance has no more energy
+        floor = np.maximum(np.maximum(REST * (weight * length + springs), force * reach), slow)
         return np.where(finite, residual, np.nan), np.maximum(exchanged, floor)
 
 

@@ -57,7 +57,7 @@ def _of_loops(
 ) -> dict[str, list[Scalar]]:
     """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
     here = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model)
-    robot = replace(system.robot, tree=replace(system.robot.tree, bodies=model.bodies))
+    robot = replace(system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=model.bodies))
     loops = constraints_with_numbers(constraints_of_system(system), model)
     loops.robot = robot
     loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]

@@ -22,6 +22,7 @@ import denoc
 from denoc.cli.main import main
 from denoc.loops.numbers import AROUND
 from denoc.scenario.run import opened_scenario as scenario_of
+from denoc.study.optimise import nearby
 from denoc.study.optimise import run as searching
 from denoc.study.optimise.methods import METHODS
 from denoc.study.optimise.nearby import Derivatives
@@ -502,6 +503,18 @@ def test_where_there_are_no_derivatives_it_is_said(command):
     code, _, err = command("optimise", "far.yaml")
     assert code == 2
     assert re.search(r"there are no derivatives: an event at t = \S+ s, where pin reaches its \w+ limit\n", err)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ({"joint": "pin", "event": "its prescribed rate jumps"}, "pin's prescribed rate jumps"),
+        ({"actuator": "motor", "event": "reaches its effort limit"}, "motor reaches its effort limit"),
+        ({"event": "takes other coordinates"}, "takes other coordinates"),
+    ],
+)
+def test_an_event_is_said_in_a_sentence(event, said):
+    assert nearby._said_of_event({"t": 0.25, **event}) == f"an event at t = 0.25 s, where {said}"
 
 
 def test_where_derivatives_end_on_the_way_the_search_goes_on_without():

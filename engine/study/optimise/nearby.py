@@ -203,8 +203,9 @@ def study_slopes_of_given_motion(
 
 def _said_of_event(event: dict[str, Any]) -> str:
     """Which joint or actuator does what at an event, in a few words."""
-    whose = event.get("joint") or event.get("actuator")  # a change of coordinates belongs to neither
-    what = f"{whose} {event['event']}".replace(f"{whose} its ", f"{whose}'s ") if whose else event["event"]
+    whose, what = event.get("joint") or event.get("actuator"), event["event"]
+    if whose:  # a change of coordinates belongs to neither
+        what = f"{whose}'s {what.removeprefix('its ')}" if what.startswith("its ") else f"{whose} {what}"
     return f"an event at t = {event['t']:.6g} s, where {what}"
 
 

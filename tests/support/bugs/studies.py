@@ -23,8 +23,8 @@ STUDIES = (
     Bug(
         "energies of runs side by side with one gravity for all",
         "engine/simulate/beside.py",
-        "replace(system.robot, gravity=model.gravity, tree=",
-        "replace(system.robot, tree=",
+        "gravity=model.gravity, tree=replace(system.robot.tree, bodies=bodies))",
+        "tree=replace(system.robot.tree, bodies=bodies))",
         ("study/test_abreast.py::test_each_run_has_its_own_gravity",),
     ),
     Bug(
