@@ -8,6 +8,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
+from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.text.change import Change
@@ -147,6 +148,16 @@ def test_a_robot_at_rest_exchanges_nothing_and_holds():
         run = denoc.run(scenario, robot)
         assert run.ended == "done"
         assert run.audit["energy_share"] < 1e-3
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_mechanism_at_rest_without_gravity_holds(backend):
+    """Nothing but rounding moves it, so its energies have no size of their own."""
+    rest = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.2}, "closure": {"method": "multipliers"}}
+    with using_backend(backend):
+        run = denoc.ensemble(rest, [{"robot.gravity": [0, 0, 0]}])[0]
+    assert run.ended == "done"
+    assert run.audit["energy_share"] < 1e-3
 
 
 def test_the_quadrature_on_coarse_rows_is_not_the_runs_fault():
