@@ -18,7 +18,7 @@ from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from . import blows, modes, reasons, sticking
-from .contacts import Contacts, Patterns, alike, stiction_force_ranges
+from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings
 from .discrete import Discrete
 from .integrate import INTEGRATORS
@@ -26,7 +26,7 @@ from .marching import ATTEMPTS
 from .reasons import CHATTER
 from .regimes import Regimes
 from .runge_kutta import first_step_length
-from .settling import Found, Settled, settled_modes_of_runs, states_after_blows_of_runs
+from .settling import Found, runs_with_pressed_joints, settled_modes_of_runs, states_after_blows_of_runs
 from .settling_in_loops import settled_modes_of_mechanisms, states_of_mechanisms_after_blows
 from .shut import rested, shut_states
 from .signals import begin_of_run, sides_of_kink, signal_rows
@@ -375,7 +375,10 @@ class _Abreast:
             now = settled_modes_of_runs(self.patterns, self._ask, these, t, y, q, loose, direction)
         else:
             now = settled_modes_of_mechanisms(self.starts, self.patterns, self._ask, these, t, y, q, loose, direction)
-        self.alive[these] &= now.sure & ~self._pressed(these, t, now)
+        self.alive[these] &= now.sure
+        if tree and self.starts.timed:
+            soon = t + sticking.SOON * (self.grid[-1] - self.grid[0])
+            self.alive[these] &= ~runs_with_pressed_joints(self.patterns, self._ask, these, t, soon, now)
         self.y[these] = now.y
         contacts = now.contacts if tree else self._renewed(these, now.contacts, q)
         for name, values in vars(contacts).items():
@@ -386,21 +389,6 @@ class _Abreast:
             before = np.where(self.rows[these] > 0, before, -1)
             new = (before != self.mode[these]) & ((before >= 0) | bool(self.patterns.bounded))
             self._note(these[new], self.t[these[new]], before[new], np.full(new.sum(), -1))
-
-    def _pressed(self, these: np.ndarray, t: np.ndarray, now: Settled) -> np.ndarray:
-        """Whether laws of time press a held joint of these trees beyond its bounds at once, see `modes.py`."""
-        if self.system.loops is not None or not self.starts.timed or not now.contacts.held.any():
-            return np.zeros(len(these), dtype=bool)
-        soon = t + sticking.SOON * (self.grid[-1] - self.grid[0])
-        coulomb, held = self.starts.limits.coulomb[these], now.contacts.held
-        low, high = stiction_force_ranges(coulomb, now.contacts.lower, now.contacts.upper)
-        before, after = (self._ask(these, at, now.y, now.contacts).support for at in (t, soon))
-        least = 2.0 * sticking.SLACK * np.maximum(np.maximum(coulomb, abs(after)), sticking.LEAST_SCALE)
-        with np.errstate(invalid="ignore"):
-            over = np.maximum(after - high, low - after)
-            grows = over > np.maximum(before - high, low - before)
-        pressed: np.ndarray = (held & (over >= least) & grows).any(axis=1)
-        return pressed
 
     def _renewed(self, these: np.ndarray, contacts: Contacts, q: np.ndarray) -> Contacts:
         """The contacts of these mechanisms at q, which get the regimes of joints that are held or let go now."""

@@ -147,6 +147,24 @@ def _proposed(
     return Settled(y, replace(start, slip=slip, held=held), sure)
 
 
+def runs_with_pressed_joints(
+    patterns: Patterns, ask: Ask, runs: np.ndarray, t: np.ndarray, soon: np.ndarray, now: Settled
+) -> np.ndarray:
+    """Whether laws of time press a held joint beyond its bounds right behind t, as in `modes.py` for one run."""
+    held = now.contacts.held
+    if not held.any():
+        return np.zeros(len(runs), dtype=bool)
+    coulomb = patterns.limits.coulomb[runs]
+    low, high = stiction_force_ranges(coulomb, now.contacts.lower, now.contacts.upper)
+    before, after = (ask(runs, at, now.y, now.contacts).support for at in (t, soon))
+    least = 2.0 * sticking.SLACK * np.maximum(np.maximum(coulomb, abs(after)), sticking.LEAST_SCALE)
+    with np.errstate(invalid="ignore"):
+        over = np.maximum(after - high, low - after)
+        grows = over > np.maximum(before - high, low - before)
+    pressed: np.ndarray = (held & (over >= least) & grows).any(axis=1)
+    return pressed
+
+
 # ---- blows
 
 

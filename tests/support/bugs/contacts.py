@@ -30,7 +30,7 @@ CONTACTS = (
     ),
     Bug(
         "runs side by side pass over who breaks loose at once",
-        "engine/simulate/abreast.py",
+        "engine/simulate/settling.py",
         "(held & (over >= least) & grows).any(axis=1)",
         "(held & (over >= least) & ~grows).any(axis=1)",
         ("simulate/test_march_modes.py::test_a_joint_whose_plan_has_its_friction_starts_at_once",),
