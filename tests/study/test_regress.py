@@ -391,7 +391,8 @@ def test_files_are_small_and_the_same_everywhere(tmp_path):
     for place in ("one", "other/place"):
         kept = tmp_path / place / "kept"
         (case,) = cases.regression_cases(kept, ["puma-idyn"], update=True)
-        updating.update_baseline(kept, [judged(case)])
+        with using_backend("plain"):  # another test's process may have made code between the two
+            updating.update_baseline(kept, [judged(case)])
         texts.append({path.name: path.read_bytes() for path in kept.iterdir()})
         assert os.listdir(kept.parent) == ["kept"]  # no drafts
     assert texts[0] == texts[1]
