@@ -106,9 +106,9 @@ baseline: $(VENV)/test
 snapshot: $(VENV)/test
 	$(BIN)/python tests/tools/snapshot.py take $(DIR)
 
-# what differs between two of them: make compare OLD=outputs/before NEW=outputs/after
+# what differs between two of them: make compare OLD=outputs/before NEW=outputs/after, with TOLERANCE=1e-12 or BITS=1; WORK=1
 compare: $(VENV)/test
-	$(BIN)/python tests/tools/snapshot.py compare $(OLD) $(NEW)
+	$(BIN)/python tests/tools/snapshot.py compare $(OLD) $(NEW) $(if $(TOLERANCE),--tolerance $(TOLERANCE)) $(if $(BITS),--bits) $(if $(WORK),--work)
 
 # the pages that are made of the program and checked to be so: docs/reference.md, docs/schema/, links to lines of code
 pages: $(VENV)/test

@@ -8,12 +8,15 @@ A snapshot holds, in DIR,
     compiled/, plain/  each scenario of the library on that backend: columns (.npz), end, events, warnings (.json),
                        and the results of the Python calls at instants of these runs (calls-<robot>)
     exports/           the code that `denoc codegen` writes for each robot, or why it refuses to
+    studies/           the tables of the library's studies, and what is complained of beside them
+    pages/             the pages that `denoc page` writes, as far as a scenario can have one
+    messages.json      exit codes and messages of the files in tests/hostile
     counts.json        operations of the papers' general chain and of each exported program
     times.json         CPU seconds of a few commands, with an empty cache and with a full one
 
 Only what users rely on is called (the command line, `denoc.run` and the other names of `denoc`, the record), so
-snapshots of two versions can be compared however their modules are called.  CPU times and numbers of steps are
-reported, and never a failure.
+snapshots of two versions can be compared however their modules are called.  CPU times are reported, and never a failure;
+numbers of steps and of evaluations are a failure with `--work`, and any other bit of a number with `--bits`.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-PARTS = ("runs", "exports", "times")
+PARTS = ("runs", "exports", "studies", "pages", "messages", "times")
 BACKENDS = ("compiled", "plain")
 PROGRAMS = ("idyn", "fdyn", "inertia", "bias", "kinematics")
 LANGUAGES = {"c": ".c", "python": ".py"}
@@ -54,6 +57,7 @@ TIMED = (
     ("idyn", "gough-stewart", "--no-plot", "--backend", "compiled"),
 )
 WARM = 3  # runs, of which the quickest counts
+ROOT = Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-9  # of a column's size
 FAINT = 1e-3  # of the largest number of its unit and family: a column smaller than this is measured by that
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -76,6 +80,12 @@ def take(home: Path, parts: tuple[str, ...]) -> None:
                 subprocess.run(again, env=around, check=True)
     if "exports" in parts:
         write(home / "counts.json", {"chain": chain_counts(), **exports(home / "exports")})
+    if "studies" in parts:
+        studies(home / "studies")
+    if "pages" in parts:
+        pages(home / "pages")
+    if "messages" in parts:
+        write(home / "messages.json", messages())
     if "times" in parts:
         write(home / "times.json", {" ".join(words): times(words) for words in TIMED})
 
@@ -198,6 +208,54 @@ def exports(home: Path) -> dict[str, str]:
     return counts
 
 
+def studies(home: Path) -> None:
+    """The tables of the library's studies, each computed anew in a folder of its own."""
+    home.mkdir(parents=True, exist_ok=True)
+    for name in library("studies"):
+        print("study", name, flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            verb = "optimise" if searches(name) else "sweep"
+            code, _, err = command(verb, name, "--no-plot", "--quiet", "--out", folder)
+            tables = {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(folder).rglob("*.csv"))}
+        write(home / f"{name}.json", {"code": code, "messages": without(err, folder), "tables": tables})
+
+
+def searches(study: str) -> bool:
+    """Whether a study of the library looks for a best point, and isn't a sweep."""
+    (path,) = command("list", study)[1].split()[:1]
+    return any(
+        line.startswith(("minimise", "maximise")) for line in Path(path).read_text(encoding="utf-8").splitlines()
+    )
+
+
+def pages(home: Path) -> None:
+    """The page of each scenario, or why it has none."""
+    home.mkdir(parents=True, exist_ok=True)
+    for name in library("scenarios"):
+        print("page of", name, flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, err = command("page", name, "--quiet", "--out", folder)
+            found = sorted(Path(folder).rglob("*.html"))
+            text = found[0].read_text(encoding="utf-8") if found else without(err, folder)
+        (home / f"{name}{'.txt' if code else '.html'}").write_text(text, encoding="utf-8")
+
+
+def messages() -> dict[str, dict[str, Any]]:
+    """What is answered to each file of the corpus of wrong ones; none of them is run."""
+    told = {}
+    for kind, verb in (("robots", "idyn"), ("scenarios", "run")):
+        for path in sorted((ROOT / "tests" / "hostile" / kind).glob("*.yaml")):
+            with tempfile.TemporaryDirectory() as folder:
+                code, out, err = command(verb, str(path), "--no-plot", "--out", folder)
+            told[f"{kind}/{path.stem}"] = {"code": code, "out": out, "messages": without(err, str(path.parent))}
+    return told
+
+
+def without(text: str, folder: str) -> str:
+    """A text without the place where this snapshot's files happen to be."""
+    return text.replace(folder, "…")
+
+
 def chain_counts() -> dict[str, Any]:
     """The operations of the general chain, for each number of joints."""
     return dict(json.loads(command("complexity", "--no-measure", "--json")[1])["chain"])
@@ -231,8 +289,9 @@ def write(path: Path, data: Any) -> None:
 class Report:
     """The differences, one line each, and how many of them are failures."""
 
-    def __init__(self) -> None:
+    def __init__(self, work_counts: bool = False) -> None:
         self.failures = 0
+        self.work = self.fail if work_counts else self.note
         self.largest = (0.0, "")
 
     def fail(self, text: str) -> None:
@@ -247,9 +306,9 @@ class Report:
         self.largest = max(self.largest, (ratio, where))
 
 
-def compare(old: Path, new: Path, tolerance: float) -> int:
-    """Prints what differs between two snapshots; the number of failures."""
-    report = Report()
+def compare(old: Path, new: Path, tolerance: float, work: bool = False) -> int:
+    """Prints what differs between two snapshots; the number of failures, other numbers of steps (`work`) among them."""
+    report = Report(work)
     for backend in BACKENDS:
         for name in both(report, old / backend, new / backend, ".json"):
             where = f"{backend}/{name}"
@@ -262,6 +321,18 @@ def compare(old: Path, new: Path, tolerance: float) -> int:
     if (old / "counts.json").exists() and (new / "counts.json").exists():
         for path, a, b in unequal(read(old / "counts.json"), read(new / "counts.json"), 0.0):
             report.fail(f"count {path}: {a} → {b}")
+    for name in both(report, old / "studies", new / "studies", ".json"):
+        where = f"studies/{name}"
+        for path, a, b in unequal(read(old / f"{where}.json"), read(new / f"{where}.json"), tolerance):
+            report.fail(f"{where}: {path}: {changed(a, b)}")
+    for suffix in (".html", ".txt"):
+        for name in both(report, old / "pages", new / "pages", suffix):
+            texts = [folder.joinpath("pages", name + suffix).read_text(encoding="utf-8") for folder in (old, new)]
+            for path, a, b in unequal(texts[0], texts[1], tolerance):
+                report.fail(f"pages/{name}{path}: {changed(a, b)}")
+    if (old / "messages.json").exists() and (new / "messages.json").exists():
+        for path, a, b in unequal(read(old / "messages.json"), read(new / "messages.json"), 0.0):
+            report.fail(f"messages: {path}: {a} → {b}")
     if (old / "times.json").exists() and (new / "times.json").exists():
         compare_times(report, read(old / "times.json"), read(new / "times.json"))
     ratio, where = report.largest
@@ -279,6 +350,13 @@ def both(report: Report, old: Path, new: Path, suffix: str) -> list[str]:
     return sorted(a & b)
 
 
+def changed(old: Any, new: Any) -> str:
+    """The first place where two values differ; of long texts, what is around it."""
+    a, b = str(old), str(new)
+    k = next((k for k, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    return f"{a[max(0, k - 30) : k + 40]!r} → {b[max(0, k - 30) : k + 40]!r}"
+
+
 def read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -292,7 +370,7 @@ def compare_records(report: Report, where: str, old: dict, new: dict, tolerance:
         report.fail(f"{where}: singular {path}: {a} → {b}")
     for key in WORK:
         if audits[0].get(key) != audits[1].get(key):
-            report.note(f"{where}: {key} {audits[0].get(key)} → {audits[1].get(key)}")
+            report.work(f"{where}: {key} {audits[0].get(key)} → {audits[1].get(key)}")
     for key in RESIDUALS:
         a, b = (audit.get(key) or 0.0 for audit in audits)
         if max(a, b) > 1e-12 and not 0.1 < (a or 1e-300) / (b or 1e-300) < 10:
@@ -449,6 +527,8 @@ def main() -> int:
     comparing.add_argument(
         "--tolerance", type=float, default=TOLERANCE, help="of a column's size (default: %(default)g)"
     )
+    comparing.add_argument("--bits", action="store_true", help="all numbers have to be the same to the last bit")
+    comparing.add_argument("--work", action="store_true", help="so do the numbers of steps and evaluations")
     running = does.add_parser("runs")  # a process of `take`
     running.add_argument("home", type=Path, metavar="DIR")
     said = parser.parse_args()
@@ -457,7 +537,7 @@ def main() -> int:
     elif said.does == "runs":
         runs(said.home)
     else:
-        return int(compare(said.old, said.new, said.tolerance) > 0)
+        return int(compare(said.old, said.new, 0.0 if said.bits else said.tolerance, said.work) > 0)
     return 0
 
 

@@ -29,6 +29,11 @@ def two(tmp_path):
         (old / backend / "calls-arm.json").write_text("{}")
     (old / "exports" / "arm-idyn.c").write_text("void arm_idyn(const double q[1], double tau[1]);\n")
     (old / "exports" / "arm-idyn.py").write_text(CODE.format("2.0 * q[0]"))
+    for folder in ("studies", "pages"):
+        (old / folder).mkdir()
+    (old / "studies" / "reach.json").write_text(json.dumps({"code": 0, "tables": {"reach.csv": "run,heat\n0,12.5\n"}}))
+    (old / "pages" / "swing.html").write_text("<p>rate 0.25</p>")
+    (old / "messages.json").write_text(json.dumps({"robots/type": {"code": 2, "messages": "error: no type `x`"}}))
     (old / "counts.json").write_text(json.dumps({"arm-idyn.c": "1M 0A"}))
     (old / "times.json").write_text(json.dumps({"list": {"cold": 1.0, "warm": 1.0}}))
     shutil.copytree(old, new)
@@ -86,11 +91,25 @@ def test_another_column_is_a_difference(two, backend, columns):
         ("plain/calls-arm.json", "{}", '{"reduced": "no"}'),
         ("exports/arm-idyn.py", "2.0 *", "2.001 *"),
         ("counts.json", "1M", "2M"),
+        ("studies/reach.json", "12.5", "12.6"),
+        ("pages/swing.html", "0.25", "0.26"),
+        ("messages.json", "`x`", "`y`"),
     ],
 )
 def test_another_end_event_message_export_or_count_is_a_difference(two, file, old, new):
     rewrite(two[1] / file, old, new)
     assert differing(two) == 1
+
+
+def test_numbers_of_steps_are_differences_where_asked(two):
+    rewrite(two[1] / "plain" / "swing.json", '"evaluations": 100', '"evaluations": 90')
+    assert SNAPSHOT["compare"](*two, SNAPSHOT["TOLERANCE"], work=True) == 1
+
+
+def test_each_bit_is_a_difference_where_asked(two):
+    change(two[1] / "plain" / "swing.npz", **{"a.q": np.nextafter(np.sin(np.linspace(0.0, 1.0, 11)), 2.0)})
+    assert differing(two) == 0
+    assert SNAPSHOT["compare"](*two, 0.0) == 1
 
 
 def test_a_scenario_that_is_gone_is_a_difference(two):
