@@ -62,7 +62,7 @@ def test_an_object_is_kept_and_found_again(own_folder, monkeypatch):
         lambda data: b"",
         lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:],
         lambda data: b"\x00" * len(data),
-        lambda data: data.replace(b"denoc object 1", b"denoc object 0"),
+        lambda data: data.replace(b"denoc object 2", b"denoc object 1"),
     ],
 )
 def test_a_damaged_object_is_made_again(own_folder, damage):
@@ -320,28 +320,94 @@ def test_a_folder_that_others_can_write_is_not_used(own_folder, heard, monkeypat
     assert set(own_folder.iterdir()) == there
 
 
+def test_exchanged_objects_are_made_again(own_folder):
+    """Each of them is whole; but run in the other's place they gave torques for speeds, and nobody heard of it."""
+
+    def energies():
+        objects.forget_machine_code()
+        with using_backend("compiled"):
+            robot, q = denoc.load("planar3r"), np.linspace(0, 1, 24).reshape(8, 3)
+            return denoc.inverse(robot, q, q, q), denoc.forward(robot, q, q, q)
+
+    first = energies()
+    one, other = own_folder.glob("*.o")
+    content = one.read_bytes(), other.read_bytes()
+    one.write_bytes(content[1])
+    other.write_bytes(content[0])
+    for now, before in zip(energies(), first):
+        assert (now == before).all()
+    assert (one.read_bytes(), other.read_bytes()) == content
+
+
+KEYS = tuple(f"{k:040x}" for k in range(5))
+
+
+def old(path, text="mine"):
+    path.write_text(text)
+    os.utime(path, (0, 0))
+    return path
+
+
 def test_drafts_of_killed_processes_go(own_folder):
     torques()
-    old, new = own_folder / ".draft-old", own_folder / ".draft-new"
-    for one in (old, new):
-        one.write_text("half")
-    os.utime(old, (0, 0))
+    begun = [old(own_folder / f".{KEYS[k]}.o.abc_{k}", text) for k, text in enumerate(("", "deno", "denoc object 2 x"))]
+    new = own_folder / f".{KEYS[0]}.o.abcdefgh"
+    new.write_text("")
     cache._room.clear()  # as in the next process
-    cache.store_object_code("another", b"code")
-    assert not old.exists()
+    cache.store_object_code(KEYS[3], b"code")
+    assert not any(path.exists() for path in begun)
     assert new.exists()
 
 
+@pytest.mark.parametrize("clear", [True, False])
+def test_files_of_others_stay(own_folder, monkeypatch, clear):
+    """With `DENOC_CACHE=.`, say, in a C project: also files with names like ours that don't begin as ours do."""
+    torques()
+    names = (
+        "thesis.note",
+        "mine.o",
+        ".draft-of-a-letter",
+        f"{KEYS[0]}.o",
+        f"{KEYS[1]}.note",
+        f".{KEYS[2]}.o.ab",
+        "a.sources",
+    )
+    mine = [old(own_folder / name) for name in names]
+    ours = old(own_folder / f"{KEYS[3]}.note", "denoc object 2 whatever")
+    (own_folder / f"{KEYS[4]}.o").mkdir()
+    monkeypatch.setattr(cache, "MOST_BYTES", 1)
+    cache._room.clear()
+    if clear:
+        assert cache.clear_cache() == 1
+    else:
+        cache.store_object_code("a" * 40, b"code")
+    assert [path.name for path in mine if not path.exists()] == []
+    assert {path.name for path in own_folder.glob("*.o")} == {names[1], names[3], f"{KEYS[4]}.o"}
+    assert not ours.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
+def test_nothing_is_removed_from_a_folder_that_others_can_write(own_folder, heard):
+    cache.store_object_code(KEYS[0], b"code")
+    kept = old(own_folder / f".{KEYS[1]}.o.abcdefgh", ""), own_folder / f"{KEYS[0]}.o"
+    own_folder.chmod(0o777)
+    cache._room.clear()
+    cache.store_object_code(KEYS[2], b"code")
+    assert cache.clear_cache() == 0
+    assert all(path.exists() for path in kept)
+    assert len(heard) == 1
+
+
 def test_what_was_unused_longest_goes_first(own_folder, monkeypatch):
-    monkeypatch.setattr(cache, "MOST_BYTES", 600)
-    for age, name in enumerate(("new", "old", "older")):
+    monkeypatch.setattr(cache, "MOST_BYTES", 850)
+    for age, name in enumerate(KEYS[:3]):
         cache.store_object_code(name, b"x" * 100)
         os.utime(own_folder / f"{name}.o", (1e9 - age, 1e9 - age))
-    assert {path.stem for path in own_folder.glob("*.o")} == {"new", "old", "older"}
-    assert cache.load_object_code("older") is not None  # now it has been used
-    cache.store_object_code("newest", b"x" * 100)
-    cache.store_object_code("even newer", b"x" * 100)
-    assert {path.stem for path in own_folder.glob("*.o")} == {"older", "newest", "even newer"}
+    assert {path.stem for path in own_folder.glob("*.o")} == {*KEYS[:3]}
+    assert cache.load_object_code(KEYS[2]) is not None  # now it has been used
+    cache.store_object_code(KEYS[3], b"x" * 100)
+    cache.store_object_code(KEYS[4], b"x" * 100)
+    assert {path.stem for path in own_folder.glob("*.o")} == {*KEYS[2:]}
 
 
 def test_the_time_loop_of_another_method_is_another_object(own_folder):

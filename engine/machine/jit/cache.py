@@ -1,8 +1,9 @@
 """A cache of object code between processes, whose keys are hashes of everything that the code was made from.
 
-A file consists of a line with a checksum, and of the object code.  It is written under another name and moved into
-place, so two processes may write the same one.  A file that is damaged or can't be read counts as missing, and a folder
-that can't be written is ignored.
+A file consists of a line with its name and a checksum, and of the object code.  It is written under another name and
+moved into place, so two processes may write the same one.  A file that is damaged, was made for another key or
+can't be read counts as missing, and a folder that can't be written is ignored.  Files that don't have such a name and
+begin with such a line are somebody else's, and stay.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -20,18 +22,19 @@ from functools import lru_cache
 from pathlib import Path
 
 from ...errors import safe_to_print
-from ...text.files import bytes_of_text_file, file_is_owned
+from ...text.files import bytes_of_text_file, file_is_owned, opened_regular_file
 from . import sources
 
 PACKAGE = Path(__file__).resolve().parents[2]
-MAGIC = b"denoc object 1 "
+OURS = b"denoc object "  # how every file begins, of whatever version
+MAGIC = OURS + b"2 "
 NOTE = ".sources"  # how the name of the note on the package's sources ends
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
 SHARE = 8  # the share of the room that is left, one in so many, which a process fills before it looks again
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
 VARIED = ".note"  # how the name of a note ends on a program that robots with other numbers share
-SHORT = 1000  # bytes of such a note, at most
 VERY_OLD = 30 * 24 * 3600.0  # seconds, of such a note
+NAMES = re.compile(rf"(?P<draft>\.)?[0-9a-f]{{40}}(?P<kind>\.o|{NOTE}|{VARIED})(?(draft)\.\w+)", re.ASCII)
 
 compiling: list[str] = []  # names of the programs that are being compiled now, for the display of progress
 _room: dict[Path, int] = {}  # bytes that may be stored in a folder before anybody looks at its size again
@@ -85,26 +88,31 @@ def object_code_from_cache(name: str, made: Callable[[], bytes], only: bool) -> 
 
 def load_object_code(name: str) -> bytes | None:
     """The object code of this name, or None if the cache has no undamaged one that this user has written."""
-    data = _read(f"{name}.o")
-    if data is None:
-        return None
-    with contextlib.suppress(OSError):
-        os.utime(cache_folder() / f"{name}.o")
-    return _checked(data)
+    code = _read(f"{name}.o")
+    if code is not None:
+        with contextlib.suppress(OSError):
+            os.utime(cache_folder() / f"{name}.o")
+    return code
 
 
 def _read(name: str) -> bytes | None:
-    """The bytes of a file in the folder, or None if there is none that only this user can have written."""
+    """What a file of the folder holds, or None if there is no undamaged one that only this user can have written."""
     home = cache_folder()
     if not _trusted(home):
         return None
     try:
-        return bytes_of_text_file(home / name, MOST_BYTES, own=True)
+        head, _, code = bytes_of_text_file(home / name, MOST_BYTES, own=True).partition(b"\n")
     except FileNotFoundError:
         return None
     except OSError as error:
         _ignore(home / name, str(error.strerror))
         return None
+    return code if head == _head(name, code) else None
+
+
+def _head(name: str, code: bytes) -> bytes:
+    """The first line of a file: two files that were exchanged are both damaged."""
+    return MAGIC + f"{name} {hashlib.sha256(code).hexdigest()}".encode()
 
 
 def _trusted(home: Path) -> bool:
@@ -130,14 +138,10 @@ def _ignore(path: Path, why: str) -> None:
         )
 
 
-def _checked(data: bytes) -> bytes | None:
-    head, _, code = data.partition(b"\n")
-    return code if head == MAGIC + hashlib.sha256(code).hexdigest().encode() else None
-
-
 def store_object_code(name: str, code: bytes) -> None:
     """Stores the object code if the folder can be written."""
-    _write(f"{name}.o", MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
+    if not _write(f"{name}.o", code):
+        return
     home = cache_folder()
     room = _room.get(home, 0) - len(code)
     if room <= 0:
@@ -146,90 +150,86 @@ def store_object_code(name: str, code: bytes) -> None:
     _room[home] = room
 
 
-def _write(name: str, data: bytes) -> None:
-    """Writes a file of the folder if that can be written."""
+def _write(name: str, code: bytes) -> bool:
+    """Writes a file of the folder, and says whether that can be written."""
     home = cache_folder()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _trusted(home):
-            return
-        handle, draft = tempfile.mkstemp(prefix=".draft-", dir=home)
+            return False
+        handle, draft = tempfile.mkstemp(prefix=f".{name}.", dir=home)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
+                file.write(_head(name, code) + b"\n" + code)
             os.replace(draft, home / name)
         except OSError:
             Path(draft).unlink(missing_ok=True)
+            return False
     except OSError:
-        return
+        return False
+    return True
 
 
 def note_from_cache(name: str, text: str) -> str:
     """The text of the note of this name, which is this one if there was none; also where the folder can't be used."""
-    home = cache_folder()
-    path = home / f"{name}{VARIED}"
-    try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not _trusted(home):
-            return text
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
-            file.write(text)
-        return text
-    except FileExistsError:
-        pass
-    except OSError:
-        return text
-    try:
-        return bytes_of_text_file(path, SHORT, own=True).decode("ascii") or text
-    except (OSError, ValueError):
-        return text
+    known = _read(f"{name}{VARIED}")
+    if known is None:
+        _write(f"{name}{VARIED}", text.encode())
+    return text if known is None else known.decode()
+
+
+def _files(home: Path) -> list[tuple[float, int, str]]:
+    """When each file with a name of the cache was last used, its size and its name; none in a folder of others."""
+    if not _trusted(home):
+        return []
+    found = []
+    with os.scandir(home) as entries:
+        for entry in entries:
+            if NAMES.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                state = entry.stat(follow_symlinks=False)
+                found.append((state.st_mtime, state.st_size, entry.name))
+    return sorted(found)
+
+
+def _removed(path: Path) -> bool:
+    """Removes a file of the cache, and says whether it could; what begins in another way is somebody else's."""
+    with contextlib.suppress(OSError):  # another process has removed it, or permission is missing
+        with opened_regular_file(path, own=True) as file:
+            begins = file.read(len(OURS))
+        if OURS.startswith(begins):  # the draft of a process that was killed may end before that
+            path.unlink()
+            return True
+    return False
 
 
 def _trimmed(home: Path) -> int:
     """Removes old drafts and notes, and the objects unused longest while there are too many bytes; returns the rest."""
-    files = []
-    with os.scandir(home) as entries:
-        for entry in entries:
-            state = entry.stat(follow_symlinks=False)
-            if entry.name.endswith(".o"):
-                files.append((state.st_mtime, state.st_size, Path(entry.path)))
-            elif entry.name.startswith(".draft-"):
-                if state.st_mtime < time.time() - OLD:
-                    Path(entry.path).unlink(missing_ok=True)
-            elif entry.name.endswith(VARIED) and state.st_mtime < time.time() - VERY_OLD:
-                Path(entry.path).unlink(missing_ok=True)
-    total = sum(size for _, size, _ in files)
-    for _, size, path in sorted(files):
+    files, now = _files(home), time.time()
+    for used, _, name in files:
+        if used < now - OLD if name.startswith(".") else used < now - VERY_OLD and name.endswith(VARIED):
+            _removed(home / name)
+    objects = [(size, name) for _, size, name in files if _is_object(name)]
+    total = sum(size for size, _ in objects)
+    for size, name in objects:
         if total <= MOST_BYTES:
             break
-        path.unlink(missing_ok=True)
+        _removed(home / name)
         total -= size
     return total
 
 
 def cache_contents() -> tuple[Path, int, int]:
     """The folder, the number of objects in it, and their size in bytes."""
-    sizes = [size for path in _kept("*.o") if (size := _size(path)) is not None]
-    return cache_folder(), len(sizes), sum(sizes)
+    home = cache_folder()
+    sizes = [size for _, size, name in _files(home) if _is_object(name)]
+    return home, len(sizes), sum(sizes)
 
 
 def clear_cache() -> int:
     """Removes all objects, and returns their number."""
-    removed = 0
-    for path in _kept("*.o") + _kept(".draft-*") + _kept(f"*{NOTE}") + _kept(f"*{VARIED}"):
-        with contextlib.suppress(OSError):  # another process has removed it, or permission is missing
-            path.unlink()
-            removed += not path.name.endswith((NOTE, VARIED))
-    return removed
+    home = cache_folder()
+    return sum(_removed(home / name) and _is_object(name) for _, _, name in _files(home))
 
 
-def _kept(pattern: str) -> list[Path]:
-    """Files of the folder; none where it can't be read."""
-    return list(cache_folder().glob(pattern)) if os.path.isdir(cache_folder()) else []
-
-
-def _size(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return None
+def _is_object(name: str) -> bool:
+    return name.endswith(".o")

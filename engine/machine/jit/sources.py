@@ -36,7 +36,7 @@ def hash_of_sources(root: Path, left_out: frozenset[str] = LEFT_OUT) -> str:
     return digest.hexdigest()
 
 
-def known_hash_of_sources(root: Path, note: Callable[[], bytes | None], keep: Callable[[bytes], None]) -> str:
+def known_hash_of_sources(root: Path, note: Callable[[], bytes | None], keep: Callable[[bytes], object]) -> str:
     """The hash of all modules, from a note if that is of the files' present state; else it is made, and a note kept."""
     if os.name == "nt":  # there, files don't say when they changed
         return hash_of_sources(root)

@@ -463,9 +463,30 @@ COMPILED = (
     Bug(
         "damaged objects are run",
         CACHE,
-        "return code if head == MAGIC + hashlib.sha256(code).hexdigest().encode() else None",
+        "return code if head == _head(name, code) else None",
         "return code",
         ("machine/test_cache.py::test_a_damaged_object_is_made_again",),
+    ),
+    Bug(
+        "objects don't say which program they are of",
+        CACHE,
+        'MAGIC + f"{name} {hashlib',
+        'MAGIC + f"{hashlib',
+        ("machine/test_cache.py::test_exchanged_objects_are_made_again",),
+    ),
+    Bug(
+        "the cache removes files of others that have a name like its own",
+        CACHE,
+        "if OURS.startswith(begins):",
+        "if True:",
+        ("machine/test_cache.py::test_files_of_others_stay",),
+    ),
+    Bug(
+        "the cache removes files from folders that others can write",
+        CACHE,
+        "    if not _trusted(home):\n        return []",
+        "    if not home.is_dir():\n        return []",
+        ("machine/test_cache.py::test_nothing_is_removed_from_a_folder_that_others_can_write",),
     ),
     Bug(
         "objects in folders that others can write are run",
@@ -499,15 +520,15 @@ COMPILED = (
     Bug(
         "the cache throws away what was used last",
         CACHE,
-        "for _, size, path in sorted(files):",
-        "for _, size, path in sorted(files, reverse=True):",
+        "    return sorted(found)",
+        "    return sorted(found, reverse=True)",
         ("machine/test_cache.py::test_what_was_unused_longest_goes_first",),
     ),
     Bug(
         "drafts of others that are being written go",
         CACHE,
-        "state.st_mtime < time.time() - OLD:",
-        "state.st_mtime < time.time() + OLD:",
+        "if used < now - OLD if",
+        "if used < now + OLD if",
         ("machine/test_cache.py::test_drafts_of_killed_processes_go",),
     ),
     Bug(
