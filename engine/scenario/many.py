@@ -26,6 +26,14 @@ from .result import Result
 from .rows import Rows
 
 
+def equations_give_all_forces(plan: Plan) -> bool:
+    """Whether the rows of a run's equations have all forces: none is sought, and none acts between links."""
+    system = plan.system
+    if system.loops is None:
+        return not (system.pushing or plan.robot.closed)
+    return not system.pushing and plan.task != "inverse"
+
+
 class Many:
     """Runs of one structure that went side by side, of which `plan` is one; `plans(k)` makes the plan of run k."""
 

@@ -16,7 +16,7 @@ from ..dynamics.number_symbols import shape_of_bodies
 from ..errors import DenocError
 from ..machine.jit import choice
 from ..robot.model import Robot
-from ..scenario.many import Many
+from ..scenario.many import Many, equations_give_all_forces
 from ..scenario.plan import Plan
 from ..scenario.run import Result, Scenario, carry_out_plan, result_of_trace
 from ..simulate.abreast import Traces, integrate_runs_abreast
@@ -291,9 +291,7 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
     def plan(k: int) -> Plan:
         return plans.get(places[k]) or asked.plan(places[k])
 
-    system = group.plan.system
-    pushed = system.pushing or (group.plan.robot.closed and system.loops is None)
-    rows = None if pushed else evaluate_many_run_rows(group.starts, traces)
+    rows = evaluate_many_run_rows(group.starts, traces) if equations_give_all_forces(group.plan) else None
     if rows is not None:
         return Part(places, Many(group.plan, plan, group.numbers, traces, rows), {})
     alone = {k: _with(plan(k), group.starts.symbols) for k in np.flatnonzero(traces.whole).tolist()}

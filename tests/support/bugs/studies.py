@@ -11,6 +11,13 @@ ROWS = ("study/test_sweep.py::test_rows_are_the_runs_one_by_one",)
 SAME = ("study/test_sweep.py::test_the_table_does_not_depend_on_batches_threads_and_processes",)
 
 STUDIES = (
+    Bug(
+        "many runs of an inverse task have the forces of a simulation",
+        "engine/scenario/many.py",
+        'not system.pushing and plan.task != "inverse"',
+        "not system.pushing",
+        ("study/test_every_number.py::test_a_study_seeks_the_forces_that_a_run_seeks",),
+    ),
     Bug("the first of a study's grids varies quickest", DESIGN, "in reversed([name for", "in list([name for", ROWS),
     Bug("means over rows, not over time", KEEP, "    weights[:-1] += steps / 2", "    weights[:-1] += steps / 3", ROWS),
     Bug(
