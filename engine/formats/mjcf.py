@@ -32,6 +32,7 @@ from .mjcf_model import (
     Part,
     mjcf_compiler_settings,
     mjcf_default_classes,
+    mjcf_referenced_bodies,
     mjcf_with_included_files,
     orientation_of_mjcf_element,
     parts_of_mjcf_body,
@@ -45,6 +46,7 @@ from .words import note_unread_words
 from .xml import Element
 
 STANDARD = (0.0, 0.0, -9.81)
+LEAST = 1e-15  # the mass from which on geoms take the place of an `inertial`, as in MuJoCo
 REFUSED = ("replicate", "attach", "flexcomp", "composite", "plugin")
 
 
@@ -61,7 +63,7 @@ def read_mjcf(draft: Draft, root: Element, side: Side) -> None:
         reader.inside(parts, Frame("base"))
     if not draft.data["links"]:
         raise draft.error(root, "there is no body", allowed="at least one <body> in <worldbody>")
-    bound_mjcf_inertias(reader.masses, reader.compiler)
+    bound_mjcf_inertias(reader.masses, reader.compiler, reader.fused)
     reader.options(root)
     mjcf_ties.read_mjcf_ties(draft, root, reader.model, reader.defaults, reader.compiler)
     side.check(draft)
@@ -83,7 +85,7 @@ class _Reader:
         self.compiler: Compiler = mjcf_compiler_settings(draft, root)
         self.defaults: Defaults = mjcf_default_classes(draft, root)
         self.assets: dict[str, Element] = {}
-        for one in (one for assets in root.all("asset") for one in assets.all("mesh", "material")):
+        for one in (one for assets in root.all("asset") for one in assets.all("mesh", "material", "hfield")):
             name = one.attributes.get("name") or PurePosixPath(one.attributes.get("file", "")).stem
             self.assets[f"{one.tag} {name}"] = self.defaults.apply(one, MAIN, draft)
         self.carrier: dict[str, str] = {}  # by joint, the body that it moves
@@ -92,6 +94,8 @@ class _Reader:
         self.count = 0  # of bodies, depth first, as MuJoCo numbers them
         self.resolved: list[Body] | None = None
         self.masses: list[dict[str, Any]] = []  # entries of links with mass
+        self.fused: set[str] = set()  # links that MuJoCo makes a part of the world, whose mass it then doesn't count
+        self.referenced = mjcf_referenced_bodies(root)
 
     # ---- the tree
 
@@ -129,6 +133,8 @@ class _Reader:
         joints = [part for part in parts if part.element.tag in ("joint", "freejoint")]
         entry = self.joints.chain(element, given, name, placed_at, joints)
         self._mass(entry, element, parts, number)
+        if self._fuses(element, name, given):
+            self.fused.add(name)
         if value := draft.number(element, "gravcomp", 0.0):
             self.weightless.append((entry, value, element))
         inertial = next((part.element for part in parts if part.element.tag == "inertial"), None)
@@ -138,6 +144,12 @@ class _Reader:
             lone = not any(other.element.tag == "body" for other in parts)
             self._align(part.element, lone=lone)
         self.inside(parts, Frame(name))
+
+    def _fuses(self, element: Element, name: str, given: str) -> bool:
+        """Whether MuJoCo makes a body that doesn't move a part of the world: nothing else may speak of it."""
+        kept = self.draft.word(element, "fuse", ("false", "auto"), "auto") == "false"
+        kept = kept or given in self.referenced or element.attributes.get("mocap") == "true"
+        return self.compiler.fused and not kept and name in self.model.resting
 
     def _align(self, joint: Element, *, lone: bool) -> None:
         """Notes where MuJoCo would have another frame for a free body without others on it."""
@@ -155,12 +167,15 @@ class _Reader:
         draft, compiler = self.draft, self.compiler
         geoms = [self._geom(part) for part in parts if part.element.tag == "geom"]
         inertials = [part for part in parts if part.element.tag == "inertial"]
-        if inertials and (compiler.inertia != "true" or not geoms):
-            body: Body | None = self._inertial(inertials[-1])
-        elif compiler.inertia == "false":
-            body = None
-        else:
-            body = self._of_geoms(element, geoms, number)
+        body = self._inertial(inertials[-1]) if inertials else None
+        if compiler.inertia == "true" or (compiler.inertia == "auto" and body is None):
+            made = self._of_geoms(element, geoms, number)
+            if body is None or made.mass >= LEAST:
+                if body is not None:
+                    draft.note(
+                        IGNORED, "inertial", "inertias are made of geoms (`inertiafromgeom`)", inertials[-1].element
+                    )
+                body = made
         if body is not None and (body.mass or body.inertia.any()):
             entry |= {
                 "mass": float(body.mass),
@@ -203,7 +218,7 @@ class _Reader:
         counted = [one for one in geoms if low <= draft.number(one.element, "group", 0.0) <= high]
         try:
             made = mjcf_geom_bodies_together(
-                [body for one in counted if (body := rigid_body_of_mjcf_geom(draft, one)) is not None]
+                [body for one in counted if (body := rigid_body_of_mjcf_geom(draft, one, self.assets)) is not None]
             )
         except Unknown as question:
             if self.resolved is None:
@@ -231,3 +246,14 @@ class _Reader:
                 draft.note(CHANGED, "gravcomp", why, at)
                 wrench = {"link": entry["name"], "force": weight, "at": entry["com"], "axes": "base"}
                 draft.put("wrenches", wrench, at)
+                self._borne(entry)
+
+    def _borne(self, entry: dict[str, Any]) -> None:
+        """Notes the joints under a link without weight whose actuators bear it in MuJoCo."""
+        links = {one["name"]: one for one in self.draft.data["links"]}
+        above: dict[str, Any] | None = entry
+        while above is not None:
+            if (one := self.model.bearing.pop(above["joint"]["name"], None)) is not None:
+                why = "wrenches bear the weight that its actuator does in MuJoCo, whose forces and limits include it"
+                self.draft.note(CHANGED, "actuatorgravcomp", why, one)
+            above = links.get(above["parent"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,7 +16,6 @@ from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_
 from .report import CHANGED, IGNORED
 from .xml import Element
 
-WITHOUT_INERTIA = ("plane", "hfield")
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 
 
@@ -64,9 +64,9 @@ def place_of_mjcf_element(draft: Draft, element: Element, compiler: Compiler) ->
     return at, orientation_of_mjcf_element(draft, element, compiler)
 
 
-def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:
+def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom, assets: dict[str, Element]) -> Body | None:
     """The rigid body that a geom is; None if it has no mass, or a mesh's, which only its file knows."""
-    if geom.kind in WITHOUT_INERTIA:
+    if geom.kind == "plane":
         return None
     element = geom.element
     meshed = geom.kind in ("mesh", "sdf") or "mesh" in element.attributes  # also a form around one, which has its size
@@ -76,6 +76,9 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:
         ):
             return None
         raise Unknown(element)
+    if geom.kind == "hfield":  # a box around its frame, of half the base's height and a quarter of the elevation's
+        across, along, high, base = draft.numbers(_asset(draft, element, "hfield", assets), "size", 4)
+        geom = replace(geom, kind="box", size=(across, along, high / 4 + base / 2))
     if geom.kind not in SIZES:
         raise draft.error(element, "unknown type of geom", found=f"`{geom.kind}`", allowed=", ".join(SIZES))
     if len(geom.size) < SIZES[geom.kind]:
@@ -87,6 +90,12 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom) -> Body | None:
     if mass < 0:
         mass = _number(draft, element, "density", 1000.0) * volume
     return Body(mass, geom.at, geom.R @ np.diag([mass * x for x in unit]) @ geom.R.T) if mass > 0 else None
+
+
+def _asset(draft: Draft, element: Element, kind: str, assets: dict[str, Element]) -> Element:
+    """What a geom's attribute of this kind names."""
+    known = {name.removeprefix(f"{kind} ") for name in assets if name.startswith(f"{kind} ")}
+    return assets[f"{kind} {draft.known(element, kind, known, kind)}"]
 
 
 class Unknown(Exception):  # noqa: N818 - it is no error but a question that another program may answer
@@ -137,8 +146,8 @@ def mjcf_geom_bodies_together(bodies: list[Body]) -> Body:
     return Body(mass, com, inertia)
 
 
-def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler) -> None:
-    """Gives the entries of links the least mass and inertia, and the total mass, that the compiler asks for."""
+def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler, fused: set[str]) -> None:
+    """Gives links the least mass and inertia, and all that aren't fused the total mass, that the compiler asks for."""
     for entry in entries:
         if compiler.least_mass:
             entry["mass"] = max(entry["mass"], compiler.least_mass)
@@ -152,6 +161,7 @@ def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler) -> No
             moments = np.linalg.eigvalsh(converted_inertia_tensor(entry.get("inertia", {})))
             if moments[0] + moments[1] < moments[2]:
                 entry["inertia"] = robot_file_inertia_entries(moments.mean() * np.eye(3))
+    entries = [entry for entry in entries if entry["name"] not in fused]
     mass = sum(entry["mass"] for entry in entries)
     if compiler.total_mass > 0 and mass > 0:
         share = compiler.total_mass / mass

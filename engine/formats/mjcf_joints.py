@@ -11,6 +11,7 @@ import numpy as np
 
 from .draft import TINY, Draft
 from .mjcf_model import (
+    TRUTH,
     Compiler,
     Defaults,
     Frame,
@@ -73,6 +74,8 @@ class Joints:
         if self.compiler.limit(draft, one, "actuatorfrcrange"):
             low, high = draft.numbers(one, "actuatorfrcrange", 2)
             self.model.efforts[given] = (low, high)
+        if draft.word(one, "actuatorgravcomp", TRUTH, "false") == "true":
+            self.model.bearing[entry["name"]] = one
         anchor = np.zeros(3)
         if kind in ("hinge", "ball"):
             anchor = part.at + part.R @ np.array(draft.numbers(one, "pos", 3, (0.0, 0.0, 0.0)))

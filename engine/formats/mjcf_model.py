@@ -42,6 +42,7 @@ class Compiler:
     least_inertia: float = 0.0
     balanced: bool = False  # inertias that no body can have become those of balls
     total_mass: float = -1.0
+    fused: bool = False  # bodies that don't move become parts of what they are fixed to
     aligned: bool = False  # the frames of lone free bodies become those of their inertias
     mesh_folder: str = ""
     off: frozenset[str] = frozenset()  # what `flag` disables
@@ -97,6 +98,7 @@ class Model:
     joints: dict[str, dict[str, Any]] = field(default_factory=dict)  # entries of the robot's file
     entries: list[dict[str, Any]] = field(default_factory=list)  # of all joints
     efforts: dict[str, tuple[float, float]] = field(default_factory=dict)  # between which all forces on a joint stay
+    bearing: dict[str, Element] = field(default_factory=dict)  # joints whose actuators make up for gravity
     resting: set[str] = field(default_factory=lambda: {"base"})  # links that don't move
     references: dict[str, float] = field(default_factory=dict)  # coordinates of joints as the model stands
     relaxed: dict[str, float] = field(default_factory=dict)  # where springs are relaxed, if joints have any
@@ -154,6 +156,17 @@ def mjcf_with_included_files(draft: Draft, root: Element) -> Element:
     return root
 
 
+def mjcf_referenced_bodies(root: Element) -> set[str]:
+    """The bodies of which something else in the file speaks by name, such as a tie or a sensor."""
+    made = set()
+    for one in (one.attributes for one in root.walk()):
+        keys: list[str] = [key for key in ("body", "body1", "body2", "target") if key in one]
+        keys += [f"{key}name" for key in ("obj", "ref") if one.get(f"{key}type") in ("body", "xbody")]
+        for text in (one.get(key, "") for key in keys):
+            made |= {text, *text.split()}
+    return made
+
+
 def _true(draft: Draft, one: Element, name: str, *, default: bool) -> bool:
     return draft.word(one, name, TRUTH, TRUTH[default]) == "true"
 
@@ -173,6 +186,7 @@ def mjcf_compiler_settings(draft: Draft, root: Element) -> Compiler:
         made.least_inertia = draft.number(one, "boundinertia", made.least_inertia)
         made.balanced = _true(draft, one, "balanceinertia", default=made.balanced)
         made.total_mass = draft.number(one, "settotalmass", made.total_mass)
+        made.fused = _true(draft, one, "fusestatic", default=made.fused)
         made.aligned = _true(draft, one, "alignfree", default=made.aligned)
         made.mesh_folder = given.get("meshdir", given.get("assetdir", made.mesh_folder))
         if given.get("coordinate", "local") != "local":

@@ -57,10 +57,9 @@ TABLE = {
     "compiler": Words(
         words_with_reasons(
             "angle coordinate eulerseq autolimits inertiafromgeom inertiagrouprange boundmass boundinertia "
-            "balanceinertia settotalmass alignfree meshdir assetdir",
+            "balanceinertia settotalmass alignfree meshdir assetdir fusestatic",
             ("texturedir strippath discardvisual", LOOKS),
             ("convexhull exactmeshinertia fitaabb", "the inertia of meshes is MuJoCo's own reading"),
-            ("fusestatic", "links stay as they are; what is fixed is merged by itself"),
             ("usethread conflict passthrough savecanonical savecompiled saveinertial", RUN),
         ),
         {"lengthrange": TENSILE},
@@ -104,10 +103,9 @@ TABLE = {
     "worldbody": Words({}, IN_BODY),
     "body": Words(
         words_with_reasons(
-            f"name childclass mocap gravcomp {PLACE}",
+            f"name childclass mocap gravcomp fuse {PLACE}",
             ("user", LOOKS),
             ("simple sleep", RUN),
-            ("fuse", "links stay as they are"),
         ),
         IN_BODY,
     ),
@@ -116,17 +114,16 @@ TABLE = {
     "joint": Words(
         words_with_reasons(
             "name class type pos axis ref range limited springref stiffness damping frictionloss armature springdamper "
-            "springyield actuatorfrcrange actuatorfrclimited",
+            "springyield actuatorfrcrange actuatorfrclimited actuatorgravcomp",
             ("group user", LOOKS),
             ("margin solreflimit solimplimit solreffriction solimpfriction", EXACT),
-            ("actuatorgravcomp", "it is about who bears the weight"),
         )
     ),
     "freejoint": Words(words_with_reasons("name align", ("group user", LOOKS))),
     "geom": Words(
         words_with_reasons(
-            f"name class type size {PLACE} fromto mass density shellinertia mesh group contype rgba material",
-            ("user hfield castshadow", LOOKS),
+            f"name class type size {PLACE} fromto mass density shellinertia mesh hfield group contype rgba material",
+            ("user castshadow", LOOKS),
             ("conaffinity condim friction priority solmix solref solimp margin gap adhesion surfacevel", CONTACT),
             ("fluidshape fluidcoef", "no medium resists here"),
             ("fitscale", "the inertia of meshes is MuJoCo's own reading"),

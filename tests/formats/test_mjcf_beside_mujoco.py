@@ -12,6 +12,7 @@ I = '<inertial mass="1.3" pos="0.1 0.02 0.03" diaginertia="0.02 0.03 0.04"/>'
 G = '<geom type="box" size="0.1 0.07 0.05" pos="0.02 0.01 0.03"/>'
 TWO = f'<body name="b"><joint name="j" axis="1 0 0"/>{I}<body pos="0.3 0 0"><joint name="k" axis="0 1 0"/>{I}</body></body>'
 MESH = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1 1 1 0.2"/></asset>'
+HILLS = '<asset><hfield name="h" nrow="2" ncol="3" size="1 2 0.5 0.3"/></asset>'
 FORM = '<geom type="mesh" mesh="m" pos="0.1 0 0" euler="10 20 30"/>'
 
 
@@ -111,6 +112,10 @@ SAME = {
     ),
     "inertias from geoms": world(body(f"<joint/>{I}{G}"), '<compiler inertiafromgeom="true"/>'),
     "inertias from no geoms": world(body(f"<joint/>{I}"), '<compiler inertiafromgeom="true"/>'),
+    "inertias from geoms without mass": world(
+        body(f"<joint/>{I}{G.replace('/>', ' mass=%0%/>')}{G.replace('/>', ' group=%3%/>')}".replace("%", '"')),
+        '<compiler inertiafromgeom="true" inertiagrouprange="0 2"/>',
+    ),
     "no inertias from geoms": world(body(f"<joint/>{I}{G}"), '<compiler inertiafromgeom="false"/>'),
     "groups of geoms": world(
         body(f'<joint/>{G}<geom size="0.3"/><geom size="0.1" group="2"/>'),
@@ -127,6 +132,47 @@ SAME = {
         + body(f"<joint/>{G}{body(G, 'pos=%0.4 0 0%', 't')}{body(f'<joint axis=%0 1 0%/>{FORM}', name='c')}"),
         f'<compiler fusestatic="true"/>{MESH}',
     ).replace("%", '"'),
+    "a height field": world(
+        body('<joint axis="1 0 0"/><geom type="hfield" hfield="h" pos="0.2 0.1 0.3" euler="10 20 30" density="3"/>'),
+        HILLS,
+    ),
+    "a height field of a known mass": world(
+        body('<joint axis="1 0 0"/><geom type="hfield" hfield="h" mass="3" shellinertia="false"/>'), HILLS
+    ),
+    "a shell of a height field": world(
+        body('<joint axis="1 0 0"/><geom type="hfield" hfield="h" mass="3" shellinertia="true"/>'), HILLS
+    ),
+    # of bodies that are fused into the world MuJoCo doesn't count the mass
+    **{
+        f"a total mass and {what}": world(
+            body(body(G.replace("<geom", '<geom name="u"'), more, "u") + G, 'pos="1 0 0"', "s") + TWO,
+            '<compiler fusestatic="true" settotalmass="7"/>',
+            after,
+        )
+        for what, more, after in (
+            ("what is fused", "", ""),
+            ("a body that isn't fused", 'fuse="false"', ""),
+            ("a body that bears its weight", 'gravcomp="1"', ""),
+            ("a body that a pair names", "", '<contact><exclude body1="b" body2="u"/></contact>'),
+            ("a body that a sensor is on", "", '<sensor><framepos objtype="xbody" objname="u"/></sensor>'),
+            (
+                "a body that a sensor refers to",
+                "",
+                '<sensor><framepos objtype="body" objname="b" reftype="body" refname="u"/></sensor>',
+            ),
+            ("a body whose tree a sensor sees", "", '<sensor><subtreecom body="u"/></sensor>'),
+            (
+                "a body that a tuple names",
+                "",
+                '<custom><tuple name="t"><element objtype="body" objname="u"/></tuple></custom>',
+            ),
+            ("a geom of its name", "", '<sensor><framepos objtype="geom" objname="u"/></sensor>'),
+        )
+    },
+    "a total mass and a body that cameras follow": world(
+        body(G, 'mocap="true"', "v") + body(G, "", "s") + f'{TWO}<camera mode="targetbody" target="s"/>',
+        '<compiler fusestatic="true" settotalmass="7"/>',
+    ),
     # forces
     "gravity that is made up for": world(
         body(
@@ -203,6 +249,7 @@ def test_it_is_read_as_mujoco_reads_it(name, tmp_path):
         (world(body(f"<freejoint/>{I}"), '<compiler alignfree="true"/>'), "align changed"),
         (world(body(f'<joint springdamper="0.1 1"/>{I}')), "springdamper dropped"),
         (world(TWO, after=tendon('armature="0.3"')), "no armature"),
+        (world(body(f'<joint actuatorgravcomp="true"/>{I}', 'gravcomp="0.5"')), "actuatorgravcomp changed"),
         (world(body(f'<joint damping="0.2 0.3"/>{I}')), "damping and stiffness that change dropped"),
         (world(TWO, after=tendon("") + '<actuator><motor tendon="t" armature="1"/></actuator>'), "have no armature"),
         (

@@ -16,6 +16,20 @@ FORMATS = (
         ("formats/test_mjcf_beside_mujoco.py::test_words_that_mean_nothing_are_refused_as_by_mujoco",),
     ),
     Bug(
+        "bodies that MuJoCo fuses into the world count in its total mass",
+        "engine/formats/mjcf_geoms.py",
+        'entries = [entry for entry in entries if entry["name"] not in fused]',
+        "entries = list(entries)",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
+        "geoms without mass take the place of an inertial",
+        "engine/formats/mjcf.py",
+        "if body is None or made.mass >= LEAST:",
+        "if body is None or made.mass >= 0:",
+        ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
+    ),
+    Bug(
         "one motor with limits limits its joint though another has none",
         MOTORS,
         "if given and None not in given:",
