@@ -76,7 +76,7 @@ class ConstrainedEquations:
     ) -> Problem:
         """The equations at these positions and speeds, in the form in which closure methods take them."""
         n, part, bodies = self.n, self.part, self.bodies
-        _, drift = self.loops.rates(q, qd, tied)
+        J, drift = self.loops.rates(q, qd, tied)
         everything, none = [True] * n, [0.0] * n
         fixed = [k in part.given for k in range(n)]
 
@@ -99,6 +99,10 @@ class ConstrainedEquations:
             state = State(q, qd, start, fixed, list(self.gravity))
             return loop_accelerations(self.portions, K.parts, bodies, state, second, forces.wrenches, forces.loads)
 
+        def damped() -> list[list[Scalar]]:
+            rows = self.loops.damped(tied, J)
+            return [[rows[r].get(k, 0.0) for k in range(n)] for r in part.rows]
+
         second = [seconds.get(r, 0.0) - drift[r] for r in part.rows] + [forces.given[k] for k in part.given]
         return Problem(
             n=n,
@@ -115,6 +119,7 @@ class ConstrainedEquations:
             response=response,
             free=free,
             embedded=embedded,
+            damped=damped,
             scales=[float(self.loops.row_scale[r] * self.loops.length) ** 2 for r in part.rows],
             parameters=parameters,
         )

@@ -141,6 +141,13 @@ class Closure:
             drift.append(0.0)
         return J, drift
 
+    def damped(self, tied: Sequence[Tied], J: list[dict[int, Scalar]]) -> list[dict[int, Scalar]]:
+        """The rows whose rates dampers in the constraints' places take; of drives, whose goals move, the Jacobian's."""
+        rows = list(J)
+        for place, one in zip(self.places[: len(tied) - self.drives], tied):
+            rows[place] = one.damped(one.columns())
+        return rows
+
     def _whole(
         self, q: Sequence[Scalar], qd: Sequence[Scalar]
     ) -> tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]:

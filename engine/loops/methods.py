@@ -70,6 +70,7 @@ class Problem:
     free: Callable[[], Vector]  # accelerations without constraints, with given motions as they are
     # accelerations with these along the rows of A, and 1 over the pivots of the freedoms, by their rows of K
     embedded: Callable[[Vector], tuple[Vector, dict[int, Scalar]]]
+    damped: Callable[[], list[Vector]]  # the rows whose rates dampers take in the place of the constraints
     scales: Vector  # scales of the rows, for penalties
     parameters: MethodParameters = field(default_factory=MethodParameters)
 
@@ -118,14 +119,13 @@ def augmented_closure_accelerations(p: Problem) -> Vector:
 
 
 def penalised_closure_accelerations(p: Problem) -> Vector:
-    """Accelerations with springs and dampers in place of the constraints."""
+    """Accelerations with springs and dampers in place of the constraints (Khan 2002, eqs. 2.7 and 4.1)."""
     k = p.parameters["k"]
     d = p.parameters.get("d", 2 * k**0.5)
-    A = p.A[: p.closures]
-    off = subtract([dot(row, p.qd) for row in A], p.rate)
     forces: Vector = [0.0] * p.n
-    for row, gap, rate, size in zip(A, p.gap, off, p.scales):
-        forces = subtract(forces, scale(size * (k * gap + d * rate), row))
+    for row, damped, gap, rate, size in zip(p.A, p.damped(), p.gap, p.rate, p.scales):
+        forces = subtract(forces, scale(size * k * gap, row))
+        forces = subtract(forces, scale(size * d * (dot(damped, p.qd) - rate), damped))
     return add(p.free(), p.response(forces))
 
 

@@ -142,6 +142,21 @@ class Tied:
             for row in self._tie.rows
         ]
 
+    def damped(self, columns: dict[int, TieRate]) -> list[dict[int, Scalar]]:
+        """The rows of the Jacobian as dampers between the two links take them.
+
+        Of a point that is held in all directions these are the rates of its gap's components in the axes of the
+        meeting body, which is the base as a rule, turned into the first frame's: a gap that only turns with the first
+        link changes them. What may slide has gaps along axes of that link, and its rows are those of the Jacobian.
+        """
+        if sum(row.kind == "slide" for row in self._tie.rows) == 3:
+            back, p = {k for step in self._steps if step.back for k in step.body.speeds}, self.place.p
+            columns = {
+                k: TieRate(rate.turn, subtract(rate.shift, cross(rate.turn, p))) if k in back else rate
+                for k, rate in columns.items()
+            }
+        return self.jacobian(columns)
+
     def drift(self, qd: Sequence[Scalar], columns: dict[int, TieRate]) -> list[Scalar]:
         """`J̇ q̇`: the second rates of the rows without any acceleration of the joints."""
         shift = AT_REST

@@ -16,6 +16,7 @@ LOAD = np.array([0.7, -1.1, 0.4, 2.0])  # velocity terms and weights, less the a
 GAP, RATE, SECOND = np.array([0.1, -0.2]), np.array([0.05, 0.3]), np.array([0.9, -0.4])
 QD = np.array([1.0, -2.0, 0.5, 3.0])
 SCALES = np.array([1.0, 0.25])
+DAMPED = A + np.array([[0.1, 0.0, 0.2, 0.0], [0.0, -0.3, 0.0, 0.1]])  # what dampers see of gaps that are open
 
 
 def accelerations(name, **given):
@@ -36,6 +37,7 @@ def accelerations(name, **given):
         response=lambda x: np.linalg.solve(M, x).tolist(),
         free=lambda: np.linalg.solve(M, -LOAD).tolist(),
         embedded=lambda wanted: (projected(wanted).tolist(), {}),
+        damped=DAMPED.tolist,
         scales=SCALES.tolist(),
         parameters=method.values(given),
     )
@@ -73,7 +75,7 @@ def test_corrections_close_what_is_open(name, given, second):
 
 @pytest.mark.parametrize(("given", "d"), [({"k": 40.0, "d": 3.0}, 3.0), ({"k": 100.0}, 20.0)])
 def test_penalties_are_springs_with_dampers_of_critical_size(given, d):
-    expected = -A.T @ (SCALES * (given["k"] * GAP + d * (A @ QD - RATE)))
+    expected = -A.T @ (SCALES * given["k"] * GAP) - DAMPED.T @ (SCALES * d * (DAMPED @ QD - RATE))
     assert pushing(accelerations("penalty", **given)) == pytest.approx(expected, abs=1e-11)
 
 

@@ -55,6 +55,36 @@ def test_jacobian_and_drift_are_the_rates_of_the_gap(cut, seed):
     assert off(J @ qdd + drift, slope(opening_rates, step), 1.0) < 1e-7
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.sampled(4)
+def test_dampers_see_a_gap_from_the_body_where_the_loop_begins(seed):
+    """Of points that are held: how fast they move apart in that body's axes, whatever turns with the first link."""
+    case, rng = of_type(("revolute", "spherical")[seed % 2], seed), np.random.default_rng(5)
+    loops, nv = case.loops, case.robot.nv
+    q = closing_position_moved_along_speeds(case.robot, case.q, rng.uniform(-0.2, 0.2, nv))
+    qd = rng.uniform(-1, 1, nv)
+    tied = loops.tied(q.tolist())
+    rows = loops.damped(tied, loops.rates(q.tolist(), None, tied)[0])
+    rates = coordinate_rates(case.file, q, qd)
+    parents = {link["name"]: link["parent"] for link in case.file["links"]}
+
+    def way(link):
+        return [*way(parents[link]), link] if link in parents else [link]
+
+    for tie, place in zip(loops.ties, loops.places):
+        first, second = (way(link) for link in tie.links)
+        meeting = [a for a, b in zip(first, second) if a == b][-1]
+
+        def apart(t, tie=tie, meeting=meeting):
+            frames = {"base": np.eye(4), **denoc.frames(case.robot, q + t * rates)}
+            ends = [(frames[link] @ [*at.origin, 1])[:3] for link, at in zip(tie.links, tie.frames)]
+            return frames[meeting][:3, :3].T @ (ends[1] - ends[0])
+
+        right = slope(lambda t, apart=apart: [apart(x) for x in t], 0.02 / (1 + abs(qd).sum()))
+        found = [sum(x * qd[k] for k, x in row.items()) for row in rows[place][:3]]
+        assert np.linalg.norm(found) == pytest.approx(np.linalg.norm(right), rel=1e-7)
+
+
 @of_each_type
 @pytest.mark.sampled(3)
 def test_loops_close_again_from_nearby(cut):

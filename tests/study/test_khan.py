@@ -8,7 +8,7 @@ import closed
 import denoc
 import khan_model
 from comparing import off
-from denoc.study.compare_settings import FIXED
+from denoc.study.compare_settings import ADAPTIVE, FIXED
 from denoc.study.papers import khan_runs
 
 STIFFNESSES = (1e3, 1e4, 1e5, 1e6)
@@ -22,7 +22,7 @@ MOTION = {
 @pytest.fixture(scope="module")
 def torques():
     """The driving torques as a function of time, by the tree whose platform hangs on leg 1."""
-    found = denoc.run({"robot": "three-rrr", "task": "inverse", "time": {"end": 3, "step": 0.01}, "motion": MOTION})
+    found = denoc.run({"robot": "three-rrr", "task": "inverse", "time": {"end": 3, "step": 0.005}, "motion": MOTION})
     return CubicSpline(found.t, np.column_stack([found.table[f"J{k}.tau"] for k in (1, 2, 3)]))
 
 
@@ -71,21 +71,37 @@ def test_denoc_fails_where_the_thesis_did(k, step):
     assert (run.stiffness / 3.0 * step > 2.785) == fails
 
 
-def test_denoc_and_the_independent_model_move_alike(torques):
-    """Up to what the dampers' axes do: denoc's are fixed in the legs' last links, the thesis' in the base."""
-    k, step, end = 1e5, 1e-3, 0.6
-    scenario = {
-        "robot": "three-rrr-platform",
-        "task": "simulate",
-        "time": {"end": end, "step": end},
-        "motion": MOTION,
-        "forces": {"all": {"law": "feedforward"}},
-        "closure": {"method": "penalty", "k": k},
-        "solver": {"method": "rk4", "step": step},
-    }
-    ours = denoc.run(scenario).table
-    theirs = khan_model.motion("ode4", [k], step, torques, end)[0]
-    found = np.array([ours[f"J{i}.q"][-1] for i in (1, 2, 3)])
-    wrong = abs(theirs[[0, 2, 4]] - khan_model.prescribed(end)).max()
-    assert wrong > 1e-3  # the springs give way
-    assert abs(found - theirs[[0, 2, 4]]).max() < 1e-3 * wrong
+LASTING = STIFFNESSES[:3]  # those that come to their end at steps of 1 ms
+
+
+@pytest.fixture(scope="module")
+def courses(torques):
+    """The errors of the driven angles by the independent model, at steps of 1 ms: time → stiffness by stiffness."""
+    begun = np.tile(khan_model.closed_start()[[0, 2, 4]], (3, 1)) - khan_model.prescribed(0.0)
+    steps = khan_model.steps("ode4", LASTING, 0.001, torques)
+    return {0.0: begun} | {round(t, 6): q[:, [0, 2, 4]] - khan_model.prescribed(t) for t, q in steps}
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_denoc_and_the_independent_model_move_alike(case, courses):
+    """Row by row up to 0.5 s, then over the whole motion, in which differences grow two hundredfold a second."""
+    run = khan_runs.khan_run(khan_runs.khan_penalty_setting(LASTING[case], FIXED, 0.001))
+    ours = np.array(list(run.errors.values())).T
+    theirs = np.array([courses[round(float(t), 6)][case] for t in run.t])
+    apart = abs(ours - theirs).max(axis=1)
+    early = run.t <= 0.5 + 1e-9
+    assert early.sum() == 26
+    assert (abs(ours)[early].max() > 1e-3).all()  # the springs give way
+    assert apart[early].max() < 1e-10
+    assert apart.max() < 1e-5
+    assert run.t[-1] == pytest.approx(3.0)
+    assert abs(ours).max() == pytest.approx((20.894, 9.2561, 5.1928)[case], rel=1e-4)
+
+
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-6])
+@pytest.mark.parametrize("case", range(3))
+@pytest.mark.sampled(6)
+def test_the_largest_errors_are_the_same_at_both_tolerances(case, accuracy, courses):
+    run = khan_runs.khan_run(khan_runs.khan_penalty_setting(LASTING[case], ADAPTIVE, accuracy))
+    theirs = max(abs(errors[case]).max() for errors in courses.values())
+    assert run.error_max == pytest.approx(theirs, rel=1e-3)
