@@ -98,7 +98,7 @@ def _closed(robot: Robot) -> Robot:
     if not robot.tied:
         return robot
     try:
-        return replace(robot, q0=tuple(assemble(robot, robot.q0).tolist()))
+        return replace(robot, q0=tuple(assemble(robot, robot.q0).tolist()), vouched=True)
     except AssemblyError as error:
         said.print_warning(f"{robot.name}: loops stay open: {error}")
         return robot

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import json
 import pickle
 
 import numpy as np
@@ -286,6 +289,49 @@ def test_a_robot_with_functions_is_copied_without_them():
     other = pickle.loads(pickle.dumps(robot))
     assert not other.derived
     assert off(denoc.inverse(other, *state(robot)), right) <= EXACT
+
+
+@pytest.mark.parametrize("changes", [{"links": ()}, {"gravity": (0.0, 0.0, 0.0)}, {}])
+def test_a_robot_is_not_changed_part_by_part(changes):
+    """Its bodies, its cuts and its file go together: with new links alone, old masses would be computed with."""
+    robot = denoc.load("planar3r")
+    for one in (robot, pickle.loads(pickle.dumps(robot)), copy.copy(robot), copy.deepcopy(robot)):
+        with pytest.raises(denoc.InputError, match="can't be replaced"):
+            dataclasses.replace(one, **changes)
+
+
+def test_what_a_robot_was_made_of_stays_as_it_is():
+    """Records and derivatives take numbers from its file's data, so these can't become others than those of its bodies."""
+    robot = denoc.load("suspension")
+    data = robot.document.data
+    link = next(link for link in robot.links if link.points)
+    entry = data["links"][0]
+    for change in (
+        lambda: entry.update(mass=100.0),
+        lambda: entry.__setitem__("mass", 100.0),
+        lambda: data["links"].append(entry),
+        lambda: data["links"].sort(),
+        lambda: data.pop("gravity"),
+        lambda: link.points.clear(),
+        lambda: robot.tree.seats.popitem(),
+    ):
+        with pytest.raises(TypeError, match="can't be changed"):
+            change()
+    for other in (copy.deepcopy(data), copy.deepcopy(pickle.loads(pickle.dumps(data)))):
+        assert other == data
+        other["links"][0]["mass"] = 100.0
+        other["links"].append({})
+    assert len(data["links"]) < len(other["links"])
+    assert denoc.loads(json.dumps(data)).q0 == robot.q0
+
+
+@pytest.mark.parametrize("count", [None, 3])
+def test_the_state_of_a_simulator_is_for_reading(count):
+    simulator = denoc.simulator(denoc.load("four-bar"), count)
+    for state in (simulator.state, simulator.step(0.01, np.zeros((count, 1)) if count else [0.0]), [simulator.q]):
+        for array in state:
+            with pytest.raises(ValueError, match="read-only"):
+                array += 1.0
 
 
 # ---- results in the caller's array

@@ -71,7 +71,7 @@ class Offered:
         if self.row.watched is not None:
             subject = replace(subject, least=least_joint_pivots(robot, (False,) * robot.nv))
         if self.what not in OF_PARTS:
-            subject = replace(subject, robot=replace(robot, parts=robot.tree))
+            subject = replace(subject, robot=replace(robot, parts=robot.tree, vouched=True))
         trees = [subject.robot.tree.seats, subject.robot.parts.seats]
         grounded = [(one.mass, one.com) for one in robot.links if robot.tree.seats[one.name][0] is None]
         rest = (

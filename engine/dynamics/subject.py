@@ -49,7 +49,7 @@ class Subject:
     def with_numbers(self, numbers: SubjectNumbers) -> Subject:
         """The subject with other numbers."""
         tree, parts = replace(self.robot.tree, bodies=numbers.tree), replace(self.robot.parts, bodies=numbers.parts)
-        robot = replace(self.robot, tree=tree, parts=parts, gravity=numbers.gravity)
+        robot = replace(self.robot, tree=tree, parts=parts, gravity=numbers.gravity, vouched=True)
         return replace(self, robot=robot, bodies=numbers.bodies, least=numbers.least)
 
     def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:

@@ -9,7 +9,7 @@ from ..robot.build import build_robot
 from ..robot.model import Robot
 from ..text.library import find_library_file
 from ..text.source import parse_yaml_document, read_yaml_document, text_of_yaml_file
-from .table import BINARY, Converted, Source
+from .table import BINARY, Converted, Source, robot_format_of_file
 from .table import read_any_robot_format as read_any
 
 
@@ -36,18 +36,26 @@ def converted_from_any_format(path: Path, *, floating: bool = False, loops: str 
 
 
 def load_shared_robot(path: Path) -> Robot:
-    """The robot of a file, which is the same object as long as the file's text is the same.
+    """The robot of a file, which is the same object as long as what it is read from says the same.
 
     All runs of one robot in a process so have one set of programs, and read its file once.
     """
     if path.suffix.lower() in BINARY:
         return load(path)
-    return _shared(text_of_yaml_file(path), str(path))
+    text, name = text_of_yaml_file(path), str(path)
+    last = _shared(text, name)
+    if last and not robot_format_of_file(name, text).beside:
+        return last[0]
+    document = read_any(Source(name, text)).document
+    if not last or last[0].document is None or last[0].document.data != document.data:
+        last[:] = [build_robot(document)]
+    return last[0]
 
 
 @lru_cache(maxsize=32)
-def _shared(text: str, name: str) -> Robot:
-    return build_robot(read_any(Source(name, text)).document)
+def _shared(text: str, name: str) -> list[Robot]:
+    """Holds the robot that a file with this text had last; other files beside it may make it another one."""
+    return []
 
 
 def loads(yaml_text: str, name: str = "<text>") -> Robot:

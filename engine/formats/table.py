@@ -62,6 +62,7 @@ class Format:
     recognises: Callable[[str, str], bool]  # of the file's name and text
     read: Callable[[Source], Converted]
     write: Callable[[Robot], Written] | None = None
+    beside: bool = False  # whether its robots are also read from files beside their own
 
 
 def _by_root(*tags: str) -> Callable[[str, str], bool]:
@@ -177,9 +178,9 @@ FORMATS = {
     row.name: row
     for row in (
         Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf), _as_urdf),
-        Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf), _as_mjcf),
+        Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf), _as_mjcf, beside=True),
         Format("sdf", "SDF", (".sdf", ".world", ".xml"), _by_root("sdf"), _xml(_sdf)),
-        Format("redysim", "ReDySim", (".m", ".mat"), _is_redysim, _redysim, _as_redysim),
+        Format("redysim", "ReDySim", (".m", ".mat"), _is_redysim, _redysim, _as_redysim, beside=True),
         Format("symoro", "SYMORO", (".par",), _is_symoro, _symoro),
         # what no other format recognises is taken for denoc's own
         Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml, _as_yaml),

@@ -197,7 +197,7 @@ class PartitionText(ABC):
         ties = (replace(one, first=a, second=b) for one, (a, b) in zip(self.loops.ties, numbers.sides))
         other.loops = self.loops.with_numbers(numbers.tree, tuple(ties), numbers.couplings)
         tree, parts = replace(robot.tree, bodies=numbers.tree), replace(robot.parts, bodies=numbers.parts)
-        other.loops.robot = replace(robot, tree=tree, parts=parts, gravity=numbers.gravity)
+        other.loops.robot = replace(robot, tree=tree, parts=parts, gravity=numbers.gravity, vouched=True)
         other.part = numbers.part
         other.choose(numbers.chosen)
         return other

@@ -112,6 +112,7 @@ def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], sha
         nv=nv + 6,
         wrenches=_wrenches(robot, own, carried, share),
         loops=(cut or Loop(leg.hangs, CUTS["fixed"], (TIP, PLATFORM), Placement(), Placement()),),
+        vouched=True,
     )
     return LegPart(
         name=leg.hangs,

@@ -235,6 +235,7 @@ def _without_platform(robot: Robot, parts: Parallel) -> Robot:
             robot,
             tree=replace(robot.tree, bodies=tuple(bodies)),
             wrenches=tuple(one for one in robot.wrenches if one.link not in ours),
+            vouched=True,
         )
 
     return robot.made_once(("without platform", parts.body), legs_alone)

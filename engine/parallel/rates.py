@@ -32,7 +32,7 @@ class RatesByLegs:
 
     def __init__(self, system: System, engine: Engine, nodes: int | None = None):
         refuse_given_motions_of_legs(system)
-        smooth = replace(system.robot, tree=replace(system.robot.tree, bodies=system.model.bodies))
+        smooth = replace(system.robot, tree=replace(system.robot.tree, bodies=system.model.bodies), vouched=True)
         self.conductor = Distributed(smooth, engine, nodes)
 
     def begun(self, system: System, q: Sequence[float]) -> Runner:

@@ -38,4 +38,4 @@ def _rigid(robot: Robot) -> Robot:
     bodies = tuple(
         replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in robot.tree.bodies
     )
-    return replace(robot, tree=Tree(bodies, robot.tree.seats), wrenches=())
+    return replace(robot, tree=Tree(bodies, robot.tree.seats), wrenches=(), vouched=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..dataclass import dataclass
+from ..text.plain_data import fixed_data
 from .model import Body, Link, Three, Tree
 from .placement import Placement, placement_number
 
@@ -55,7 +56,7 @@ def tree_of_links(links: list[ReadLink], *, merge: bool) -> Tree:
             q, v = q + (part.coordinates if part else 0), v + len(speeds)
             parent, prefix = len(bodies) - 1, Placement()
         seats[read.link.name] = (parent, read.pointing.inverse())
-    return Tree(bodies_with_link_masses(bodies, seats, links), seats)
+    return Tree(bodies_with_link_masses(bodies, seats, links), fixed_data(seats))
 
 
 def bodies_with_link_masses(

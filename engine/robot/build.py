@@ -12,6 +12,7 @@ from ..dataclass import dataclass
 from ..errors import did_you_mean
 from ..text.checking import checked_document_model
 from ..text.document import Document
+from ..text.plain_data import fixed_data
 from ..text.units import DIMENSIONS
 from . import plausible, unused
 from .beyond_tree import Closing, effort_limits_of_actuator
@@ -93,7 +94,8 @@ def robot_of_draft(draft: Draft, document: Document, warnings: tuple[str, ...] =
         springs=springs,
         notes=draft.notes,
         warnings=warnings,
-        document=document,
+        document=replace(document, data=fixed_data(document.data)),
+        vouched=True,
     )
 
 
@@ -218,7 +220,7 @@ def _link(
     if joint.actuated and not row.nv:
         raise complain("joint", "actuated", "a fixed joint can't be actuated", found="true", allowed="false")
     mass, com, inertia, G = _inertia(entry, row, convention, end, complain)
-    points = {name: robot_number_triple(at) for name, at in entry.points.items()}
+    points = fixed_data({name: robot_number_triple(at) for name, at in entry.points.items()})
     before = start.then(before)
     shape = tuple(shape_of_link_entry(one, k, complain) for k, one in enumerate(entry.shape))
     link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing), shape)

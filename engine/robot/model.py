@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..dataclass import dataclass
+from ..errors import InputError
 from ..text.words import count_with_noun
 from .cuts import CutType
 from .joints import JointType
@@ -275,6 +276,16 @@ class Robot:
     document: Document | None = None
     # a cache of what was made from this robot, such as compiled programs; no part of the model
     derived: dict[Any, Any] = field(default_factory=dict, init=False)
+    # that links, bodies and file fit each other, by whoever makes one of parts: `dataclasses.replace` can't know it
+    vouched: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.vouched:
+            raise InputError(
+                "parts of a robot can't be replaced: its bodies are made of its file, and would keep the old numbers",
+                hint="change the file's data, and build the robot anew: `denoc.loads(text)`, or `changes` of a run",
+            )
+        object.__setattr__(self, "vouched", False)  # of its copies nobody has said it
 
     def __repr__(self) -> str:
         counts = {"link": len(self.links), "speed": self.nv, "cut": len(self.loops), "coupling": len(self.couplings)}

@@ -37,7 +37,7 @@ def quantities_beside_state(
 
     The `bodies` have inertias of their own, those of the `model` are regrouped; `length` is that of a mechanism.
     """
-    robot = replace(system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=bodies))
+    robot = replace(system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=bodies), vouched=True)
     groups = {"energy": list(energies(robot, now.q, now.qd))}
     if system.loops is not None:
         groups |= _of_loops(system, discrete, signals, y, now, model, length)
@@ -57,7 +57,9 @@ def _of_loops(
 ) -> dict[str, list[Scalar]]:
     """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
     here = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model)
-    robot = replace(system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=model.bodies))
+    robot = replace(
+        system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=model.bodies), vouched=True
+    )
     loops = constraints_with_numbers(constraints_of_system(system), model)
     loops.robot = robot
     loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]

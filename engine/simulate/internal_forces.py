@@ -44,7 +44,7 @@ def robot_of_sought_forces(system: System) -> Robot:
         return joint.name in ruled or (joint.actuated and not known & set(joint.speeds))
 
     links = [replace(link, joint=replace(link.joint, actuated=sought(link.joint))) for link in system.robot.links]
-    return replace(system.robot, links=tuple(links))
+    return replace(system.robot, links=tuple(links), vouched=True)
 
 
 def sought_forces_of_run(

@@ -23,7 +23,7 @@ def recursion_in_discrete_state(system: System, discrete: Discrete) -> Recursion
         return None
     given = {*system.ruled, *discrete.fixed}
     pattern = tuple(k in given for k in range(robot.nv))
-    smooth = replace(robot, tree=replace(robot.tree, bodies=model.bodies))
+    smooth = replace(robot, tree=replace(robot.tree, bodies=model.bodies), vouched=True)
     held = discrete.switched
     mixed = Held(smooth, pattern, held, level=QUICK) if held else Mixed(smooth, pattern, level=QUICK)
 

@@ -68,7 +68,7 @@ class Simulator:
 
     @property
     def state(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and speeds; they stay as they are when the robot moves on."""
+        """Coordinates and speeds, for reading; they stay as they are when the robot moves on."""
         return self._y[..., : self._nq], self._y[..., self._nq :]
 
     def reset(self, q: Any = None, qd: Any = None, which: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -105,6 +105,7 @@ class Simulator:
             changed |= self._own[row] is not stepping
             self._own[row] = stepping
         self._y, self._rest = (y, rest) if self._many else (y[0], rest[0])
+        self._y.setflags(write=False)  # views of it are given away, and it is what the next step starts from
         if changed:
             self._sort()
         return self.state
@@ -175,6 +176,7 @@ class Simulator:
                 elif self._guarded:
                     made = made[:-1] if made[-1] > 0 else self._elsewhere(self._y, self._forces(tau)[0], dt, 0)
                 self._y = made
+            self._y.setflags(write=False)
             self.t += dt
         return self._y[..., : self._nq], self._y[..., self._nq :]
 

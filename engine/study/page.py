@@ -224,7 +224,9 @@ def page_programs(laws: Laws, discrete: Discrete, paths: Sequence[Path]) -> tupl
     recording = Recording("page")
     u, y = recording.input("u", width + len(paths)), recording.input("y", system.measured)
     model: Model = planted_bodies(_model(plan.robot, plan), dict(zip(paths, u[width:])))
-    robot = replace(system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=model.bodies))
+    robot = replace(
+        system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=model.bodies), vouched=True
+    )
     now, groups = run_equations_outputs(replace(system, robot=robot), discrete, u[:width], y, model)
     state = [now.q[k] for k in system.state_coordinates] + [now.qd[k] for k in system.state_speeds]
     row = [*state, *now.q, *now.qd, *now.tau, *energies(robot, now.q, now.qd)]

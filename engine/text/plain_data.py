@@ -1,11 +1,12 @@
-"""A user's Python data as the plain data of a document."""
+"""Plain data of documents: made of a user's Python data, and kept from being changed."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 from . import bounds
 from .document import Document, Keys
@@ -79,3 +80,42 @@ def _list(document: Document, value: Sequence[Any], path: Keys, count: list[int]
         count[0] += len(value)
         return [*value]
     return [_plain(document, part, (*path, number), count) for number, part in enumerate(value)]
+
+
+# ---- data from which something has been made
+
+
+def _refuse(data: Any, *_: Any, **__: Any) -> NoReturn:
+    raise TypeError("what a robot was made of can't be changed; change a `copy.deepcopy` of it, and load that")
+
+
+class FixedMapping(dict[str, Any]):
+    """A mapping that stays as it is; a deep copy is one that can be changed."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return FixedMapping, (dict(self),)
+
+    def __deepcopy__(self, memo: Any) -> dict[str, Any]:
+        return {key: deepcopy(value, memo) for key, value in self.items()}
+
+
+class FixedList(list[Any]):
+    """A list that stays as it is; a deep copy is one that can be changed."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = _refuse
+    insert = pop = remove = reverse = sort = _refuse
+
+    def __reduce__(self) -> Any:
+        return FixedList, ([*self],)
+
+    def __deepcopy__(self, memo: Any) -> list[Any]:
+        return [deepcopy(value, memo) for value in self]
+
+
+def fixed_data(value: Any) -> Any:
+    """A copy of plain data that nobody can change."""
+    if isinstance(value, dict):
+        return FixedMapping({key: fixed_data(one) for key, one in value.items()})
+    return FixedList([fixed_data(one) for one in value]) if isinstance(value, list) else value

@@ -194,7 +194,10 @@ def pushed() -> list[Row]:
     """A chain whose last body has a wrench in base axes, which is turned into those of the body, beside none."""
     arm = chain(PUSHED)
     wrench = Wrench(arm.robot.links[-1].name, (0.1, -0.2, 0.3, 1.0, 2.0, -5.0), (0.02, 0.01, 0.03), "base")
-    robots, samples = {"with": replace(arm.robot, wrenches=(wrench,)), "without": arm.robot}, arm.samples(COUNT)
+    robots, samples = (
+        {"with": replace(arm.robot, wrenches=(wrench,), vouched=True), "without": arm.robot},
+        arm.samples(COUNT),
+    )
     work, runs = f"{arm.name}, {COUNT:,} samples, inverse, with a wrench in base axes", {}
     for name, robot in robots.items():
         runs[name] = call = partial(denoc.inverse, robot, *samples, out=np.empty_like(samples[2]))

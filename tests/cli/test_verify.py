@@ -317,6 +317,7 @@ def test_an_engine_that_disagrees(name, results, monkeypatch):
                 tree=replace(
                     robot.tree, bodies=(*others, replace(last, m=1.0001 * last.m, h=tuple(1.0001 * x for x in last.h)))
                 ),
+                vouched=True,
             )
         )
 

@@ -182,7 +182,7 @@ def test_scale_is_no_defect(name, mass, length):
         )
         for body in robot.tree.bodies
     )
-    small = replace(robot, tree=replace(robot.tree, bodies=bodies))
+    small = replace(robot, tree=replace(robot.tree, bodies=bodies), vouched=True)
     slides = [k for joint in robot.moving if joint.type.name == "prismatic" for k in joint.coordinates]
     q = np.array(robot.q0) + 0.3 * np.sin(np.arange(robot.nq))
     q[slides] *= length

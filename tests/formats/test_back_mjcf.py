@@ -192,7 +192,7 @@ def test_cuts_without_a_tie_are_bodies_that_move_as_they_do(kind, seed):
             link["joint"].pop(key, None)
     file |= {"springs": [], "couplings": []}
     robot = loaded(file)
-    robot = replace(robot, q0=tuple(denoc.assemble(robot, q)))
+    robot = replace(robot, q0=tuple(denoc.assemble(robot, q)), vouched=True)
     written = FORMATS["mjcf"].write(robot)
     fates = [f"{entry.what} {entry.fate}" for entry in written.report.entries.values()]
     assert f"{kind} cut changed" in fates
@@ -245,7 +245,7 @@ def test_mujoco_moves_as_such_a_robot_does():
     """A slider-crank whose rod's end stays on a line, by MuJoCo's own steps and soft ties."""
     mujoco = pytest.importorskip("mujoco")
     robot = denoc.load("slider-crank-singular")
-    robot = replace(robot, q0=tuple(denoc.assemble(robot, robot.q0)))
+    robot = replace(robot, q0=tuple(denoc.assemble(robot, robot.q0)), vouched=True)
     model = mujoco.MjModel.from_xml_string(FORMATS["mjcf"].write(robot).text)
     model.opt.timestep, model.opt.integrator = 1e-4, mujoco.mjtIntegrator.mjINT_RK4
     data = mujoco.MjData(model)

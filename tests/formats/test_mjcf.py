@@ -7,6 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
+from denoc.formats.load import load_shared_robot
 from denoc.loops.branches import forces_acting_in_loops
 
 FILES = Path(__file__).parent / "files"
@@ -333,3 +334,17 @@ def test_what_a_sum_of_joints_cannot_hold_is_dropped():
         tendon = f"<tendon><fixed name='t' {attributes}>{inside}</fixed></tendon>"
         robot = loaded(CORDS.split("<tendon>")[0] + tendon)
         assert [words in warning for warning in robot.warnings] == [True] * bool(words)
+
+
+def test_a_file_that_is_included_may_change(tmp_path):
+    """Runs of one process share a robot; that the model's own file is the same doesn't mean that the robot is."""
+    body = '<mujoco><body><joint name="j" axis="0 1 0"/><inertial pos=".1 0 0" mass="{}" diaginertia="1 1 1"/></body></mujoco>'
+    (tmp_path / "a.xml").write_text('<mujoco><worldbody><include file="b.xml"/></worldbody></mujoco>')
+    run = {"robot": str(tmp_path / "a.xml"), "task": "inverse", "time": {"end": 0.1}, "motion": {"j": {"law": "hold"}}}
+    forces, robots = [], []
+    for mass in (2, 2, 20, 2):
+        (tmp_path / "b.xml").write_text(body.format(mass))
+        forces.append(denoc.run(run).table["j.tau"][0])
+        robots.append(load_shared_robot(tmp_path / "a.xml"))
+    assert np.allclose(forces, [-1.962, -1.962, -19.62, -1.962])
+    assert robots[1] is robots[0], "a run of a robot that is the same compiles again"
