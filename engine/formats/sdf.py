@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,21 +18,13 @@ from .pieces import (
 )
 from .report import CHANGED, DROPPED, IGNORED
 from .sdf_drives import put_sdf_drive, sdf_axis_of_joint
-from .sdf_frames import Frames, Pose, sdf_numbers_of_child, sdf_pose_of_element, sdf_text_of_child
+from .sdf_frames import WORLD, Frames, Pose, sdf_numbers_of_child, sdf_text_of_child
+from .sdf_tree import TYPES, Tree, sdf_joints_of_world
 from .sdf_words import TABLE
 from .side import Side
 from .words import note_unread_words
 from .xml import Element
 
-TYPES = {
-    "revolute": "revolute",
-    "continuous": "revolute",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "ball": "spherical",
-    "universal": "universal",
-    "revolute2": "universal",
-}
 TRUE, FALSE = ("1", "true"), ("0", "false")
 STANDARD = [0.0, 0.0, -9.8]  # of a world that doesn't say it, as the format has it
 
@@ -50,14 +43,21 @@ def read_sdf(draft: Draft, root: Element, side: Side) -> None:
         gravity = gravity or sdf_numbers_of_child(draft, physics, "gravity", 3, ())  # as old files have it
     if gravity or root.all("world"):
         draft.data["gravity"] = list(gravity or STANDARD)
-    _Reader(draft, models[0], side).read()
+    for one in (one for outer in (root, *root.all("world")) for one in outer.all("include")):
+        draft.note(DROPPED, "include", "only the file's first model is read; `gz sdf -p` writes others out", one)
+    world = next((one for one in root.all("world") if models[0] in one.children), None)
+    if (place := models[0].first("pose")) is not None and place.attributes.get("relative_to", WORLD) not in ("", WORLD):
+        draft.note(CHANGED, "pose", "the model's is taken to be in the world, whatever it is relative to", place)
+    joints = sdf_joints_of_world(draft, world, models[0]) if world is not None else []
+    _Reader(draft, models[0], joints, side).read()
     note_unread_words(draft, root, TABLE, "SDF", strict=False)
 
 
 class _Reader:
     """Turns links and joints into entries of the robot's file."""
 
-    def __init__(self, draft: Draft, model: Element, side: Side):
+    def __init__(self, draft: Draft, model: Element, joints: list[Element], side: Side):
+        model = replace(model, children=[*model.children, *joints])
         self.draft, self.model, self.side = draft, model, side
         for one in model.all("include", "model"):
             raise draft.error(
@@ -69,14 +69,15 @@ class _Reader:
         if not self.links:
             raise draft.error(model, "there is no link")
         for name, one in self.links.items():
-            if name == "world":  # which some files give as an empty link
+            if name == WORLD:  # which some files give as an empty link
                 draft.links.own[name] = "base"
             else:
                 draft.links.take(name, one.line)
         for name, one in self.joints:
             draft.joints.take(name, one.line)
-        draft.links.own.setdefault("world", "base")
-        self.parent: dict[str, tuple[str, Element]] = {}  # by link, its parent and the joint between
+        draft.links.own.setdefault(WORLD, "base")
+        self.tree = Tree(draft, self.frames, self.joints)
+        self.parent = self.tree.parent
         self.entries: dict[str, dict[str, Any]] = {}  # of joints
 
     def read(self) -> None:
@@ -85,58 +86,22 @@ class _Reader:
         if self.model.attributes.get("placement_frame"):
             draft.note(CHANGED, "placement_frame", "the model's pose is taken for that of its own frame", self.model)
         side.check(draft)
-        cuts, gears = self._tree()
-        self.looped = bool(cuts or side.file.closed_loop)
-        roots = [name for name in self.links if name not in self.parent and name != "world"]
+        self.looped = bool(self.tree.left or side.file.closed_loop)
+        if sdf_text_of_child(self.model, "static") in TRUE and any(
+            TYPES[k.attributes["type"]] != "fixed" for _, k in self.parent.values()
+        ):
+            draft.note(CHANGED, "static", "its joints move here, though its world holds the model still", self.model)
+        roots = [name for name in self.links if name not in self.parent and name != WORLD]
         for name in (*roots, *(name for name in self.links if name in self.parent)):
             self._link(name)
-        for name, one in cuts:
-            self._cut(name, one)
-        for _, one in gears:
+        for one in self.tree.left:
+            self._cut(one.attributes["name"], one)
+        for one in self.tree.gears:
             self._gear(one)
         for name, one in self.joints:
             self._mimic(name, one)
         carrier = {joint.attributes["name"]: link for link, (_, joint) in self.parent.items()}
         side.loops(draft, carrier, lambda name: draft.joints.take(name, 0, made=True))
-
-    # ---- the tree
-
-    def _tree(self) -> tuple[list[tuple[str, Element]], list[tuple[str, Element]]]:
-        """The joints that close loops, and the gearboxes, after all others have been made the tree's."""
-        draft, left, gears = self.draft, [], []
-        later = [(name, one) for name, one in self.joints if one.attributes.get("type") == "ball"]
-        for name, one in (*(pair for pair in self.joints if pair not in later), *later):
-            kind = draft.text(one, "type")
-            ends = [self._end(one, tag) for tag in ("parent", "child")]
-            if kind == "gearbox":
-                gears.append((name, one))
-                continue
-            if kind not in TYPES:
-                allowed = ", ".join((*TYPES, "gearbox"))
-                raise draft.error(one, "this type of joint can't be read", found=f"`{kind}`", allowed=allowed)
-            parent, child = ends
-            if child == "world" or child in self.parent or self._above(parent, child):
-                left.append((name, one))
-            else:
-                self.parent[child] = (parent, one)
-        return left, gears
-
-    def _end(self, joint: Element, tag: str) -> str:
-        name, names = sdf_text_of_child(joint, tag), {*self.links, "world"}
-        if name not in names:
-            at = joint.first(tag) or joint
-            raise self.draft.error(at, "no such link", found=f"`{name}`", allowed=", ".join(sorted(names)[:20]))
-        return name
-
-    def _above(self, link: str, sought: str) -> bool:
-        """Whether the sought link is the link itself, or one that it hangs on."""
-        while link != sought and link in self.parent:
-            link = self.parent[link][0]
-        return link == sought
-
-    def _base(self) -> Pose:
-        """The model's frame in the world."""
-        return sdf_pose_of_element(self.draft, self.model)
 
     # ---- links
 
@@ -167,12 +132,12 @@ class _Reader:
 
     def _root(self, element: Element, own: Pose) -> dict[str, Any]:
         draft = self.draft
-        at = self._base().then(own)
+        at = self.frames.base.then(own)
         joint: dict[str, Any] = {"name": draft.joints.take("root_joint", element.line, made=True)}
         if draft.floating:
             joint |= {"type": "free"}
             return {"parent": "base", "joint": converted_entry_with_place(joint, at.at, at.R)}
-        if sdf_text_of_child(self.model, "static") != "true":
+        if sdf_text_of_child(self.model, "static") not in TRUE:
             draft.note(
                 CHANGED, "link", "its model isn't fixed to the world, but is here; --floating sets it free", element
             )
@@ -189,7 +154,7 @@ class _Reader:
             if (added := inertial.first("fluid_added_mass")) is not None:
                 draft.note(DROPPED, added.tag, "no medium resists here", added)
             entry["mass"] = sdf_numbers_of_child(draft, inertial, "mass", 1, (1.0,))[0]
-            pose = sdf_pose_of_element(draft, inertial)
+            pose = self.frames.pose_in_link(inertial, element.attributes["name"])
             entry["com"] = [float(x) for x in pose.at]
             inertia = inertial.first("inertia")
             own = {
@@ -204,7 +169,7 @@ class _Reader:
         elif entry["joint"]["type"] != "fixed":
             entry["mass"] = 0.0
             draft.note(CHANGED, "link", "it has no `inertial`, and so no mass here; by the format it has 1 kg", element)
-        if bodies := [shape for one in element.all("visual") if (shape := self._shape(one)) is not None]:
+        if bodies := [shape for one in element.all("visual") if (shape := self._shape(one, element)) is not None]:
             entry["shape"] = bodies
 
     def _weightless(self, entry: dict[str, Any], element: Element) -> None:
@@ -224,7 +189,7 @@ class _Reader:
                     "wrenches", {"link": entry["name"], "force": weight, "at": entry["com"], "axes": "base"}, part
                 )
 
-    def _shape(self, visual: Element) -> dict[str, Any] | None:
+    def _shape(self, visual: Element, link: Element) -> dict[str, Any] | None:
         draft, geometry = self.draft, visual.first("geometry")
         for body in geometry.children if geometry is not None else []:
             entry: dict[str, Any]
@@ -245,7 +210,7 @@ class _Reader:
                 entry["colour"] = [*colour[:3], *(colour[3:4] or (1.0,))]
             if name := visual.attributes.get("name"):
                 entry["name"] = name
-            pose = sdf_pose_of_element(draft, visual)
+            pose = self.frames.pose_in_link(visual, link.attributes["name"])
             return converted_entry_with_place(entry, pose.at, pose.R)
         draft.note(IGNORED, "visual", "it has no geometry that is known here", visual)
         return None
@@ -257,43 +222,34 @@ class _Reader:
         given = f"joint {name}" if f"joint {name}" in self.frames.given else name
         return self.frames.of(given, joint)
 
-    def _outer(self, link: str, at: Element) -> Pose:
-        return (
-            self.frames.of(link, at)
-            if link in self.links and link != "world"
-            else Pose(-self._base().R.T @ self._base().at, self._base().R.T)
-        )
-
     def _joint(self, parent: str, joint: Element, own: Pose) -> dict[str, Any]:
         """The keys `parent` and `joint` of a link, after links without mass between them have been added."""
         draft, name = self.draft, joint.attributes["name"]
         draft.used(joint)
         kind = TYPES[joint.attributes["type"]]
         frame = self._place(name, joint)
-        relative, rest = frame.seen_from(self._outer(parent, joint)), own.seen_from(frame)
+        relative, rest = frame.seen_from(self.frames.of(parent, joint)), own.seen_from(frame)
         above = draft.links.own[parent]
         entry: dict[str, Any] = {"type": kind, "name": draft.joints.own[name]}
         self.entries[name] = entry
         if name in self.side.motors and kind != "fixed":
             entry["actuated"] = True
-        axes = [self._axis(joint, tag, frame) for tag in ("axis", "axis2")[: {"universal": 2}.get(kind, 1)]]
+        tags = {"universal": ("axis", "axis2"), "revolute": ("axis",), "prismatic": ("axis",)}.get(kind, ())
+        turns = [entry]
         if kind == "universal":  # two turns, about axes of any directions
-            first = converted_entry_with_place(
-                {"type": "revolute", "name": entry["name"], "axis": axes[0]}, relative.at, relative.R
-            )
-            self._drive(first, joint, "axis", name)
-            above = self._between(f"{name}_link", above, first, joint)
-            entry |= {
-                "type": "revolute",
-                "name": draft.joints.take(f"{name}_2", joint.line, made=True),
-                "axis": axes[1],
-            }
-            self._drive(entry, joint, "axis2", name)
-        else:
-            converted_entry_with_place(entry, relative.at, relative.R)
-            if kind in ("revolute", "prismatic"):
-                entry["axis"] = axes[0]
-                self._drive(entry, joint, "axis", name)
+            entry["type"] = "revolute"
+            turns.append({**entry, "name": draft.joints.take(f"{name}_2", joint.line, made=True)})
+        for one, tag in zip(turns, tags):
+            one["axis"] = self._axis(joint, tag, frame)
+            self._drive(one, joint, tag, name)
+        if name in self.tree.turned:  # the child holds it, and sees it turn the other way
+            turns.reverse()
+            for one in turns[: len(tags)]:
+                one["axis"] = [-x for x in one["axis"]]
+        converted_entry_with_place(turns[0], relative.at, relative.R)
+        if len(turns) > 1:
+            above = self._between(f"{name}_link", above, turns[0], joint)
+        entry = turns[-1]
         if kind == "fixed":
             both = relative.then(rest)
             entry = converted_entry_with_place({"type": "fixed", "name": entry["name"]}, both.at, both.R)
@@ -325,7 +281,7 @@ class _Reader:
         draft.used(joint)
         kind = TYPES[joint.attributes["type"]]
         frame = self._place(name, joint)
-        between = [self._end(joint, tag) for tag in ("parent", "child")]
+        between = self.tree.ends(joint)
         R = np.eye(3)
         if kind in ("revolute", "prismatic"):
             R = converted_frame_on_axis(R, self._axis(joint, "axis", frame))
@@ -337,7 +293,7 @@ class _Reader:
         entry: dict[str, Any] = {"name": draft.joints.own[name], "joint": kind}
         entry["between"] = [draft.links.own[link] for link in between]
         for key, link in zip(("first", "second"), between):
-            side = frame.then(Pose(np.zeros(3), R)).seen_from(self._outer(link, joint))
+            side = frame.then(Pose(np.zeros(3), R)).seen_from(self.frames.of(link, joint))
             entry[key] = {"at": [float(x) for x in side.at]}
             if kind != "spherical" and not np.array_equal(side.R, np.eye(3)):
                 entry[key]["matrix"] = robot_file_rotation_rows(side.R)
@@ -374,7 +330,7 @@ class _Reader:
         """Adds a gearbox as a coupling: the child turns -ratio times as far as the parent, both from the reference."""
         draft = self.draft
         reference = sdf_text_of_child(joint, "gearbox_reference_body")
-        ends = [self._end(joint, tag) for tag in ("parent", "child")]
+        ends = self.tree.ends(joint)
         both = [self.parent.get(link) for link in ends]
         if any(one is None or one[0] != reference for one in both):
             draft.note(DROPPED, "gearbox", "its links don't hang on its reference body", joint)

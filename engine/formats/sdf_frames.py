@@ -12,7 +12,7 @@ from ..robot.placement import placement_from_rpy
 from .draft import TINY, Draft
 from .xml import Element
 
-MODEL = "__model__"
+MODEL, WORLD = "__model__", "world"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Frames:
     """The frames of a model by name: links, joints and `frame` elements."""
 
     def __init__(self, draft: Draft, model: Element):
-        self.draft = draft
+        self.draft, self.model = draft, model
         self.given: dict[str, tuple[Element, str]] = {}  # with the frame that a pose is relative to by default
         for one in model.all("link", "frame", "joint"):
             name = draft.text(one, "name")
@@ -84,7 +84,28 @@ class Frames:
                 one,
                 default or MODEL,
             )
-        self.known: dict[str, Pose] = {MODEL: Pose()}
+        self.base = sdf_pose_of_element(draft, model)  # the model's frame in the world
+        self.known: dict[str, Pose] = {MODEL: Pose(), WORLD: Pose(-self.base.R.T @ self.base.at, self.base.R.T)}
+
+    def link(self, name: str, at: Element, seen: tuple[str, ...] = ()) -> str:
+        """The link that a frame is fixed to, or the world."""
+        if name == WORLD:
+            return name
+        if name in (MODEL, self.model.attributes.get("name")) and name not in self.given:
+            first = next(one.attributes["name"] for one in self.model.all("link"))
+            return self.link(self.model.attributes.get("canonical_link", first), at, (*seen, name))
+        if name not in self.given or name in seen:
+            what = "frames are fixed to each other in a circle" if name in seen else "no such link"
+            raise self.draft.error(at, what, found=f"`{name}`", allowed=", ".join(sorted({*self.given, WORLD})[:20]))
+        element, outer = self.given[name]
+        return name if element.tag == "link" else self.link(outer, element, (*seen, name))
+
+    def pose_in_link(self, element: Element, link: str) -> Pose:
+        """The `pose` of something in a link, in the link's frame."""
+        one = element.first("pose")
+        outer = (one.attributes.get("relative_to") or one.attributes.get("frame")) if one is not None else None
+        own = sdf_pose_of_element(self.draft, element)
+        return self.of(outer, element).seen_from(self.of(link, element)).then(own) if outer else own
 
     def of(self, name: str, at: Element, seen: tuple[str, ...] = ()) -> Pose:
         """The pose of a frame in the model's frame."""

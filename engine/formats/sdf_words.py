@@ -19,10 +19,7 @@ TABLE = {
     "world": Words(
         words_with_reasons("name"),
         {
-            "model": "",
-            "gravity": "",
-            "physics": "",
-            "include": "",
+            **dict.fromkeys(("model", "gravity", "physics", "include", "joint"), ""),
             **dict.fromkeys(
                 ("light", "scene", "gui", "audio", "road", "state", "actor", "spherical_coordinates"), STILL
             ),

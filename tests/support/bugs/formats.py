@@ -51,6 +51,13 @@ FORMATS = (
         ("formats/test_mjcf_beside_mujoco.py::test_it_is_read_as_mujoco_reads_it",),
     ),
     Bug(
+        "joints of SDF whose parent hangs on their child turn the other way",
+        SDF,
+        'one["axis"] = [-x for x in one["axis"]]',
+        'one["axis"] = [x for x in one["axis"]]',
+        ("formats/test_sdf.py::test_a_model_may_hang_on_any_of_its_links",),
+    ),
+    Bug(
         "one motor with limits limits its joint though another has none",
         MOTORS,
         "if given and None not in given:",
