@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..robot.placement import placement_from_rpy
+from ..robot.orientation import rotation_of
 from . import urdf_loops
 from .draft import TINY, Draft
 from .pieces import (
     ENTRIES,
+    converted_entry_with_place,
     converted_frame_on_axis,
     converted_inertia_turned,
     converted_place_is_zero,
@@ -19,7 +21,7 @@ from .pieces import (
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
 from .urdf_drives import note_unused_urdf_limits, put_urdf_limits, put_urdf_losses
-from .urdf_shapes import urdf_link_shapes, urdf_material_colours
+from .urdf_shapes import urdf_link_shapes, urdf_material_colours, urdf_origin_entries, urdf_origin_rotation
 from .urdf_words import TABLE
 from .words import note_unread_words
 from .xml import Element
@@ -38,7 +40,7 @@ TYPES = {
 
 def read_urdf(draft: Draft, root: Element, side: Side) -> None:
     """Fills the draft from the element `robot`."""
-    _expanded(draft, root)
+    _without_xacro(draft, root)
     links = _by_name(draft, root.all("link"))
     joints = _by_name(draft, root.all("joint"))
     if not links:
@@ -55,13 +57,16 @@ def read_urdf(draft: Draft, root: Element, side: Side) -> None:
     note_unread_words(draft, root, TABLE, "URDF", strict=False)
 
 
-def _expanded(draft: Draft, root: Element) -> None:
-    """Refuses xacro that hasn't been expanded."""
+def _without_xacro(draft: Draft, root: Element) -> None:
+    """Refuses xacro that hasn't been expanded, and leaves out what stands about of it beside a robot, as others do."""
     for one in root.walk():
-        if one.tag.startswith("xacro:") or any("${" in value for value in one.attributes.values()):
-            raise draft.error(one, "this is xacro, which has to be expanded first", hint="xacro IN.xacro > OUT.urdf")
-        if one.tag == "origin" and "quat_xyzw" in one.attributes:
-            raise draft.error(one, "`quat_xyzw` can't be read", allowed="`rpy`")
+        stray = [child for child in one.children if child.tag.startswith("xacro:")]
+        if any("${" in value for value in one.attributes.values()) or (stray and not root.all("link")):
+            at = stray[0] if stray else one
+            raise draft.error(at, "this is xacro, which has to be expanded first", hint="xacro IN.xacro > OUT.urdf")
+        for child in stray:
+            draft.note(DROPPED, child.tag, "it is xacro, which isn't expanded here", child)
+            one.children.remove(child)
 
 
 def _by_name(draft: Draft, elements: list[Element]) -> dict[str, Element]:
@@ -140,6 +145,7 @@ class _Reader:
         for name, one in joints.items():
             draft.joints.take(name, one.line)
         side.check(draft)
+        self.held = {name: q for name, one in joints.items() if (q := self._held_at(name)) is not None}
         self.mimics = [name for name, one in joints.items() if self._follows(name, one)]
 
     def root(self, link: Element, name: str) -> None:
@@ -163,9 +169,11 @@ class _Reader:
             raise draft.error(one, "unknown type of joint", found=f"`{kind}`", allowed=", ".join(TYPES))
         child, parent = (draft.text(one.first(tag) or one, "link") for tag in ("child", "parent"))
         entry: dict[str, Any] = {"type": self.side.types.get(name, TYPES[kind]), "name": draft.joints.own[name]}
-        self._origin(entry, one.first("origin"))
+        entry |= urdf_origin_entries(draft, one)
         above = draft.links.own[parent]
-        if entry["type"] in ("revolute", "prismatic"):
+        if name in self.held:
+            self._hold(entry, one, self.held[name])
+        elif entry["type"] in ("revolute", "prismatic"):
             axis = draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0))
             entry["axis"] = list(axis)
             put_urdf_limits(draft, entry, one, driven=self._driven(name, one), tied=self._tied(name))
@@ -208,34 +216,21 @@ class _Reader:
             inertia=inertia or inertial,
         )
 
-    def _origin(self, entry: dict[str, Any], origin: Element | None) -> None:
-        """Puts the place and the turn of an `origin` into the entry."""
-        if origin is None:
-            return
-        self.draft.used(origin)
-        for key in ("xyz", "rpy"):
-            values = self.draft.numbers(origin, key, 3, (0.0, 0.0, 0.0))
-            if not converted_place_is_zero(values):
-                entry[key] = list(values)
-
     def _inertial(self, entry: dict[str, Any], inertial: Element) -> None:
         """Puts mass, mass centre and inertia into a link's entry, the latter turned into the link's axes."""
         draft = self.draft
         draft.used(inertial)
-        mass, inertia, origin = (inertial.first(tag) for tag in ("mass", "inertia", "origin"))
+        mass, inertia = (inertial.first(tag) for tag in ("mass", "inertia"))
+        origin = urdf_origin_entries(draft, inertial)
         if mass is None:
             draft.note(CHANGED, "inertial", "it has no mass, which is taken to be 0", inertial)
         entry["mass"] = draft.number(mass, "value") if mass is not None else 0.0
-        at = draft.numbers(origin, "xyz", 3, (0.0, 0.0, 0.0)) if origin is not None else (0.0, 0.0, 0.0)
-        entry["com"] = list(at)
+        entry["com"] = origin.get("xyz", [0.0, 0.0, 0.0])
         if inertia is None:
             return
         own = {name: draft.number(inertia, f"i{name}", 0.0) for name, i, j in ENTRIES}
-        turn = draft.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0)) if origin is not None else (0.0, 0.0, 0.0)
-        if not converted_place_is_zero(turn):
-            own = converted_inertia_turned(
-                own, placement_from_rpy((0.0, 0.0, 0.0), (turn[0], turn[1], turn[2])).rotation()
-            )
+        if origin.keys() - {"xyz"}:
+            own = converted_inertia_turned(own, urdf_origin_rotation(origin))
         entry["inertia"] = {name: x for name, x in own.items() if x or name in ("xx", "yy", "zz")}
 
     # ---- joints
@@ -262,9 +257,10 @@ class _Reader:
                 self.draft.note(DROPPED, tag, "planar joints have none here", part)
         if converted_place_is_zero(axis[:2]) and axis[2] > 0:
             return parent
-        rpy = entry.pop("rpy", (0.0, 0.0, 0.0))
-        R = placement_from_rpy((0.0, 0.0, 0.0), rpy).rotation()
+        R = urdf_origin_rotation(entry)
         turn = converted_frame_on_axis(np.eye(3), axis)
+        for key in ("rpy", "quat"):
+            entry.pop(key, None)
         moving = {**entry, "matrix": robot_file_rotation_rows(R @ turn)}
         entry.pop("xyz", None)
         entry["matrix"] = robot_file_rotation_rows(turn.T)
@@ -275,7 +271,7 @@ class _Reader:
         first, second = entry["type"][-2:]
         axes = {"X": [1, 0, 0], "Y": [0, 1, 0], "Z": [0, 0, 1]}
         moving = {**entry, "type": "revolute", "axis": axes[first]}
-        for key in ("xyz", "rpy"):
+        for key in ("xyz", "rpy", "quat"):
             entry.pop(key, None)
         entry.update(type="revolute", axis=axes[second])
         inner, outer = (f"{entry['name']}_{letter}" for letter in (second, first))
@@ -301,11 +297,47 @@ class _Reader:
         if mimic is None:
             return False
         leader = self.draft.known(mimic, "joint", self.joints, "joint")
-        for who, which in (("the joint itself", name), (f"its leader `{leader}`", leader)):
-            if TYPES.get(self.joints[which].attributes.get("type", "")) == "fixed":
-                self.draft.note(IGNORED, "mimic", f"{who} is fixed", mimic)
-                return False
-        return True
+        fixed = self._kind(name) == "fixed"
+        if fixed:
+            self.draft.note(IGNORED, "mimic", "the joint itself is fixed", mimic)
+        elif leader in self.held and name not in self.held:
+            self.draft.note(DROPPED, "mimic", f"its leader `{leader}` is fixed, and it has several freedoms", mimic)
+        return not fixed and leader not in self.held
+
+    def _kind(self, name: str) -> str:
+        return self.side.types.get(name) or TYPES.get(self.joints[name].attributes.get("type", ""), "")
+
+    def _held_at(self, name: str, seen: tuple[str, ...] = ()) -> float | None:
+        """Where a joint stands that can't move: one that is fixed at 0, or follows one that stands; else None."""
+        one = self.joints[name]
+        if self._kind(name) == "fixed":
+            return 0.0
+        mimic = one.first("mimic")
+        if mimic is None or name in seen or self._kind(name) not in ("revolute", "prismatic"):
+            return None
+        leader = self._held_at(self.draft.known(mimic, "joint", self.joints, "joint"), (*seen, name))
+        if leader is None:
+            return None
+        return self.draft.number(mimic, "multiplier", 1.0) * leader + self.draft.number(mimic, "offset", 0.0)
+
+    def _hold(self, entry: dict[str, Any], one: Element, q: float) -> None:
+        """Makes a joint fixed, where it stands."""
+        if (mimic := one.first("mimic")) is not None and entry["type"] != "fixed":
+            self.draft.note(CHANGED, "mimic", f"what it follows is fixed, so the joint is fixed, too, at {q:g}", mimic)
+            axis = np.array(self.draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0)))
+            if np.linalg.norm(axis) < TINY:
+                raise self.draft.error(one.first("axis") or one, "the axis has no direction")
+            unit, R = axis / np.linalg.norm(axis), urdf_origin_rotation(entry)
+            turns = entry["type"] == "revolute"
+            if q and turns:
+                R = R @ rotation_of((math.cos(q / 2), *(math.sin(q / 2) * unit)))
+            at = np.array(entry.get("xyz", (0.0, 0.0, 0.0))) + (0.0 if turns else q) * (R @ unit)
+            for key in ("xyz", "rpy", "quat"):
+                entry.pop(key, None)
+            converted_entry_with_place(entry, at, R)
+        else:
+            note_unused_urdf_limits(self.draft, one)
+        entry["type"] = "fixed"
 
     def couplings(self) -> None:
         """Adds the couplings of the joints that follow others."""

@@ -33,6 +33,9 @@ def put_urdf_limits(draft: Draft, entry: dict[str, Any], one: Element, *, driven
     for key, value in (("velocity", speed), ("effort", effort)):
         if value <= 0:
             draft.note(CHANGED, f"limit {key}", f"{value:g} is taken to mean that there is none", limit)
+    for key in ("acceleration", "deceleration", "jerk"):
+        if 0 < draft.number(limit, key, math.inf, infinite=True) < UNBOUNDED:
+            draft.note(DROPPED, f"limit {key}", "only positions, speeds and efforts have limits here", limit)
     if 0 < speed < UNBOUNDED:
         limits["velocity"] = speed
     if limits:

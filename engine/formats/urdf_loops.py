@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.placement import placement_from_rpy
 from .draft import TINY, Draft
 from .pieces import converted_frame_on_axis, robot_file_rotation_rows
 from .side import Side
+from .urdf_shapes import urdf_origin_entries, urdf_origin_rotation
 from .xml import Element
 
 CUTS = {
@@ -63,13 +63,9 @@ def _link(draft: Draft, end: Element) -> str:
 
 def _frame(draft: Draft, end: Element, axis: tuple[float, ...]) -> dict[str, Any]:
     """The frame of one side of a cut, with its z along the axis."""
-    origin = end.first("origin")
-    frame: dict[str, Any] = {}
-    zero = (0.0, 0.0, 0.0)
-    xyz, rpy = (draft.numbers(origin, key, 3, zero) if origin is not None else zero for key in ("xyz", "rpy"))
-    if any(xyz):
-        frame["at"] = list(xyz)
-    R = converted_frame_on_axis(placement_from_rpy(zero, (rpy[0], rpy[1], rpy[2])).rotation(), axis)
+    origin = urdf_origin_entries(draft, end)
+    frame: dict[str, Any] = {"at": origin["xyz"]} if "xyz" in origin else {}
+    R = converted_frame_on_axis(urdf_origin_rotation(origin), axis)
     if not np.array_equal(R, np.eye(3)):
         frame["matrix"] = robot_file_rotation_rows(R)
     return frame

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
+
 from ..robot.model import Link
-from .draft import Draft
+from ..robot.orientation import rotation_of
+from ..robot.placement import placement_from_rpy
+from .draft import TINY, Draft
 from .report import CHANGED, IGNORED
 from .written import urdf_number_text, urdf_numbers_text, urdf_origin_line
 from .xml import Element
@@ -29,6 +34,32 @@ def _colour(draft: Draft, material: Element) -> list[float] | None:
     return list(draft.numbers(colour, "rgba", 4)) if colour is not None else None
 
 
+def urdf_origin_entries(draft: Draft, part: Element) -> dict[str, list[float]]:
+    """What an element's `origin` is in a robot's file, each key only where there is something to say."""
+    origin = part.first("origin")
+    if origin is None:
+        return {}
+    draft.used(origin)
+    zero = (0.0, 0.0, 0.0)
+    made = {key: list(x) for key in ("xyz", "rpy") if any(x := draft.numbers(origin, key, 3, zero))}
+    if "quat_xyzw" in origin.attributes:
+        *vector, scalar = draft.numbers(origin, "quat_xyzw", 4)
+        if "rpy" in origin.attributes:
+            raise draft.error(origin, "one way to say how it is turned is enough", found="rpy, quat_xyzw")
+        if math.hypot(scalar, *vector) < TINY:
+            raise draft.error(origin, "Euler parameters can't all be 0")
+        made |= {"quat": [scalar, *vector]} if any(vector) else {}
+    return made
+
+
+def urdf_origin_rotation(entries: Mapping[str, Sequence[float]]) -> np.ndarray:
+    """The rotation matrix of what `urdf_origin_entries` gives."""
+    if "quat" in entries:
+        return rotation_of(tuple(np.array(entries["quat"]) / np.linalg.norm(entries["quat"])))
+    roll, pitch, yaw = entries.get("rpy", (0.0, 0.0, 0.0))
+    return placement_from_rpy((0.0, 0.0, 0.0), (roll, pitch, yaw)).rotation()
+
+
 def urdf_link_shapes(draft: Draft, link: Element, materials: dict[str, list[float]]) -> list[dict[str, Any]]:
     """The entries of `shape` for a link."""
     result = []
@@ -40,10 +71,7 @@ def urdf_link_shapes(draft: Draft, link: Element, materials: dict[str, list[floa
             continue
         draft.used(visual)
         entry: dict[str, Any] = {body.tag: _body(draft, body)}
-        origin = visual.first("origin")
-        for key in ("xyz", "rpy"):
-            if origin is not None and any(values := draft.numbers(origin, key, 3, (0.0, 0.0, 0.0))):
-                entry[key] = list(values)
+        entry |= urdf_origin_entries(draft, visual)
         if name := visual.attributes.get("name"):
             entry["name"] = name
         material = visual.first("material")

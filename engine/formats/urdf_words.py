@@ -8,7 +8,7 @@ CONTROL = "it belongs to a controller or a simulator"
 CONTACT = "contact isn't computed"
 LOOKS = "it is for the eye"
 
-ORIGIN = Words(words_with_reasons("xyz rpy"))
+ORIGIN = Words(words_with_reasons("xyz rpy quat_xyzw"))
 END = Words(words_with_reasons("link"), {"origin": ""})
 TABLE = {
     "robot": Words(
@@ -58,8 +58,7 @@ TABLE = {
     "axis": Words(words_with_reasons("xyz", ("rpy", "an axis has only a direction"))),
     "limit": Words(
         words_with_reasons(
-            "lower upper velocity effort",
-            ("acceleration deceleration jerk", "motions say how fast speeds change"),
+            "lower upper velocity effort acceleration deceleration jerk",
             ("command_effort current gear_velocity", CONTROL),
         )
     ),

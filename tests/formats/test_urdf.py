@@ -167,6 +167,9 @@ REFUSED = {
     "no number": (chain("fixed", '<origin xyz="0, 0 0"/>'), "this is no number", 2),
     "two numbers": (chain("fixed", '<origin xyz="0 0"/>'), "3 numbers are needed", 2),
     "no axis": (chain("revolute", '<axis xyz="0 0 0"/>'), "the axis has no direction", 2),
+    "a quotation of xacro": (f"<robot>\n<material name='${{x}}'/>{LINKS}</robot>", "xacro", 2),
+    "two turns": (chain("fixed", '<origin rpy="0 0 1" quat_xyzw="0 0 0 1"/>'), "one way to say how it is turned", 2),
+    "a quaternion of zeros": (chain("fixed", '<origin quat_xyzw="0 0 0 0"/>'), "can't all be 0", 2),
     "xacro": ("<robot xmlns:xacro='x'>\n<xacro:include filename='f'/></robot>", "xacro", 2),
     "a leader that isn't there": (chain("revolute", '<mimic joint="x"/>'), "no such joint", 2),
     "couplings in a circle": (
@@ -190,6 +193,85 @@ def test_what_cannot_be_read_is_refused_at_its_line(what):
     assert words in str(caught.value)
     assert caught.value.place.file == "text.urdf"
     assert caught.value.place.line == line
+
+
+@pytest.mark.parametrize("name", ["arm", "rover", "four-bar", "four-bar-plus"])
+def test_turns_may_be_quaternions(name, tmp_path):
+    """Of each file, one with the quaternion of each turn, of any size, scalar last, is the same robot."""
+    import re
+
+    from scipy.spatial.transform import Rotation
+
+    def quaternion(found):
+        x, y, z, w = 0.7 * Rotation.from_euler("xyz", [float(word) for word in found[2].split()]).as_quat()
+        return f'{found[1]}quat_xyzw="{x!r} {y!r} {z!r} {w!r}"'.replace("np.float64(", "").replace(")", "")
+
+    text = (FILES / f"{name}.urdf").read_text(encoding="utf-8")
+    if name == "four-bar-plus":
+        text = text.replace('<origin xyz="0.25 0 0"/>', '<origin xyz="0.25 0 0" rpy="0 0 0.3"/>').replace(
+            "0 0 -0.9", "0.2 0 0"
+        )
+    (tmp_path / "rpy.urdf").write_text(text, encoding="utf-8")
+    other, count = re.subn(r'(<origin [^>]*)rpy="([^"]*)"', quaternion, text)
+    assert count > 1
+    (tmp_path / "quat.urdf").write_text(other, encoding="utf-8")
+    one, two = (denoc.load(tmp_path / f"{way}.urdf") for way in ("rpy", "quat"))
+    assert one.warnings == tuple(words.replace("quat.urdf", "rpy.urdf") for words in two.warnings)
+    q = np.random.default_rng(1).uniform(-1, 1, one.nq)
+    for joint in one.moving:
+        if joint.type.orientation is not None:
+            q[list(joint.coordinates)[-4:]] = 0.5
+    for name, frame in denoc.frames(one, q).items():
+        np.testing.assert_allclose(denoc.frames(two, q)[name], frame, atol=1e-14)
+        for mine, theirs in zip(one.link(name).shape, two.link(name).shape) if name != "base" else ():
+            np.testing.assert_allclose(theirs.at.matrix(), mine.at.matrix(), atol=1e-14)
+    np.testing.assert_allclose(denoc.inertia(two, q), denoc.inertia(one, q), atol=1e-14)
+    for mine, theirs in zip(one.loops, two.loops):
+        np.testing.assert_allclose(theirs.second.matrix(), mine.second.matrix(), atol=1e-14)
+
+
+def test_what_follows_a_fixed_joint_stands_still():
+    """At its offset, where a fixed leader's 0 puts it, and so does what follows it."""
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="{name}">{mass}</link>' for name in "abcde")
+    place = '<origin xyz="0.1 0.2 0.3" rpy="0.3 0.2 0.1"/><axis xyz="1 2 2"/>'
+    text = "<robot>" + links + joint("f", "a", "b")
+    text += joint("r", "b", "c", "continuous", place + '<mimic joint="f" multiplier="3" offset="0.7"/>')
+    text += joint(
+        "p",
+        "c",
+        "d",
+        "prismatic",
+        place + '<mimic joint="r" multiplier="-2" offset="0.5"/><limit lower="-1" upper="1" effort="2" velocity="1"/>',
+    )
+    robot = loaded(text + joint("free", "d", "e", "continuous", place) + "</robot>")
+    moving = loaded(text.replace("<mimic", "<calibration") + joint("free", "d", "e", "continuous", place) + "</robot>")
+    assert [one.name for one in robot.moving] == ["free"]
+    assert not robot.couplings
+    assert [words.split(": ")[-1] for words in robot.warnings] == [
+        f"what it follows is fixed, so the joint is fixed, too, at {q:g}" for q in (0.7, -0.9)
+    ]
+    for name, frame in denoc.frames(robot, [0.4]).items():
+        np.testing.assert_allclose(frame, denoc.frames(moving, [0.7, -2 * 0.7 + 0.5, 0.4])[name], atol=1e-15)
+
+
+def test_xacro_beside_a_robot_is_left_out_and_named():
+    stray = (
+        '<xacro:macro name="m" params="x"><link name="${x}"/></xacro:macro><xacro:property name="p" value="${1+2}"/>'
+    )
+    robot = loaded(f"<robot xmlns:xacro='x'>{LINKS}{stray}{joint('j', 'a', 'b')}{joint('k', 'b', 'c')}</robot>")
+    assert [link.name for link in robot.links] == ["a", "b", "c"]
+    assert [words.split(": ", 1)[1] for words in robot.warnings] == [
+        f"xacro:{what} dropped: it is xacro, which isn't expanded here" for what in ("macro", "property")
+    ]
+
+
+def test_limits_that_nothing_keeps_are_named():
+    limit = '<limit lower="-1" upper="1" effort="2" velocity="1" acceleration="3" deceleration="inf" jerk="40"/>'
+    warnings = "; ".join(loaded(chain("revolute", limit)).warnings)
+    assert "limit acceleration dropped: only positions, speeds and efforts have limits here" in warnings
+    assert "limit jerk dropped" in warnings
+    assert "deceleration" not in warnings
 
 
 def test_deep_and_endless_files_are_refused():

@@ -84,7 +84,7 @@ def test_what_nobody_knows_is_a_warning(kind, old, new, what, why, tmp_path):
         ("mjcf", "", "", "body user"),
         ("mjcf", "", "", "compiler texturedir"),
         ("urdf", "<axis xyz", "<deadBand/><axis xyz", "deadBand"),
-        ("urdf", "effort=", "acceleration='3' effort=", "limit acceleration"),
+        ("urdf", "effort=", "current='3' effort=", "limit current"),
         ("urdf", "<axis xyz", "<joint_properties damping='0.0'/><axis xyz", "joint_properties"),
         ("sdf", "<lower>-1", "<stiffness>1e8</stiffness><lower>-1", "stiffness"),
         ("sdf", "<static>", "<wind_mode>x</wind_mode><static>", "wind_mode"),
@@ -92,11 +92,6 @@ def test_what_nobody_knows_is_a_warning(kind, old, new, what, why, tmp_path):
 )
 def test_what_moves_nothing_is_in_the_report(kind, old, new, what, tmp_path):
     assert (what, IGNORED) in noted(tmp_path, kind, old, new)
-
-
-def test_orientations_in_quaternions_are_refused_in_urdf(tmp_path):
-    with pytest.raises(denoc.DenocError, match="`quat_xyzw` can't be read"):
-        noted(tmp_path, "urdf", "<axis", '<origin quat_xyzw="0 0 0 1"/><axis')
 
 
 def test_links_of_sdf_without_gravity_bear_none(tmp_path):

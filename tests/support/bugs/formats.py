@@ -58,6 +58,13 @@ FORMATS = (
         ("formats/test_sdf.py::test_a_model_may_hang_on_any_of_its_links",),
     ),
     Bug(
+        "what follows a joint of URDF that stands at an offset stands at 0",
+        URDF,
+        'return self.draft.number(mimic, "multiplier", 1.0) * leader +',
+        "return 0.0 * leader +",
+        ("formats/test_urdf.py::test_what_follows_a_fixed_joint_stands_still",),
+    ),
+    Bug(
         "one motor with limits limits its joint though another has none",
         MOTORS,
         "if given and None not in given:",
