@@ -127,8 +127,12 @@ class FormulaForce:
     def _curves(self) -> dict[Lookup, Curve]:
         return dict(self.tables)
 
-    def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+    def known(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> dict[str, Scalar]:
+        """The quantities that it may name."""
         known = {name: q[k] for name, k in self.coordinates} | {name: qd[k] for name, k in self.speeds}
         for point in self.points:
             known |= point.values(q, qd)
-        return formula_value_on_scalars(self.formula, {**known, TIME: t}, self._curves)
+        return {**known, TIME: t}
+
+    def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+        return formula_value_on_scalars(self.formula, self.known(t, q, qd), self._curves)

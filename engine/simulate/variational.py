@@ -17,6 +17,7 @@ from ..dataclass import dataclass
 from ..dynamics.kinematics import coordinate_rates
 from ..errors import NumericalError
 from .integrate import stepper_of_integrator
+from .jumps import forces_that_jump, jumps_of_forces
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .tableau import Tableau
@@ -140,6 +141,7 @@ def state_tangents_over_grid(
     assert isinstance(stepper, RungeKutta)
     stages, n = Stages(stepper.tableau, stepper.P), run.system.measured
     times, states = _all_stages(run, steps, stages)
+    _no_force_jumps(run, times, states)
     A = run.slope_rows(times, states)[:, :n, :n].reshape(len(steps), -1, n, n)
     b = np.stack([one.slope(times, states) for one in nearby], axis=2).reshape(len(steps), -1, n, len(nearby))
     start = np.stack([one.start()[:n] for one in nearby], axis=1)
@@ -148,6 +150,16 @@ def state_tangents_over_grid(
     if not np.isfinite(made).all():
         raise NoTangentsError("derivatives of the equations overflow")
     return made
+
+
+def _no_force_jumps(run: Runner, times: np.ndarray, states: np.ndarray) -> None:
+    """Raises an error if a force jumps with the state in the run that has these states."""
+    if not forces_that_jump(run.system):
+        return
+    rows = run.many(run.signal_rows(times), states, run.discrete)
+    for jump in jumps_of_forces(run.system, times, rows["q"], rows["qd"]):
+        if (first := jump.first()) is not None:
+            raise NoTangentsError(f"{jump.words} with the state at t = {times[first]:.4g} s")
 
 
 def _all_stages(run: Runner, steps: Sequence[Step], stages: Stages) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..dataclass import dataclass
 
 TIME = "t"
+JUMPING = ("sign", "floor", "step")  # functions that aren't continuous
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,12 @@ def total_formula(parts: Mapping[str, float]) -> Formula:
     for name, factor in parts.items():
         result = Operation("+", (result, Operation("*", (Number(factor), Named(name)))))
     return result
+
+
+def jumps_in_formula(formula: Formula) -> list[Operation]:
+    """The functions in a formula that jump as a quantity varies which isn't time alone."""
+    jumping = (one for one in parts_of_formula(formula) if isinstance(one, Operation) and one.name in JUMPING)
+    return [one for one in jumping if any(name.name != TIME for name in names_in_formula(one))]
 
 
 def lookups_in_formula(formula: Formula) -> list[Lookup]:

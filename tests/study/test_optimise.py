@@ -527,6 +527,124 @@ def test_where_derivatives_end_on_the_way_the_search_goes_on_without():
     assert made["end"] == pytest.approx(math.radians(-10), abs=1e-4)
 
 
+# ---- forces that jump, and those with corners
+
+# a box of 2 kg, pushed back with 3 N from 0.2 m on: at 2 s it is at 0.4 - 2v + 4/3 v^2, which is least at v = 0.75
+BOX = """
+name: box
+convention: frames
+gravity: [0, 0, 0]
+links:
+  - {name: b, joint: {type: prismatic, name: s, axis: [1, 0, 0]}, mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+"""
+
+
+def box_of(force, **more):
+    """A scenario in which the box has such a force law."""
+    Path("box.yaml").write_text(BOX)
+    law = {"s": {"law": "expression", "force": force}} if isinstance(force, str) else {}
+    time = {"end": 2, "step": 0.02}
+    made = {"robot": "box.yaml", "task": "simulate", "time": time, "rates": {"s": 0.6}, "forces": law, **more}
+    Path("push.yaml").write_text(json.dumps(made))
+
+
+def box_study(column="s.q", take="final", start=0.6, **changed):
+    """A search for the box's rate at the start, as a mapping."""
+    vary = {"v": {"key": "rates.s", "between": [0.05, 1.2], "start": start}}
+    keep = {"end": {"column": column, "take": take}}
+    return {"name": "box", "scenario": "push.yaml", "vary": vary, "keep": keep, "minimise": "end", **changed}
+
+
+def derivative_of_box(at=0.6, **changed):
+    """The derivative of what is kept."""
+    study_of = open_study(box_study(**changed), search=True)
+    runs = Runs(probe_study(study_of.at([{"v": at}])), None)
+    return float(Derivatives(runs).at({"v": at})["end"][0])
+
+
+def test_a_search_among_forces_that_jump_goes_without_derivatives():
+    box_of("-3*step(q - 0.2)")
+    made = denoc.optimise(box_study())
+    assert made.method == "nelder-mead"
+    assert re.search(r"no derivatives: the force of `s` jumps \(`step`\) with the state at t = 0.3\d+ s", made.why)
+    assert made.value == pytest.approx(-0.35, abs=1e-4)
+    assert made["v"] == pytest.approx(0.75, abs=1e-2)
+    assert made.verdict.words.startswith("a minimum as far as the points around it show (no derivatives: the force of")
+
+
+def test_a_jump_that_comes_on_the_way_ends_derivatives():
+    """Where the search begins, the box doesn't come to the force; it is sought where it is farthest."""
+    box_of("-3*step(q - 0.2)")
+    made = denoc.optimise(box_study(start=0.08, minimise={"end": -1}))
+    assert made.method == "l-bfgs-b"
+    assert "on nelder-mead, for there are no derivatives: the force of `s` jumps" in made.why
+
+
+@pytest.mark.parametrize(
+    ("force", "more", "whose"),
+    [
+        ("-1.5*sign(q - 0.2)", {}, "force of `s` jumps (`sign`)"),
+        ("-3*floor(q/0.2)", {}, "force of `s` jumps (`floor`)"),
+        ("-3*smoothstep(step(qd - 0.3))", {"solver": {"rtol": 1e-6}, "rates": {"s": 0.31}}, "force of `s` jumps"),
+        (
+            None,
+            {"wrenches": [{"link": "b", "force": [{"law": "expression", "force": "-3*step(s.q - 0.2)"}, 0, 0]}]},
+            "b`",
+        ),
+        ("0", {"record": {"expressions": {"far": "step(s.q - 0.2)", "twice": "2*far"}}}, "`far` jumps (`step`)"),
+    ],
+)
+def test_what_jumps_with_the_state_has_no_derivatives(force, more, whose):
+    box_of(force, **more)
+    column, at = ("twice" if "record" in more else "s.q"), more.get("rates", {"s": 0.6})["s"]
+    with pytest.raises(denoc.DenocError, match=re.escape(whose)):
+        derivative_of_box(at, column=column, take="mean")
+
+
+@pytest.mark.parametrize(("force", "at"), [("-3*step(q - 0.2)", 0.09), ("-3*step(t - 1)", 0.6), ("-3*sign(qd)", 2.9)])
+def test_jumps_that_a_run_does_not_pass_and_those_of_time_leave_the_derivatives(force, at):
+    """Each run ends where v t and something that doesn't depend on v lead."""
+    box_of(force, time={"end": 1.5, "step": 0.1})
+    vary = {"v": {"key": "rates.s", "between": [0.05, 4], "start": at}}
+    assert derivative_of_box(at, vary=vary) == pytest.approx(1.5, rel=1e-9)
+
+
+@pytest.mark.parametrize(("solver", "off"), [({}, 1e-2), ({"rtol": 1e-11, "atol": 1e-13}, 1e-4)])
+def test_at_corners_derivatives_are_as_close_as_the_documents_say(solver, off):
+    """A spring behind a gap: from 0.2 m on, q = 0.2 + v/w sin(w (t - 0.2/v))."""
+    box_of("-3*max(q - 0.2, 0)", solver=solver)
+    v, w = 0.6, math.sqrt(3 / 2)
+    turn = w * (2 - 0.2 / v)
+    assert derivative_of_box(v) == pytest.approx(math.sin(turn) / w + 0.2 / v * math.cos(turn), rel=off)
+
+
+ROUGH = {"task": "inverse", "time": {"end": 2, "step": 0.05}, "robot": "rough.yaml", "forces": {}, "rates": {}}
+
+
+@pytest.mark.parametrize("key", ["motion.s.amplitude", "motion.s.frequency"])
+def test_friction_of_a_motion_that_turns_back_may_have_no_derivatives(key):
+    """The force is 2 a + 0.5 sign(v) for a harmonic motion, whose amplitude doesn't move the instants."""
+    box_of(None, **ROUGH, motion={"s": {"law": "harmonic", "amplitude": 0.3, "frequency": 0.7, "phase": 0.1}})
+    Path("rough.yaml").write_text(BOX.replace("axis: [1, 0, 0]", "axis: [1, 0, 0], friction: {coulomb: 0.5}"))
+    at = {"amplitude": 0.3, "frequency": 0.7}[key.rpartition(".")[2]]
+    vary = {"v": {"key": key, "between": [0.1, 1]}}
+    if key.endswith("frequency"):
+        with pytest.raises(denoc.DenocError, match="the friction of `s` jumps, and the instant of that depends on the"):
+            derivative_of_box(at, vary=vary, column="s.tau", take="rms")
+        assert abs(derivative_of_box(at, vary=vary, column="s.qdd", take="rms")) > 1
+        return
+    t, turn = np.arange(41) * 0.05, 2 * math.pi * 0.7
+    weights = np.full(41, 0.05)
+    weights[[0, -1]] /= 2
+
+    def rms(a):
+        tau = -2 * a * turn**2 * np.sin(turn * t + 0.1) + 0.5 * np.sign(np.cos(turn * t + 0.1))
+        return math.sqrt((tau**2 * weights).sum() / 2)
+
+    expected = (rms(at + 1e-4) - rms(at - 1e-4)) / 2e-4
+    assert derivative_of_box(at, vary=vary, column="s.tau", take="rms") == pytest.approx(expected, rel=1e-6)
+
+
 def test_what_a_formula_does_not_know_has_a_difference():
     """asin is no function of formulas; its derivative at 0.3 is 1/cos of its value."""
     keep = {"end": {"column": "t", "take": "final"}, "angle": {"expression": "asin(lean / 1 rad) * (end / 0.4 s)"}}

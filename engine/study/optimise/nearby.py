@@ -22,9 +22,10 @@ from ...robot.model import Robot
 from ...scenario.conclude import columns_of_run
 from ...scenario.course import course_of_trace
 from ...scenario.plan import Plan
-from ...scenario.run import carry_out_plan
+from ...scenario.run import Result, carry_out_plan
 from ...simulate.blows import state_after_blows
 from ...simulate.feedforward import runner_with_feedforward
+from ...simulate.jumps import Jump, jumps_of_dry_friction, jumps_of_forces, jumps_of_formula
 from ...simulate.loop import integrate_run
 from ...simulate.runner import Runner
 from ...simulate.sticking import settle_sticking_modes
@@ -32,6 +33,7 @@ from ...simulate.trace import Trace
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
 from ...text.expression import Quantity
 from ...text.formula import parsed_formula
+from ...text.formula_tree import TIME, names_in_formula
 from ...text.tokens import ExpressionError
 from ..ensemble import ensemble_plans_with_symbols
 from ..run_blocks import variations_of_blocks
@@ -54,6 +56,7 @@ Made = TypeVar("Made", Plan, Robot)
 STEP = 1e-3  # of differences, as a share of a number's size
 LEAST = 0.01  # size of a number, as a share of its range
 TURN = 1e-3  # of differences along the state: the largest displacement of any component
+OF_MOTION = ("position", "speed", "acceleration", "point", "point velocity", "point acceleration")  # families
 WHAT = "tangents"  # the mark of derivatives in a store
 
 
@@ -105,7 +108,7 @@ class Derivatives:
         plan, along = self._plans(place)
         if plan.system.free and runner_with_feedforward(plan.system, plan.q0).unknown:
             return self._taken(len(place), *study_slopes_of_integrated_run(plan, along, names))
-        return self._taken(len(place), *study_slopes_of_given_motion(plan, along))
+        return self._taken(len(place), *study_slopes_of_given_motion(plan, along, names))
 
     def _taken(
         self, width: int, t: np.ndarray, values: Mapping[str, np.ndarray], slopes: Mapping[str, np.ndarray]
@@ -180,22 +183,49 @@ def search_outputs_that_jump(wanted: Sequence[Reduction]) -> str:
     return next((f"when {one.of or one.column} {JUMPS[one.take]} may jump" for one in wanted if one.take in JUMPS), "")
 
 
-def study_slopes_of_given_motion(
-    plan: Plan, along: Sequence[Along]
-) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+def study_slopes_of_given_motion(plan: Plan, along: Sequence[Along], names: set[str]) -> Slopes:
     """The instants of a run whose motion is given, its columns, and their derivatives (instants, numbers)."""
     with choice.steadily_compiled():
         base = carry_out_plan(plan)
         if base.ended not in ("done", "singularity"):
             raise NoTangentsError(str(base.record["reason"]))
         slopes = {name: np.empty((len(base.t), len(along))) for name in base.table}
+        jumps = jumps_along_given_motion(plan, names, base)
         for k, one in enumerate(along):
             results = [carry_out_plan(other) for other in one.plans]
             if any(len(other.t) != len(base.t) or (other.t != base.t).any() for other in results):
                 raise NoTangentsError("the instants of the rows, or the run's end, change with the numbers")
+            for own, other in zip(one.plans, results):
+                for here, there in zip(jumps, jumps_along_given_motion(own, names, other)):
+                    if here.moves(there):
+                        raise NoTangentsError(f"{here.words}, and the instant of that depends on the numbers")
             for name, values in slopes.items():
                 values[:, k] = np.asarray(one.weights) @ np.array([other.table[name] for other in results])
     return base.t, dict(base.table), slopes
+
+
+def jumps_of_columns(plan: Plan, names: set[str], t: np.ndarray, table: Mapping[str, np.ndarray]) -> list[Jump]:
+    """What jumps in the formulas of columns with these names, and of those that they read."""
+    made, formulas = list[Jump](), {one.name: one for one in plan.formulas}
+    asked = [name for name in formulas if name in names]
+    for name in asked:
+        column = formulas[name]
+        asked += [one.name for one in names_in_formula(column.formula) if one.name in {*formulas} - {*asked}]
+        made += jumps_of_formula(f"`{name}`", column.formula, t, {**table, TIME: t}, dict(column.curves))
+    return made
+
+
+def jumps_along_given_motion(plan: Plan, names: set[str], found: Result) -> list[Jump]:
+    """What jumps in these columns of a run whose motion is given, also in the forces behind them."""
+    made = jumps_of_columns(plan, names, found.t, found.table)
+    if any(one.name in names and one.family not in OF_MOTION for one in found.columns):
+        joints = plan.robot.moving
+        q, qd = (
+            np.array([found.table[f"{joint.name}.{x}"] for joint in joints for x in getattr(joint.type, what)]).T
+            for what in ("coordinates", "speeds")
+        )
+        made += [*jumps_of_forces(plan.system, found.t, q, qd), *jumps_of_dry_friction(plan.system, qd)]
+    return made
 
 
 # ---- runs that are integrated
@@ -209,9 +239,7 @@ def _said_of_event(event: dict[str, Any]) -> str:
     return f"an event at t = {event['t']:.6g} s, where {what}"
 
 
-def study_slopes_of_integrated_run(
-    plan: Plan, along: Sequence[Along], names: set[str]
-) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+def study_slopes_of_integrated_run(plan: Plan, along: Sequence[Along], names: set[str]) -> Slopes:
     """The instants of an integrated run, its columns, and their derivatives (instants, numbers)."""
     if plan.system.inputs.sampled or plan.system.inputs.memory is not None:
         raise NoTangentsError("forces depend on what the state was before")
@@ -230,18 +258,22 @@ def study_slopes_of_integrated_run(
         S = state_tangents_over_grid(run, rows, plan.grid, plan.solver, plan.kinks, beside)
         table = _tabled(plan, names)
         values = table(plan, run, rows)
+        for jump in jumps_of_columns(plan, names, plan.grid, values):
+            if (first := jump.first()) is not None:
+                raise NoTangentsError(f"{jump.words} with the state at t = {plan.grid[first]:.4g} s")
+        values = {name: x for name, x in values.items() if name in names}
         slopes = {name: np.zeros((len(rows), len(along))) for name in values}
         for k, (one, near) in enumerate(zip(along, beside)):
             moved = S[:, :, k]
             size = TURN / max(float(abs(moved).max()), 1e-300)
             for m, weight in AROUND.items() if moved.any() else ():
-                states = run.settled_rows(plan.grid, rows + m * size * moved)
-                for name, x in table(plan, run, states).items():
-                    slopes[name][:, k] += weight / size * x
+                made = table(plan, run, run.settled_rows(plan.grid, rows + m * size * moved))
+                for name in values:
+                    slopes[name][:, k] += weight / size * made[name]
             for weight, other, beginning in zip(one.weights, one.plans, near.runs):
-                states = beginning.settled_rows(plan.grid, rows)
-                for name, x in table(other, beginning, states).items():
-                    slopes[name][:, k] += weight * x
+                made = table(other, beginning, beginning.settled_rows(plan.grid, rows))
+                for name in values:
+                    slopes[name][:, k] += weight * made[name]
     return plan.grid, values, slopes
 
 
@@ -280,11 +312,7 @@ def _tabled(plan: Plan, names: set[str]) -> Callable[[Plan, Runner, np.ndarray],
         trace.t, trace.states = plan.grid.tolist(), list(states)
         trace.signals = run.signal_rows(plan.grid).tolist()
         trace.discrete = [run.discrete] * len(states)
-        return {
-            name: x
-            for name, x in columns_of_run(plan, course_of_trace(run, trace), wanted).data.items()
-            if name in names
-        }
+        return columns_of_run(plan, course_of_trace(run, trace), wanted).data
 
     return table
 

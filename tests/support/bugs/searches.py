@@ -15,6 +15,27 @@ GAINS = ("study/test_sweep.py::test_gains_of_laws_are_inputs_of_one_program",)
 
 SEARCHES = (
     Bug(
+        "forces that jump have derivatives",
+        VARIATIONAL,
+        "    _no_force_jumps(run, times, states)\n",
+        "",
+        ("study/test_optimise.py::test_what_jumps_with_the_state_has_no_derivatives",),
+    ),
+    Bug(
+        "forces that jump at given instants have no derivatives",
+        "engine/text/formula_tree.py",
+        "any(name.name != TIME for name in names_in_formula(one))",
+        "names_in_formula(one)",
+        ("study/test_optimise.py::test_jumps_that_a_run_does_not_pass_and_those_of_time_leave_the_derivatives",),
+    ),
+    Bug(
+        "friction of a motion that turns back at other instants has derivatives",
+        NEARBY,
+        "if here.moves(there):",
+        "if here.moves(here):",
+        ("study/test_optimise.py::test_friction_of_a_motion_that_turns_back_may_have_no_derivatives",),
+    ),
+    Bug(
         "one number of dynamics is enough for a motion to stay the same",
         SAME_MOTION,
         "all(varied_key_is_of_dynamics",
@@ -51,7 +72,11 @@ SEARCHES = (
         TANGENTS,
     ),
     Bug(
-        "columns don't change with the numbers themselves", NEARBY, "slopes[name][:, k] += weight * x", "pass", TANGENTS
+        "columns don't change with the numbers themselves",
+        NEARBY,
+        "slopes[name][:, k] += weight * made[name]",
+        "pass",
+        TANGENTS,
     ),
     Bug(
         "a root mean square has the derivative of a mean",
