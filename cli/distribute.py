@@ -160,7 +160,7 @@ def _show(outcome: Outcome, files: list[Path]) -> None:
     for note in outcome.notes:
         typer.echo(note)
     result = outcome.result
-    mark = "done" if result.ended == result.record["expected"] else result.ended.upper()
+    mark = "done" if result.as_expected else result.ended.upper()
     where = {"process": "in one process", "threads": "on threads", "dask": "on Dask"}[outcome.engine]
     typer.echo(
         f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {count_with_noun(outcome.legs, outcome.part)} on "

@@ -98,7 +98,7 @@ def exit_code_of_run(result: Result) -> int:
     """The exit code of a run, which is 0 if it ended as expected."""
     if result.ended == "interrupted":
         return interrupts.exit_code_of_interrupt()
-    return 0 if result.ended == result.record["expected"] else 3
+    return 0 if result.as_expected else 3
 
 
 def summary_to_print(result: Result, files: list[Path]) -> Run:
@@ -126,7 +126,7 @@ def print_run(result: Result, files: list[Path]) -> None:
 
     record, audit = result.record, result.audit
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
-    if result.ended == record["expected"]:
+    if result.as_expected:
         mark = "done"
     typer.echo(
         f"{result.name}: {mark}, {count_with_noun(record['rows'], 'row')} computed in {record['seconds']:.2f} s"

@@ -16,9 +16,9 @@ class Sweep(TypedDict):
     study: str
     runs: int
     computed: Annotated[int, field_of_command_output("runs that weren't kept from an earlier start")]
-    failed: Annotated[int, field_of_command_output("runs without sound numbers; their rows have the reasons")]
+    failed: Annotated[int, field_of_command_output("runs that didn't end as expected; their rows have the reasons")]
     missed: Annotated[Sequence[str], field_of_command_output("what the study expects and isn't so")]
-    reasons: Annotated[dict[str, int], field_of_command_output("how many runs failed for each reason")]
+    reasons: Annotated[dict[str, int], field_of_command_output("how many runs didn't end as expected for each reason")]
     inputs: Annotated[Sequence[str], field_of_command_output("the table's columns that vary")]
     outputs: Annotated[Sequence[str], field_of_command_output("the table's columns that are kept")]
     units: Annotated[dict[str, str], field_of_command_output("of the table's columns")]

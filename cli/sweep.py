@@ -15,6 +15,7 @@ from denoc.cli.waiting import WRITING, Wait
 from denoc.text.words import count_with_noun
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
 
     from denoc.cli.study_shapes import Forecast as ForecastShape
@@ -192,15 +193,15 @@ def _size(count: int) -> str:
 
 def _show(swept: Swept, files: list[Path]) -> None:
     table = swept.table
-    failed = f", {swept.failed} failed" if swept.failed else ""
+    failed = f", {swept.failed} not ended as expected" if swept.failed else ""
     mark = "NOT AS EXPECTED" if swept.missed else "done"
     typer.echo(f"{swept.name}: {mark}, {count_with_noun(len(table), 'run')}{failed}, {swept.computed} computed")
     for sentence in swept.missed:
         typer.echo(f"  {sentence}")
-    for reason, number in list(_reasons(swept).items())[:MOST_SHOWN]:
-        typer.echo(f"  {number} failed: {reason}")
+    for (ended, reason), number in _reasons(swept).most_common(MOST_SHOWN):
+        typer.echo(f"  {number} {ended}: {reason}")
     for name in table.outputs:
-        values = [x for x in table[name].tolist() if math.isfinite(x)]
+        values = [x for x in table[name][table.as_expected].tolist() if math.isfinite(x)]
         unit = table.units.get(name, "")
         if values:
             of = f" {unit}" if unit not in ("", "1") else ""
@@ -208,15 +209,13 @@ def _show(swept: Swept, files: list[Path]) -> None:
     typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
 
 
-def _reasons(swept: Swept) -> dict[str, int]:
-    """How many runs failed for each reason, the most frequent one first."""
+def _reasons(swept: Swept) -> Counter[tuple[str, str]]:
+    """How many runs didn't end as expected: by how they ended, and why."""
     from collections import Counter
 
-    from denoc.study.sweep.table import STANDING
-
     table = swept.table
-    reasons = [reason for ended, reason in zip(table["ended"], table["reason"]) if ended not in STANDING]
-    return dict(Counter(reasons).most_common())
+    each = zip(table["ended"], table["reason"], table["as_expected"])
+    return Counter((ended, reason) for ended, reason, as_expected in each if not as_expected)
 
 
 def _summary(swept: Swept, files: list[Path]) -> Sweep:
@@ -228,7 +227,7 @@ def _summary(swept: Swept, files: list[Path]) -> Sweep:
         "computed": swept.computed,
         "failed": swept.failed,
         "missed": swept.missed,
-        "reasons": _reasons(swept),
+        "reasons": {reason: number for (_, reason), number in _reasons(swept).most_common()},
         "inputs": table.inputs,
         "outputs": table.outputs,
         "units": table.units,

@@ -20,11 +20,15 @@ MOST_ACROSS = 4  # panels side by side
 MOST_PANELS = 24  # of a figure; further inputs aren't drawn
 MOST_LINES = 14  # of a panel
 LEVELS = 12
+LOST: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#D55E00", "markersize": 5}  # runs without a value
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is drawn: numbers that vary, words that vary, and outputs, each a column with a value for each run."""
+    """What is drawn: numbers that vary, words that vary, and outputs, each a column with a value for each run.
+
+    Outputs are NaN where a run has none, or didn't end as expected.
+    """
 
     title: str
     numbers: Mapping[str, np.ndarray]
@@ -67,6 +71,7 @@ def figure_of_search_progress(title: str, label: str, values: np.ndarray, allowe
             axes.plot(runs[these], values[these], ".", color=colour, markersize=4, label=words)
     least = np.fmin.accumulate(np.where(allowed, values, np.nan))
     axes.plot(runs, least, color=COLOURS[1], linewidth=1.4, label="least so far")
+    _mark_lost(axes, runs, values)
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     _dress(axes, "run", plots.plain_plot_text(label))
     return figure
@@ -100,14 +105,14 @@ def _curves(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
         look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": ("-", "--")[n // 7], "linewidth": 1.4}
         marked: dict[str, Any] = {"marker": "o", "markersize": 3} if len(these) <= 60 else {}
         axes.plot(x[these], values[these], **look, **marked, label=plots.plain_plot_text(label))
-    if sweep.words:
+    if _mark_lost(axes, x, values) or sweep.words:
         axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     _dress(axes, sweep.label(across), sweep.label(name))
     return figure
 
 
 def _contours(sweep: Sweep, name: str, values: np.ndarray, grid: tuple[np.ndarray, np.ndarray]) -> Figure:
-    """An output over a grid of two numbers; crosses mark runs without a value."""
+    """An output over a grid of two numbers."""
     (one, x), (other, y) = sweep.numbers.items()
     height = np.full((grid[1].max() + 1, grid[0].max() + 1), np.nan)
     height[grid[1], grid[0]] = values
@@ -124,7 +129,7 @@ def _contours(sweep: Sweep, name: str, values: np.ndarray, grid: tuple[np.ndarra
     bar.set_label(sweep.label(name), fontsize=9)
     bar.ax.tick_params(labelsize=8)
     lost = ~np.isfinite(values)
-    axes.plot(x[lost], y[lost], "x", color="#D55E00", markersize=5)
+    axes.plot(x[lost], y[lost], **LOST)
     _dress(axes, sweep.label(one), sweep.label(other))
     return figure
 
@@ -142,8 +147,20 @@ def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     for k, (across, x) in enumerate(shown):
         axes = figure.add_subplot(rows, columns, k + 1)
         axes.scatter(x, values, s=size, color=COLOURS[0], linewidths=0, alpha=0.7)
+        lost = _mark_lost(axes, x, values)
         _dress(axes, sweep.label(across), sweep.label(name))
+    if lost:
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
+
+
+def _mark_lost(axes: Axes, x: np.ndarray, values: np.ndarray) -> bool:
+    """Marks runs without a value by crosses at the lower edge; whether there are any."""
+    lost = ~np.isfinite(values)
+    if lost.any():
+        foot, words = np.full(lost.sum(), 0.02), "no value, or not\nended as expected"
+        axes.plot(x[lost], foot, **LOST, transform=axes.get_xaxis_transform(), clip_on=False, label=words)
+    return bool(lost.any())
 
 
 def figure_of_pareto_front(sweep: Sweep, better: Mapping[str, str], unbeaten: np.ndarray) -> Figure:
@@ -160,7 +177,9 @@ def figure_of_pareto_front(sweep: Sweep, better: Mapping[str, str], unbeaten: np
     size = float(np.clip(1500 / max(len(unbeaten), 1), 3.0, 16.0))
     for k, ((one, x), (other, y)) in enumerate(pairs):
         axes = figure.add_subplot(rows, columns, k + 1)
-        axes.scatter(x[~unbeaten], y[~unbeaten], s=size, color="#999999", linewidths=0, label="beaten by another run")
+        known = np.isfinite(x) & np.isfinite(y)
+        beaten = known & ~unbeaten
+        axes.scatter(x[beaten], y[beaten], s=size, color="#999999", linewidths=0, label="beaten by another run")
         these = np.flatnonzero(unbeaten)
         these = these[np.argsort(x[these], kind="stable")]
         line = "-" if len(sweep.outputs) == 2 else ""
@@ -168,6 +187,8 @@ def figure_of_pareto_front(sweep: Sweep, better: Mapping[str, str], unbeaten: np
         axes.plot(x[these], y[these], linestyle=line, **look, label="beaten by none")
         words = [f"{sweep.label(name)}, {better[name]}imum sought" for name in (one, other)]
         _dress(axes, *words)
+    if not known.all():
+        axes.plot([], [], **LOST, label=f"{(~known).sum()} not drawn: no value, or not ended as expected")
     axes.legend(fontsize=8)
     return figure
 

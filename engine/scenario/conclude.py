@@ -60,7 +60,7 @@ def conclude_result(
         "about": plan.about,
         "task": plan.task,
         "ended": run.ended,
-        "reason": run.reason or _unmet(plan, run),
+        "reason": run.reason or unmet_expectation(plan, run.ended),
         "expected": _expected(plan, run),
         "rows": len(run.t),
         "seconds": round(seconds, 6),
@@ -224,9 +224,9 @@ def _expected(plan: Plan, run: Course) -> str:
     return run.ended if run.ended in ("done", "singularity") else "done"
 
 
-def _unmet(plan: Plan, run: Course) -> str:
+def unmet_expectation(plan: Plan, ended: str) -> str:
     """The reason why a run that ended normally hasn't ended as expected; empty if it has."""
-    if run.ended != "done" or plan.expect != "singularity":
+    if ended != "done" or plan.expect != "singularity":
         return ""
     return f"the run came to its end without the {plan.expect} that was expected"
 

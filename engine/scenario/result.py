@@ -40,6 +40,11 @@ class Result:
     def __repr__(self) -> str:
         return f"Result({self.name!r}: {self.summary()})"
 
+    @property
+    def as_expected(self) -> bool:
+        """Whether the run ended as its scenario's `expect` says."""
+        return bool(self.ended == self.record["expected"])
+
     def __getitem__(self, name: str) -> np.ndarray:
         """The values of a column, or those of `t`."""
         if name == "t":

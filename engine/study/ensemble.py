@@ -107,6 +107,7 @@ class Member:
             grid,
             len(self.signals),
             repr(self.plan.record),
+            self.plan.expect,
             self.plan.file.solver.energy,
             self._modes_and_laws(),
         )

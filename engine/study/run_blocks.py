@@ -17,6 +17,7 @@ from ..dataclass import dataclass
 from ..machine.jit import choice
 from ..robot.model import Robot
 from ..scenario.audit import residual_share_of_energy
+from ..scenario.conclude import unmet_expectation
 from ..scenario.run import Scenario
 from .ensemble import Part, carry_out_ensemble
 from .variations import Columns, Variation, Variations
@@ -32,6 +33,7 @@ class RunBlock:
     t: np.ndarray
     columns: Mapping[str, np.ndarray]  # (runs, instants), by the names of a result's columns
     ended: list[str]
+    as_expected: list[bool]
     reasons: list[str]
     energy: np.ndarray  # the energy balance's residual, and what it is compared with, (runs, 2); NaN without a verdict
 
@@ -78,10 +80,13 @@ def _blocks(part: Part, first: int) -> Iterator[RunBlock]:
         if many.verdicts is not None:
             energy = np.column_stack([np.broadcast_to(x, len(many.in_order))[these] for x in many.verdicts])
         places = [first + part.places[k] for k in these.tolist()]
-        yield RunBlock(places, many.traces.t, columns, ["done"] * len(these), [""] * len(these), energy)
+        reason, count = unmet_expectation(many.plan, "done"), len(these)
+        ends = ["done"] * count, [not reason] * count, [reason] * count
+        yield RunBlock(places, many.traces.t, columns, *ends, energy)
         return
     for k, result in part.results().items():
         verdict = [np.nan if (x := result.audit.get(key)) is None else float(x) for key in ("energy", "exchanged")]
         columns = {name: values[None] for name, values in result.table.items()}
         reason = str(result.record["reason"])
-        yield RunBlock([first + k], result.t, columns, [result.ended], [reason], np.array([verdict]))
+        ends = [result.ended], [result.as_expected], [reason]
+        yield RunBlock([first + k], result.t, columns, *ends, np.array([verdict]))

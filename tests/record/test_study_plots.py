@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from denoc.record.study_plots import Sweep, figures_of_study
+from denoc.record.study_plots import Sweep, figure_of_pareto_front, figures_of_study
 
 X = np.array([3.0, 1.0, 2.0, 3.0, 1.0, 2.0])
 WORDS = ["rk45"] * 3 + ["rk56"] * 3
@@ -17,8 +17,12 @@ def drawn(numbers, words, outputs):
 def test_one_number_gives_a_curve_for_each_word():
     figure = drawn({"x": X}, {"way": WORDS}, {"y": Y})["y"]
     (axes,) = figure.axes
-    assert [line.get_label() for line in axes.get_lines()] == ["way rk45", "way rk56"]
-    assert axes.get_lines()[0].get_xydata().tolist() == [[1, 1], [2, 4], [3, 9]]
+    first, second, crosses = axes.get_lines()
+    assert [line.get_label() for line in (first, second)] == ["way rk45", "way rk56"]
+    assert first.get_xydata().tolist() == [[1, 1], [2, 4], [3, 9]]
+    assert (crosses.get_xdata().tolist(), crosses.get_marker()) == ([2], "x")  # of the run without a value
+    assert axes.get_ylim()[1] > 27  # crosses lie at the edge, and stretch no axis
+    assert axes.get_ylim()[0] == pytest.approx(1 - 0.05 * 26)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (kg)", "y (m)")
 
 
@@ -41,11 +45,20 @@ def test_anything_else_gives_points_over_each_number(count):
         known = np.isfinite(Y[:count])
         assert np.asarray(points[:, 0])[known].tolist() == x[known].tolist()
         assert points[0, 1] == Y[0]
+        assert [line.get_xdata().tolist() for line in axes.get_lines()] == [x[~known].tolist()] * (count == 6)
 
 
 def test_an_output_without_values_or_numbers_gives_nothing():
     assert drawn({"x": X}, {}, {"y": np.full(6, np.nan)}) == {}
     assert drawn({}, {"way": WORDS}, {"y": Y}) == {}
+
+
+def test_runs_without_values_are_in_no_front_and_named_beside_it():
+    sweep = Sweep("title", {"x": X}, {}, {"y": Y, "z": np.arange(6.0)}, {})
+    figure = figure_of_pareto_front(sweep, {"y": "min", "z": "min"}, np.array([True] + [False] * 5))
+    (axes,) = figure.axes
+    assert len(axes.collections[0].get_offsets()) == 4
+    assert axes.get_lines()[-1].get_label().startswith("1 not drawn")
 
 
 def test_a_constant_output_can_be_drawn(tmp_path):

@@ -368,7 +368,7 @@ def test_the_files_run_by_themselves_and_nothing_is_computed_twice(command):
     lean = kept["best"]["lean"]
     assert kept["minimum"] is True
     table = Path("outputs/far/far.csv").read_text().splitlines()
-    assert table[0] == "run,lean,end,speed,swing,ended,reason,energy,energy_share"
+    assert table[0] == "run,lean,end,speed,swing,ended,as_expected,reason,energy,energy_share"
     assert len(table) == kept["runs"] + 1
     assert Path("outputs/far/far-progress.png").stat().st_size > 1000
     result = denoc.run("outputs/far/far-best-1.scenario.yaml")
@@ -470,6 +470,24 @@ def test_a_search_whose_outputs_have_no_value_says_which(command):
     code, _, err = command("optimise", "far.yaml")
     assert code == 3
     assert "none of 1 runs has sound numbers: `none` has no value" in err
+
+
+def test_a_run_that_ends_before_its_end_is_no_minimum():
+    """A crank that a coupler of less than 0.13 keeps from turning round has turned least, but not as it should."""
+    crank = {"robot": "four-bar", "task": "inverse", "time": {"end": 1}, "motion": {"A0": {"law": "rate", "rate": 6.5}}}
+    Path("crank.yaml").write_text(json.dumps(crank))
+    sought = {
+        "scenario": "crank.yaml",
+        "vary": {"length": {"key": "robot.loops.B.first.at.0", "between": [0.11, 0.3], "start": 0.14}},
+        "keep": {"turned": {"column": "A0.q", "take": "final"}},
+        "minimise": "turned",
+        "method": "nelder-mead",
+        "evaluations": 20,
+    }
+    found = denoc.optimise(sought)
+    assert found["turned"] == 6.5
+    assert found.table["as_expected"] == [x > 0.13 for x in found.table["length"].tolist()]
+    assert not all(found.table["as_expected"])
 
 
 def test_a_minimum_may_lie_where_numbers_are_refused():

@@ -433,12 +433,83 @@ def test_what_is_no_store_is_left_alone():
         assert Path(name).read_bytes() == before
 
 
+def test_flipped_bits_in_a_store_change_no_table():
+    """A run whose row has been damaged is computed anew; damage to the file itself ends with a message."""
+    whole = denoc.sweep(study(rows=["joint1.q"]), keep="runs.sqlite").table.csv_text()
+    content, ends = Path("runs.sqlite").read_bytes(), []
+    for bit in np.random.default_rng(4).integers(0, 8 * len(content), 150).tolist():
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << (bit % 8)
+        Path("runs.sqlite").write_bytes(damaged)
+        try:
+            swept = denoc.sweep(study(rows=["joint1.q"]), keep="runs.sqlite")
+        except InputError:
+            ends.append(-1)
+        else:
+            assert swept.table.csv_text() == whole
+            ends.append(swept.computed)
+    assert {0, 1} <= {*ends}  # bits of gaps between rows, and of rows
+
+
+HOSTILE_CELLS = (None, 7, 0.5, "text", b"", b"1234567", b"12345678" * 9, "\N{DEGREE SIGN}", 2**62, 1e308, b"\xff" * 16)
+
+
+@pytest.mark.parametrize("column", range(1, 7))
+def test_cells_of_a_store_that_make_no_sense_count_as_none(column):
+    """Whatever is in a cell; and numbers and rows that aren't as many as they should be, with a digest of their own."""
+    asked = study(rows=["joint1.q"])
+    whole = denoc.sweep(asked, keep="runs.sqlite").table.csv_text()
+    for cell in HOSTILE_CELLS:
+        with sqlite3.connect("runs.sqlite") as base:
+            row = [*base.execute("SELECT * FROM runs LIMIT 1").fetchone()]
+            row[column] = cell
+            base.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        base.close()
+        swept = denoc.sweep(asked, keep="runs.sqlite")
+        assert (swept.computed, swept.table.csv_text()) == (1, whole)
+
+
+@pytest.mark.parametrize(("numbers", "rows"), [((), b""), ((1.0,) * 9, b""), (None, b"1234567"), (None, b"1" * 24)])
+def test_numbers_and_rows_of_another_count_are_computed_anew(numbers, rows):
+    asked = study(rows=["joint1.q"])
+    whole = denoc.sweep(asked, keep="runs.sqlite")
+    with sqlite3.connect("runs.sqlite") as base:
+        keys = [key for (key,) in base.execute("SELECT key FROM runs")]
+    base.close()
+    held = store.Store(Path("runs.sqlite"))
+    (good,) = held.known(keys[:1]).values()
+    held.keep([(keys[0], good._replace(numbers=good.numbers if numbers is None else numbers, rows=rows))])
+    held.close()
+    swept = denoc.sweep(asked, keep="runs.sqlite")
+    assert (swept.computed, swept.table.csv_text()) == (1, whole.table.csv_text())
+    assert swept.rows.csv_text() == whole.rows.csv_text()
+
+
+def test_stores_with_views_and_triggers_are_refused_and_older_ones_renewed():
+    """A view may go on for ever, and a trigger may change what is written."""
+    denoc.sweep(study(), keep="runs.sqlite")
+    content = Path("runs.sqlite").read_bytes()
+    for word in ("CREATE VIEW more AS SELECT 1", "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END"):
+        with sqlite3.connect("runs.sqlite") as base:
+            base.execute(word)
+        base.close()
+        with pytest.raises(InputError, match="not a store of runs"):
+            denoc.sweep(study(), keep="runs.sqlite")
+        Path("runs.sqlite").write_bytes(content)
+    with sqlite3.connect("runs.sqlite") as base:
+        base.execute("PRAGMA user_version=2")
+        base.execute("DROP TABLE runs")
+        base.execute("CREATE TABLE runs (key BLOB PRIMARY KEY, ended TEXT) WITHOUT ROWID")
+    base.close()
+    assert [denoc.sweep(study(), keep="runs.sqlite").computed for _ in range(2)] == [4, 0]
+
+
 def test_a_second_start_is_refused():
     store.Store(Path("runs.sqlite")).close()
     held = store.Store(Path("runs.sqlite"))  # which writes nothing any more
     with pytest.raises(InputError, match="another process has this store open"):
         store.Store(Path("runs.sqlite"))  # before anything is computed
-    held.keep([(b"key", store.Outcome("done", "", (1.0,)))])  # and the first one goes on
+    held.keep([(b"key", store.Outcome("done", True, "", (1.0,)))])  # and the first one goes on
     held.close()
     assert denoc.sweep(study(), keep="runs.sqlite").computed == 4
 
@@ -515,7 +586,54 @@ def test_expectations_are_exit_code_3(command):
     assert "end is" not in out
     assert Path("outputs/study/study.csv").exists()
     swept = denoc.sweep(study(vary={"load": {"key": "robot.links.link3.mass", "list": [1, -1]}}, expect={"failed": 0}))
-    assert swept.missed == ["1 runs failed, more than 0"]
+    assert swept.missed == ["1 run didn't end as expected, more than 0"]
+
+
+LENGTHS = [0.3, 0.12, 0.42, 0.2, 0.125]
+
+
+@pytest.mark.parametrize("expect", ["done", "singularity", "either"])
+def test_runs_that_end_otherwise_than_expected_are_counted_and_left_out(expect, command):
+    """By Grashof: the crank of 0.1 turns round if the shortest and the longest rod are no longer than the other two."""
+    turns = [min(rods) + max(rods) <= sum(rods) / 2 for rods in ((0.1, 0.25, 0.28, length) for length in LENGTHS)]
+    crank = "robot: four-bar\ntask: inverse\ntime: {end: 1}\nmotion: {A0: {law: rate, rate: 360 deg/s}}\n"
+    Path("crank.yaml").write_text(f"{crank}expect: {expect}\n")
+    data = {
+        "scenario": "crank.yaml",
+        "vary": {"length": {"key": "robot.loops.B.first.at.0", "list": LENGTHS}},
+        "keep": {"torque": {"column": "A0.tau", "take": "largest"}, "turned": {"column": "A0.q", "take": "final"}},
+        "pareto": {"torque": "min", "turned": "min"},
+        "expect": {"failed": 0, "outputs": {"torque": {"at_most": 10}}},
+    }
+    Path("turns.yaml").write_text(json.dumps(data))
+    code, out, _ = command("turns.yaml", "--best", "turned", "--format", "svg")
+    table = denoc.sweep(data).table
+    good = [x if expect == "done" else not x if expect == "singularity" else True for x in turns]
+    assert table["ended"] == ["done" if x else "singularity" for x in turns]
+    assert table["as_expected"] == good
+    assert not any(table["unbeaten"][k] for k in range(5) if not good[k])
+    with Path("outputs/turns/turns.csv").open(newline="") as file:
+        assert [row["as_expected"] for row in csv.DictReader(file)] == [str(x).lower() for x in good]
+    wrong = 5 - sum(good)
+    assert (f"{wrong} not ended as expected" in out.splitlines()[0]) == (wrong > 0)
+    lines = [line.split()[:2] for line in out.splitlines() if " singularity: " in line or " done: " in line]
+    assert sum(int(count) for count, _ in lines) == wrong
+    assert {ended for _, ended in lines} <= {"done:", "singularity:"} - {f"{expect}:"}
+    torques = [table["torque"][k] for k in range(5) if good[k]]
+    assert f"  torque: {min(torques):.6g} to {max(torques):.6g} N m\n" in out
+    assert code == (3 if wrong or max(torques) > 10 else 0)
+    assert ("torque is above 10" in out) == (max(torques) > 10)
+    best = denoc.run("outputs/turns/turns-best-1.scenario.yaml")
+    assert best.as_expected
+    assert best["A0.q"][-1] == pytest.approx(min(x for x, fine in zip(table["turned"], good) if fine))
+
+
+def test_runs_side_by_side_end_as_unexpectedly_as_alone():
+    Path("swing.yaml").write_text(SWING.replace("}}", "}, expect: singularity}"))
+    table, alone = denoc.sweep(study()).table, denoc.run("swing.yaml")
+    assert not alone.as_expected
+    assert table["as_expected"] == [False] * 4
+    assert table["reason"] == [alone.record["reason"]] * 4
 
 
 def test_the_best_runs_run_by_themselves(command):

@@ -11,7 +11,7 @@ from ...text.expression import dimension_in_words
 from ...text.units import PLAIN, Dimension
 from ..sweep.keep import dimension_of_sweep_column
 from ..sweep.probe import Probed, si_unit_of_study_dimension
-from ..sweep.table import STANDING, Table
+from ..sweep.table import Table
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Goal:
         return dimension
 
     def values(self, made: Table) -> np.ndarray:
-        """The sum for each run; NaN where a run has no sound numbers."""
+        """The sum for each run; NaN where a run has no sound numbers, or didn't end as expected."""
         total = sum(weight * np.asarray(made[name]) for name, weight in self.weights.items())
-        return np.where([ended in STANDING for ended in made["ended"]], total, np.nan)
+        return np.where(made.as_expected, total, np.nan)
 
     def rooms(self, made: Table) -> np.ndarray:
         """How far each run is inside of each limit, (runs, limits); negative outside."""

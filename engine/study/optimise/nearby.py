@@ -82,7 +82,7 @@ class Derivatives:
         key = here.key(0, WHAT)
         self.asked += 1
         kept = self._runs.store.known([key]).get(key)
-        if kept is None:
+        if kept is None or (kept.ended == WHAT and len(kept.numbers) != len(self._wanted) * (1 + len(place))):
             kept = self._computed(place)
             self._runs.store.keep([(key, kept)])
         if kept.ended != WHAT:
@@ -96,8 +96,8 @@ class Derivatives:
             with np.errstate(all="ignore"):
                 made = self._slopes(place)
         except DenocError as error:
-            return Outcome("failed", error.message if isinstance(error, InputError) else str(error), ())
-        return Outcome(WHAT, "", tuple(made.ravel().tolist()))
+            return Outcome("failed", False, error.message if isinstance(error, InputError) else str(error), ())
+        return Outcome(WHAT, True, "", tuple(made.ravel().tolist()))
 
     def _slopes(self, place: Mapping[str, float]) -> np.ndarray:
         if jumping := search_outputs_that_jump(self._wanted):
@@ -187,7 +187,7 @@ def study_slopes_of_given_motion(plan: Plan, along: Sequence[Along], names: set[
     """The instants of a run whose motion is given, its columns, and their derivatives (instants, numbers)."""
     with choice.steadily_compiled():
         base = carry_out_plan(plan)
-        if base.ended not in ("done", "singularity"):
+        if not base.as_expected:
             raise NoTangentsError(str(base.record["reason"]))
         slopes = {name: np.empty((len(base.t), len(along))) for name in base.table}
         jumps = jumps_along_given_motion(plan, names, base)

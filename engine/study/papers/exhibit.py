@@ -91,7 +91,7 @@ def _ran(scenario: str, changes: str) -> Result:
     result = carry_out_plan(prepare_scenario(scenario, changes=given))
     if result.ended == "interrupted":
         raise KeyboardInterrupt
-    if result.ended != result.record["expected"]:
+    if not result.as_expected:
         raise NumericalError(f"{scenario} ended as `{result.ended}`: {result.record['reason']}")
     return result
 

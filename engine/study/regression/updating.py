@@ -19,7 +19,7 @@ def update_baseline(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, str]
         if verdict.same and not verdict.stale:
             continue
         result = verdict.result
-        if result is not None and result.ended != result.record["expected"]:
+        if result is not None and not result.as_expected:
             raise NumericalError(
                 f"{verdict.name} ended as `{result.ended}`: no baseline is made of it; nothing is written"
             )

@@ -10,7 +10,7 @@ from ...errors import InputError, did_you_mean
 from ...scenario.replay import files_of_replay
 from ..ensemble import ensemble
 from .reading import Study
-from .table import STANDING, Table
+from .table import Table
 
 LARGEST = "max:"
 
@@ -30,8 +30,8 @@ def sweep_goal(study: Study, text: str) -> tuple[str, bool]:
 
 
 def best_sweep_runs(made: Table, name: str, largest: bool, count: int) -> list[int]:
-    """The places of the best runs among those whose numbers stand, the best one first."""
-    values = np.where([ended in STANDING for ended in made["ended"]], made[name], np.nan)
+    """The places of the best runs among those that ended as expected, the best one first."""
+    values = np.where(made.as_expected, made[name], np.nan)
     order = np.argsort(-values if largest else values, kind="stable")
     return [int(k) for k in order if not np.isnan(values[k])][:count]
 

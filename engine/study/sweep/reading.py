@@ -25,7 +25,7 @@ from .schema import MOST_RUNS, SAMPLED, SEARCHED, SEARCHES, StudyFile, VariedEnt
 _KEY = re.compile(r"variations\[\d+\]: ([^,]+)")
 _SYMBOL = re.compile(r"[^\W\d]\w*")
 # columns of the table that a study may have, and stems of its files
-RESERVED = ("run", "repeat", "unbeaten", "ended", "reason", "energy", "energy_share", "pareto", "rows")
+RESERVED = ("run", "repeat", "unbeaten", "ended", "as_expected", "reason", "energy", "energy_share", "pareto", "rows")
 FIXED = ("robot", "name", "task")  # keys of the scenario that are the same in all runs
 Changes = dict[str, Any]
 

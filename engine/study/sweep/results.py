@@ -75,7 +75,7 @@ def sweep_figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
     table = swept.table
     numbers = {name: np.asarray(table[name]) for name in study.file.vary if name in study.dimensions}
     words = {name: table[name] for name in study.file.vary if name not in study.dimensions}
-    outputs = {name: np.asarray(table[name]) for name in table.outputs}
+    outputs = {name: np.where(table.as_expected, table[name], np.nan) for name in table.outputs}
     made: dict[str, Figure] = {}
     for name, values in outputs.items():
         sweep = study_plots.Sweep(f"{name} ({swept.name})", numbers, words, {name: values}, table.units)

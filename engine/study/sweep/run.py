@@ -29,7 +29,7 @@ from .keep import Reduction
 from .probe import Probed, probe_study
 from .reading import Study, open_study
 from .store import Memory, Store
-from .table import STANDING, Table, sweep_reductions, sweep_table, sweep_whole_rows
+from .table import Table, sweep_reductions, sweep_table, sweep_whole_rows
 from .tasks import Done, Task, machine_of_study_runs, study_task_carried_out
 
 FIRST = 8  # runs of the first batch: a few, which may take long
@@ -67,8 +67,8 @@ class Swept:
 
     @property
     def failed(self) -> int:
-        """The number of runs without sound numbers."""
-        return sum(ended not in STANDING for ended in self.table["ended"])
+        """The number of runs that didn't end as their scenario expects, or that couldn't begin."""
+        return int((~self.table.as_expected).sum())
 
     def __repr__(self) -> str:
         return f"Swept({self.name!r}: {len(self.table)} runs, {self.failed} failed)"
@@ -112,7 +112,12 @@ class Runs:
         self.wanted = sweep_reductions(ready)
         self.count, self.machine = ready.study.design.count, machine_of_study_runs()
         self.keys = self._hashes.all(ready.study)
-        self.outcomes = self.store.known(self.keys)
+        count, width = len(self.wanted) + 2, 8 * (1 + len(self.study.file.rows))
+        self.outcomes = {
+            key: one
+            for key, one in self.store.known(self.keys).items()
+            if len(one.numbers) == count and (one.rows == b"" or (width > 8 and len(one.rows) % width == 0))
+        }
 
     def at(self, points: Sequence[Mapping[str, Value]]) -> Runs:
         """The runs at these points, in the same store."""
@@ -230,7 +235,7 @@ def forecast_sweep(runs: Runs) -> Forecast:
         study_task_carried_out(runs.task(some[:1]))  # so that compiling isn't measured
         seconds = study_task_carried_out(runs.task(some)).seconds / len(some)
     whole = runs.probed.whole_bytes
-    kept = 8 * (len(runs.wanted) + 2) + 60 + whole
+    kept = 8 * (len(runs.wanted) + 2) + 100 + whole
     return Forecast(
         runs.count, runs.count - len(missing), seconds, (row + 3 * whole) * runs.count, EMPTY + kept * runs.count
     )
@@ -326,10 +331,10 @@ def _text(data: Any) -> str:
 def missed_sweep_expectations(study: Study, made: Table) -> list[str]:
     """What the study's `expect` says and isn't so, in sentences."""
     expect, found = study.file.expect, list[str]()
-    standing = np.array([ended in STANDING for ended in made["ended"]], dtype=bool)
+    standing = made.as_expected
     failed = int((~standing).sum())
     if expect.failed is not None and failed > expect.failed:
-        found.append(f"{failed} runs failed, more than {expect.failed}")
+        found.append(f"{count_with_noun(failed, 'run')} didn't end as expected, more than {expect.failed}")
     for name, limits in expect.outputs.items():
         values = made[name]
         for word, limit, sign in (("below", limits.at_least, -1.0), ("above", limits.at_most, 1.0)):

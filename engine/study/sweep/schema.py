@@ -208,7 +208,7 @@ class ExpectedEntry(Strict):
     """What the study has to come to; else the exit code is 3."""
 
     failed: Annotated[int, Field(strict=True, ge=0)] | None = Field(
-        default=None, description="how many runs may fail; default: any number"
+        default=None, description="how many runs may end otherwise than their scenario expects; default: any number"
     )
     outputs: dict[str, RangeEntry] = Field(default={}, description="kept number: its range")
 

@@ -20,8 +20,6 @@ from .store import Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
-STANDING = ("done", "singularity")  # ends of runs whose numbers stand
-
 
 @dataclass(frozen=True)
 class Table:
@@ -34,6 +32,11 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.columns["run"])
+
+    @property
+    def as_expected(self) -> np.ndarray:
+        """Whether each run ended as its scenario expects; numbers of the others are not comparable."""
+        return np.array(self.columns["as_expected"], dtype=bool)
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]
@@ -89,6 +92,7 @@ def sweep_table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
     if study.file.pareto:
         columns["unbeaten"] = _on_front(study.file.pareto, columns, outcomes)
     columns["ended"] = [one.ended for one in outcomes]
+    columns["as_expected"] = [one.as_expected for one in outcomes]
     columns["reason"] = [one.reason for one in outcomes]
     energy = np.array([one.numbers[-2:] for one in outcomes]).reshape(-1, 2)
     shares = residual_share_of_energy(energy[:, 0], energy[:, 1])
@@ -119,8 +123,8 @@ def _outputs(probed: Probed, outcomes: Sequence[Outcome]) -> dict[str, np.ndarra
 def _on_front(
     better: Mapping[str, str], columns: Mapping[str, np.ndarray | list[Any]], outcomes: Sequence[Outcome]
 ) -> list[bool]:
-    """Whether each run stands and is beaten by no other one."""
-    standing = np.array([one.ended in STANDING for one in outcomes], dtype=bool)
+    """Whether each run ended as expected and is beaten by no other one."""
+    standing = np.array([one.as_expected for one in outcomes], dtype=bool)
     costs = np.column_stack([(-1.0 if way == "max" else 1.0) * np.array(columns[x]) for x, way in better.items()])
     made: list[bool] = unbeaten_sweep_runs(np.where(standing[:, None], costs, np.nan)).tolist()
     return made

@@ -79,7 +79,7 @@ def _outcomes(task: Task) -> list[Outcome]:
             key = error.key.partition(": ")[2] if isinstance(error, InputError) else ""
             reason = " ".join(f"{key}: {why}".removeprefix(": ").split())
             ended = REFUSED if isinstance(error, InputError) else "failed"
-            return [Outcome(ended, reason, (float("nan"),) * (len(task.wanted) + 2))]
+            return [Outcome(ended, False, reason, (float("nan"),) * (len(task.wanted) + 2))]
     half = len(task.places) // 2
     return [*_outcomes(task.part(slice(None, half))), *_outcomes(task.part(slice(half, None)))]
 
@@ -91,7 +91,7 @@ def _together(task: Task) -> list[Outcome]:
         numbers = take_sweep_outputs(block.t, block.columns, task.wanted, len(block.places))
         rows = whole_sweep_rows(block.t, block.columns, task.rows, len(block.places))
         kept = map(tuple, np.column_stack([numbers, block.energy]).tolist())
-        made.update(zip(block.places, map(Outcome, block.ended, block.reasons, kept, rows)))
+        made.update(zip(block.places, map(Outcome, block.ended, block.as_expected, block.reasons, kept, rows)))
     return [made[k] for k in range(len(task.variations))]
 
 

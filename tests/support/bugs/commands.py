@@ -9,8 +9,8 @@ COMMANDS = (
     Bug(
         "runs that failed end with another exit code",
         REPORT,
-        'return 0 if result.ended == result.record["expected"] else 3',
-        'return 0 if result.ended == result.record["expected"] else 1',
+        "return 0 if result.as_expected else 3",
+        "return 0 if result.as_expected else 1",
         FAILING,
     ),
     Bug(

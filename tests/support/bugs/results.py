@@ -245,8 +245,8 @@ RESULTS = (
     Bug(
         "runs without the singular position that was expected",
         RUN,
-        'if run.ended != "done" or plan.expect != "singularity":',
-        'if run.ended != "done" or plan.expect == "singularity":',
+        'if ended != "done" or plan.expect != "singularity":',
+        'if ended != "done" or plan.expect == "singularity":',
         ("cli/test_commands.py::test_expect",),
     ),
     Bug(
@@ -391,7 +391,7 @@ RESULTS = (
     Bug(
         "baselines are made of runs that failed",
         "engine/study/regression/updating.py",
-        'if result is not None and result.ended != result.record["expected"]:',
+        "if result is not None and not result.as_expected:",
         "if result is None:",
         ("study/test_regress.py::test_another_end",),
     ),

@@ -8,6 +8,7 @@ RUN = "engine/study/sweep/run.py"
 STORE = "engine/study/sweep/store.py"
 TASKS = "engine/study/sweep/tasks.py"
 ROWS = ("study/test_sweep.py::test_rows_are_the_runs_one_by_one",)
+OTHERWISE = ("study/test_sweep.py::test_runs_that_end_otherwise_than_expected_are_counted_and_left_out",)
 SAME = ("study/test_sweep.py::test_the_table_does_not_depend_on_batches_threads_and_processes",)
 
 STUDIES = (
@@ -75,6 +76,41 @@ STUDIES = (
         "beaten = (front <= costs[k]).all(axis=1) & (front < costs[k]).any(axis=1)",
         "beaten = (front <= costs[k]).all(axis=1)",
         ("study/test_sweep.py::test_runs_that_no_other_beats",),
+    ),
+    Bug(
+        "runs that didn't end as expected are in the ranges",
+        "cli/sweep.py",
+        "table[name][table.as_expected].tolist()",
+        "table[name].tolist()",
+        OTHERWISE,
+    ),
+    Bug(
+        "runs that went side by side ended as expected, whatever that is",
+        "engine/study/run_blocks.py",
+        "[not reason] * count",
+        "[True] * count",
+        ("study/test_sweep.py::test_runs_side_by_side_end_as_unexpectedly_as_alone",),
+    ),
+    Bug(
+        "what is minimised has a value where a run didn't end as expected",
+        "engine/study/optimise/goal.py",
+        "np.where(made.as_expected, total, np.nan)",
+        "total",
+        ("study/test_optimise.py::test_a_run_that_ends_before_its_end_is_no_minimum",),
+    ),
+    Bug(
+        "damaged rows of a store count",
+        STORE,
+        "return one if one.cells(key) == row else None",
+        "return one",
+        ("study/test_sweep.py::test_flipped_bits_in_a_store_change_no_table",),
+    ),
+    Bug(
+        "rows of a store may have any number of numbers",
+        RUN,
+        "if len(one.numbers) == count and ",
+        "if ",
+        ("study/test_sweep.py::test_numbers_and_rows_of_another_count_are_computed_anew",),
     ),
     Bug(
         "the store can be opened twice",
