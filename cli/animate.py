@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from denoc.cli import options
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import WRITING, Wait
 
 
@@ -59,4 +60,4 @@ def animate_command(
             wait.now(WRITING)
             write("html", lambda draft: draft.write_text(made, encoding="utf-8"))
     if not quiet:
-        typer.echo("\n".join(map(str, files)))
+        print_lines(*files)

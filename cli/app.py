@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from denoc import __version__
+from denoc.cli.said import print_lines
 
 # by name: a command's module and its function, or the typer application of a group of commands
 COMMANDS = {
@@ -83,7 +84,7 @@ def _paragraphs(command: Callable[..., Any] | None) -> str:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"denoc {__version__}")
+        print_lines(f"denoc {__version__}")
         raise typer.Exit
 
 

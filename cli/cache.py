@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
+from denoc.cli.said import print_lines
+
 
 def cache_command(clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled code.")] = False) -> None:
     """Show the folder and the size of the compiled code that is kept between runs. It is made again when needed."""
     from denoc.machine.jit import cache as kept
 
     if clear:
-        typer.echo(f"removed {kept.clear_cache()} objects from {kept.cache_folder()}")
+        print_lines(f"removed {kept.clear_cache()} objects from {kept.cache_folder()}")
         return
     folder, count, size = kept.cache_contents()
-    typer.echo(f"{folder}: {count} objects, {size / 1024:.0f} KiB")
+    print_lines(f"{folder}: {count} objects, {size / 1024:.0f} KiB")

@@ -87,7 +87,7 @@ def ci_markdown_summary(verdicts: list[Verdict], seconds: list[float]) -> str:
             continue
         numbers = [one for one in verdict.differences if one.old is not None]
         others = [one for one in verdict.differences if one.old is None]
-        parts += [f"### {verdict.name}", ""]
+        parts += [f"### {_escaped(verdict.name)}", ""]
         parts += [f"- {_escaped(ci_sentence_of_difference(one))}" for one in others[:MOST_ROWS]]
         parts += [""] if others else []
         if numbers:
@@ -96,9 +96,9 @@ def ci_markdown_summary(verdicts: list[Verdict], seconds: list[float]) -> str:
             parts.append("")
         more = max(len(others) - MOST_ROWS, 0) + max(len(numbers) - MOST_ROWS, 0)
         parts += [f"… and {more} more", ""] if more else []
-    same = [verdict.name for verdict in verdicts if verdict.same]
+    same = [_escaped(verdict.name) for verdict in verdicts if verdict.same]
     parts += [f"The same: {', '.join(same)}.", ""] if same else []
-    parts += [f"- {verdict.name}: {note}" for verdict in verdicts for note in verdict.notes]
+    parts += [f"- {_escaped(f'{verdict.name}: {note}')}" for verdict in verdicts for note in verdict.notes]
     parts.append(f"In {sum(seconds):.1f} s.")
     return "\n".join(parts) + "\n"
 

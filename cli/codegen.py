@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from denoc.cli import options
+from denoc.cli.said import print_lines, print_text
 
 
 def codegen_command(
@@ -59,8 +60,8 @@ def codegen_command(
         options.robot_of_argument(robot, floating, loops), what, lang, regroup=regroup, link=link, keys=keys
     )
     if out is None:
-        typer.echo(text, nl=False)
+        print_text(text)
         return
     path = out / name if os.path.isdir(out) else out
     options.write_text_of_command(path, text)
-    typer.echo(str(path))
+    print_lines(str(path))

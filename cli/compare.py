@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options
+from denoc.cli.said import print_lines, print_table
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -114,9 +114,9 @@ def compare_command(
     elif not quiet:
         _show(runs)
         _show_summary(comparison_summary(runs))
-        typer.echo(f"{folder}/: {', '.join(file.name for file in files)}")
+        print_lines(f"{folder}/: {', '.join(file.name for file in files)}")
     if interrupted:
-        typer.echo("interrupted; the runs that were complete have been written", err=True)
+        print_lines("interrupted; the runs that were complete have been written", err=True)
         raise typer.Exit(interrupts.exit_code_of_interrupt())
 
 
@@ -204,67 +204,37 @@ def _document(name: str, runs: list[Run], files: list[Path], *, interrupted: boo
 
 
 def _show(runs: list[Run]) -> None:
-    from rich.text import Text
-
-    table = _table()
     unit = next((run.unit for run in runs if run.unit), "")
-    for name, side in HEADS:
-        name += f", {unit}" if name == "joint error" and unit else ""
-        table.add_column(name, justify=side, overflow="fold")
-    for run in runs:
-        s = run.setting
-        table.add_row(
-            *(
-                Text(cell)
-                for cell in (
-                    s.model,
-                    s.integration + (" +fb" if s.feedback else ""),
-                    run.ended,
-                    str(run.evaluations) if run.evaluations else "",
-                    _number(run.seconds, "{:.2f}"),
-                    _number(run.error_max),
-                    _number(run.error_rms),
-                    _number(run.closure),
-                    _number(run.energy),
-                    _number(run.stiffness),
-                    _number(run.correction, "{:.3g} %"),
-                )
-            )
+    heads = [name + (f", {unit}" if name == "joint error" and unit else "") for name, _ in HEADS]
+    rows = [
+        (
+            run.setting.model,
+            run.setting.integration + (" +fb" if run.setting.feedback else ""),
+            run.ended,
+            str(run.evaluations) if run.evaluations else "",
+            _number(run.seconds, "{:.2f}"),
+            _number(run.error_max),
+            _number(run.error_rms),
+            _number(run.closure),
+            _number(run.energy),
+            _number(run.stiffness),
+            _number(run.correction, "{:.3g} %"),
         )
-    _print(table)
+        for run in runs
+    ]
+    print_table(heads, rows, left=[k for k, (_, side) in enumerate(HEADS) if side == "left"], width=150)
+    print_lines("")
     for run in runs:
         if run.ended != "done":
-            typer.echo(f"{run.setting}: {run.ended}: {run.reason}")
-    typer.echo("")
+            print_lines(f"{run.setting}: {run.ended}: {run.reason}")
+    print_lines("")
 
 
 def _show_summary(rows: list[dict[str, Any]]) -> None:
-    from rich.text import Text
-
-    if not rows:
-        return
-    table = _table()
-    for name in rows[0]:
-        table.add_column(name, justify="left" if name == "method" else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_number(x) if isinstance(x, float) else str(x)) for x in row.values()))
-    _print(table)
-
-
-def _table() -> Any:
-    from rich.table import Table
-
-    return Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-
-
-def _print(table: Any) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 150)
-    with console.capture() as shown:
-        console.print(table)
-    typer.echo("\n".join(line.rstrip() for line in shown.get().splitlines()))
-    typer.echo("")
+    if rows:
+        cells = [[_number(x) if isinstance(x, float) else str(x) for x in row.values()] for row in rows]
+        print_table(rows[0], cells, left=[k for k, name in enumerate(rows[0]) if name == "method"], width=150)
+        print_lines("")
 
 
 def _number(x: float, form: str = "{:.3g}") -> str:

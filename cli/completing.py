@@ -7,13 +7,17 @@ files by itself; so it does within other folders.
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
 
 DESCRIPTIONS = (".yaml", ".yml")
 ROBOTS = (*DESCRIPTIONS, ".urdf", ".xacro", ".xml", ".mjcf", ".sdf", ".world", ".m", ".mat", ".par")
+LONGEST = 1_000_000  # characters of a header
 RESULTS = Path("outputs")
+HARMLESS = re.compile(r"[\w.+/@%:=-]+")  # words that no shell takes for more: zsh runs commands that stand in others
 SEPARATORS = tuple({os.sep, os.altsep or os.sep})
 
 
@@ -37,7 +41,7 @@ def shell_completion_of_list(incomplete: str) -> list[str]:
     from denoc.text.library import ONE, library_names
 
     known = [*ONE, *(name for kind in ONE for name in library_names(kind))]
-    return [name for name in known if name.startswith(incomplete)]
+    return _offered(known, incomplete)
 
 
 def complete_studies(incomplete: str) -> list[str]:
@@ -49,7 +53,7 @@ def complete_results(incomplete: str) -> list[str]:
     """The folders under `outputs` that hold a result."""
     folders = sorted(path.parent for path in RESULTS.glob("*/*.json") if path.with_suffix(".csv").is_file())
     shown = [folder.as_posix() for folder in dict.fromkeys(folders)]
-    return [name for name in shown if name.startswith(incomplete)]
+    return _offered(shown, incomplete)
 
 
 def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
@@ -59,8 +63,8 @@ def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
         tables = sorted(path.glob("*.csv")) if path.is_dir() else [path.with_suffix(".csv")] if path.suffix else []
         for table in tables:
             if table.is_file() and table.with_suffix(".json").is_file():
-                with table.open(encoding="utf-8") as file:
-                    return [name for name in file.readline().strip().split(",") if name.startswith(incomplete)]
+                with table.open(encoding="utf-8", errors="replace") as file:
+                    return _offered(file.readline(LONGEST).strip().split(","), incomplete)
     return []
 
 
@@ -68,11 +72,16 @@ def _library(kind: str, incomplete: str, suffixes: tuple[str, ...]) -> list[str]
     """Names of the library, then files here."""
     from denoc.text.library import library_names
 
-    return [name for name in library_names(kind) if name.startswith(incomplete)] + _files(incomplete, suffixes)
+    return _offered(library_names(kind), incomplete) + _files(incomplete, suffixes)
 
 
 def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
     if any(separator in incomplete for separator in SEPARATORS):
         return []
     here = sorted(name for name in os.listdir() if name.endswith(suffixes) and not name.startswith("."))
-    return [name for name in here if name.startswith(incomplete)]
+    return _offered(here, incomplete)
+
+
+def _offered(words: Iterable[str], incomplete: str) -> list[str]:
+    """The words that begin so, without any that a shell could take for more than a word."""
+    return [word for word in words if word.startswith(incomplete) and HARMLESS.fullmatch(word)]

@@ -9,6 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, options
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -123,27 +124,28 @@ def _show(
     _table("Table 1: inverse dynamics", study.INVERSE, n, {"denoc": own[n]["inverse"]}, _polynomial(own, "inverse"))
     dense = {"denoc, O(n)": own[n]["forward"], "denoc, dense U D U^T": own[n]["forward, dense"]}
     _table("Table 2: forward dynamics", study.FORWARD, n, dense, _polynomial(own, "forward"))
-    typer.echo(
-        "Published rows: multiplications with divisions. Rows of denoc: a general chain of revolute joints, gravity\n"
-        "along its first axis, regrouped inertias, without what follows from its numbers alone; M, A, D, T:\n"
-        "multiplications, additions, divisions, sines and cosines."
+    print_lines(
+        "Published rows: multiplications with divisions. Rows of denoc: a general chain of revolute joints, gravity",
+        "along its first axis, regrouped inertias, without what follows from its numbers alone; M, A, D, T:",
+        "multiplications, additions, divisions, sines and cosines.",
     )
     if model is not None:
-        typer.echo(f"\n{model.name}, its numbers folded in")
+        print_lines("", f"{model.name}, its numbers folded in")
         for what, both in counted.items():
-            typer.echo(f"  {what:<16} {both[True]!s:<28} plain inertias {both[False]}")
+            print_lines(f"  {what:<16} {both[True]!s:<28} plain inertias {both[False]}")
         if model.tied:
-            typer.echo(f"  of the mechanism with its loops closed; {', '.join(study.OF_TREES)} of its spanning tree")
-            typer.echo("  inverse and forward go subsystem by subsystem; dense: the same equations in one system")
-    typer.echo(
-        f"\nO(n) forward dynamics is cheaper than dense from n = {crossing['multiplications']} on by multiplications, "
-        f"from n = {crossing['operations']} on with additions"
+            print_lines(f"  of the mechanism with its loops closed; {', '.join(study.OF_TREES)} of its spanning tree")
+            print_lines("  inverse and forward go subsystem by subsystem; dense: the same equations in one system")
+    print_lines(
+        "",
+        f"O(n) forward dynamics is cheaper than dense from n = {crossing['multiplications']} on by multiplications, "
+        f"from n = {crossing['operations']} on with additions",
     )
     if times:
         shown = ", ".join(f"n = {k}: {1e9 * a:.0f}/{1e9 * b:.0f}" for k, (a, b) in times.items())
         first = next((k for k, (a, b) in times.items() if a < b), None)
         seen = f"from about n = {first} on" if first else f"not up to n = {max(times)}"
-        typer.echo(f"measured here, compiled, ns a sample O(n)/dense: {shown}; cheaper {seen}")
+        print_lines(f"measured here, compiled, ns a sample O(n)/dense: {shown}; cheaper {seen}")
 
 
 def _polynomial(own: Own, what: str) -> tuple[str, str]:
@@ -173,7 +175,7 @@ def _table(title: str, published: Any, n: int, own: dict[str, Count], formula: t
     for k, (name, counted) in enumerate(own.items()):
         table.add_row(name, *(formula if k == 0 else ("", "")), str(counted), style="bold")
     Console(highlight=False, width=110).print(table)
-    typer.echo("")
+    print_lines("")
 
 
 def _document(n: int, own: Own, counted: Counted, crossing: dict[str, int | None], times: Times) -> Complexity:

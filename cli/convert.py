@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from denoc.cli import completing, options, said
+from denoc.cli.said import print_lines, print_text
 
 if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Conversion, Part
@@ -78,7 +79,7 @@ def convert_command(
         text = None if files else written.text
         _show(robot.name, target.name, files, text, parts, warnings)
     else:
-        typer.echo(written.text if out is None else files[0], nl=out is not None)
+        print_text(written.text if out is None else files[0])
         if report:
             _tell("reading", read.report)
             _tell("writing", written.report)
@@ -184,4 +185,4 @@ def _target(to: str | None, out: Path | None) -> Format:
 def _tell(what: str, report: Report) -> None:
     """Prints a report beside the converted file, which may be what is printed."""
     for entry in report.entries.values():
-        typer.echo(f"{what}: {entry}", err=True)
+        print_lines(f"{what}: {entry}", err=True)

@@ -11,6 +11,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, options, said
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import Wait
 from denoc.text.words import count_with_noun
 
@@ -104,7 +105,7 @@ def distribute_command(
 
         def foretold(it: Forecast) -> None:
             if not quiet and not as_json:
-                typer.echo(f"{folder.name}: {it.sentence()}", err=True)
+                print_lines(f"{folder.name}: {it.sentence()}", err=True)
 
         listener = Listener(foretold, _progress(make, wait))
         with using_backend(backend.value):
@@ -141,48 +142,48 @@ def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], part: str, 
         plan: Plan = {"unit": unit, "legs": legs, "nodes": nodes, "messages": _messages(rows)}
         printed.print_json_document(plan)
         return
-    typer.echo(f"{count_with_noun(legs, part)} on {count_with_noun(nodes, 'node')}; messages of {unit}:")
+    print_lines(f"{count_with_noun(legs, part)} on {count_with_noun(nodes, 'node')}; messages of {unit}:")
     widest = max(len(row.number) for row in rows)
     for row in rows:
         fields = ", ".join(f"{name} {width}" for name, width in row.fields.items())
-        typer.echo(f"  {row.number:{widest}}  {row.messages:3d} {row.way:10}  {row.bytes:9d} B  {fields}")
+        print_lines(f"  {row.number:{widest}}  {row.messages:3d} {row.way:10}  {row.bytes:9d} B  {fields}")
     exchanges = sum(row.way == "to central" for row in rows)
     messages, passed = sum(row.messages for row in rows), sum(row.bytes for row in rows)
-    typer.echo(
+    print_lines(
         f"  together {count_with_noun(messages, 'message')} in {count_with_noun(exchanges, 'exchange')}, {passed} B"
     )
-    typer.echo("  numbers a sample beside the fields' names, of all nodes; 8 B a number")
+    print_lines("  numbers a sample beside the fields' names, of all nodes; 8 B a number")
 
 
 def _show(outcome: Outcome, files: list[Path]) -> None:
     from denoc.cli.running import path_from_here
 
     for note in outcome.notes:
-        typer.echo(note)
+        print_lines(note)
     result = outcome.result
     mark = "done" if result.as_expected else result.ended.upper()
     where = {"process": "in one process", "threads": "on threads", "dask": "on Dask"}[outcome.engine]
-    typer.echo(
+    print_lines(
         f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {count_with_noun(outcome.legs, outcome.part)} on "
         f"{count_with_noun(outcome.nodes, 'node')} {where}"
     )
     if result.record["reason"]:
-        typer.echo(f"  {result.record['reason']}")
+        print_lines(f"  {result.record['reason']}")
     if outcome.off:
         off = ", ".join(f"{name} {x:.1e}" for name, x in outcome.off.items())
-        typer.echo(f"  off the undistributed run, relative: {off}")
+        print_lines(f"  off the undistributed run, relative: {off}")
     before = f", undistributed {outcome.undistributed:.3g} s" if outcome.undistributed else ""
-    typer.echo(f"  {outcome.messages} messages, {outcome.bytes} B; computed in {outcome.seconds:.3g} s{before}")
+    print_lines(f"  {outcome.messages} messages, {outcome.bytes} B; computed in {outcome.seconds:.3g} s{before}")
     if outcome.cost is not None:
         _show_cost(outcome.cost, outcome.engine)
-    typer.echo(f"  {path_from_here(files[0].parent)}/: " + ", ".join(file.name for file in files))
+    print_lines(f"  {path_from_here(files[0].parent)}/: " + ", ".join(file.name for file in files))
 
 
 def _show_cost(cost: Cost, engine: str) -> None:
     unit = f"{cost.samples} samples" if cost.samples > 1 else "one sample"
     rate = f", {cost.rate / 1e6:.3g} MB/s" if math.isfinite(cost.rate) else ""
     exchanges = count_with_noun(cost.exchanges, "exchange")
-    typer.echo(
+    print_lines(
         f"  {unit}: nodes {1e3 * cost.work:.3g} ms, the busiest {1e3 * cost.slowest:.3g} ms, central "
         f"{1e3 * cost.central:.3g} ms; {exchanges} of {1e3 * cost.latency:.3g} ms{rate}"
     )
@@ -190,7 +191,7 @@ def _show_cost(cost: Cost, engine: str) -> None:
         return
     at = cost.pays_from
     pays = f"from messages of {count_with_noun(max(1, math.ceil(at)), 'sample')} on" if math.isfinite(at) else "never"
-    typer.echo(
+    print_lines(
         f"  with a processor a node {1e3 * cost.together:.3g} ms, against {1e3 * cost.alone:.3g} ms in one process: "
         f"pays {pays}"
     )

@@ -9,6 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import options
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -81,9 +82,9 @@ def excite_command(
         printed.print_json_document(document)
     elif not quiet:
         best = f"the best of 1000 motions at random: {result.best_random:.4g}"
-        typer.echo(f"{name}: log det {result.log_det:.4g}; {best}")
-        typer.echo(f"condition {result.condition:.3g}")
-        typer.echo(f"{out / name}/: {', '.join(file.name for file in written)}")
+        print_lines(f"{name}: log det {result.log_det:.4g}; {best}")
+        print_lines(f"condition {result.condition:.3g}")
+        print_lines(f"{out / name}/: {', '.join(file.name for file in written)}")
 
 
 def _columns(model: Robot, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:

@@ -9,6 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import options
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def identify_command(
         printed.print_json_document(_document(result, files))
     elif not quiet:
         _show(result)
-        typer.echo(f"{out / name}/: {', '.join(file.name for file in files)}")
+        print_lines(f"{out / name}/: {', '.join(file.name for file in files)}")
 
 
 def _files(name: str, result: Identified) -> dict[str, str]:
@@ -102,25 +103,25 @@ def _show(result: Identified) -> None:
 
     rows = identified_parameter_rows(result)
     width = max((len(row["name"]) for row in rows), default=4)
-    typer.echo(f"{'base parameter':<{width}}  {'identified':>12} {'± error':>10} {'file':>12}")
+    print_lines(f"{'base parameter':<{width}}  {'identified':>12} {'± error':>10} {'file':>12}")
     for row in rows:
         error = f"{row['error']:10.2g}" if row["determined"] else f"{'unknown':>10}"
-        typer.echo(f"{row['name']:<{width}}  {row['value']:12.6g} {error} {row['file']:12.6g}  {row['unit']}")
-    typer.echo("")
+        print_lines(f"{row['name']:<{width}}  {row['value']:12.6g} {error} {row['file']:12.6g}  {row['unit']}")
+    print_lines("")
     kind = f"allow for autocorrelation over {result.lags} rows" if result.correlated else "are those of white noise"
-    typer.echo(f"condition {result.condition:.3g}; standard errors {kind}")
+    print_lines(f"condition {result.condition:.3g}; standard errors {kind}")
     if result.distances:
         shown = ", ".join(f"{name} {x:.3g}" for name, x in result.distances.items())
-        typer.echo(f"dry friction builds up along (63 %, rad or m): {shown}")
+        print_lines(f"dry friction builds up along (63 %, rad or m): {shown}")
     if result.unknown:
-        typer.echo(f"the data don't tell {', '.join(result.unknown)}; of these, values are nearest to the file")
+        print_lines(f"the data don't tell {', '.join(result.unknown)}; of these, values are nearest to the file")
     if result.silent:
-        typer.echo(f"no force shows {', '.join(result.silent)}")
+        print_lines(f"no force shows {', '.join(result.silent)}")
     for what, errors in (("fit", result.train), ("test", result.test)):
         for file, own in errors.items():
             shown = ", ".join(f"{effort} {x:.3g}" for effort, x in own.items())
-            typer.echo(f"{what} {file}, % of RMS: {shown}")
+            print_lines(f"{what} {file}, % of RMS: {shown}")
     if result.unwritable:
-        typer.echo(
+        print_lines(
             f"no robot file: {'; '.join(result.unwritable[:3])}; --physical leads to numbers that a file can have"
         )

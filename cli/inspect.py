@@ -11,6 +11,7 @@ from denoc.cli import as_json as printed
 from denoc.cli import options
 from denoc.cli.robot_facts import base_parameters_of_robot, facts_of_robot
 from denoc.cli.robot_tables import print_base_parameters, print_robot
+from denoc.cli.said import print_lines
 
 if TYPE_CHECKING:
     from denoc.loops.mobility import Mobility
@@ -57,7 +58,7 @@ def inspect_command(
         else:
             print_robot(model, mobility, warnings)
         if drawn:
-            typer.echo(drawn)
+            print_lines(drawn)
     if strict and warnings:
         raise typer.Exit(1)
 

@@ -12,6 +12,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, options
+from denoc.cli.said import print_lines, print_text
 
 if TYPE_CHECKING:
     from denoc.cli.shapes import Entry
@@ -51,18 +52,18 @@ def list_command(
         if as_json:
             printed.print_json_document(found)
         else:
-            typer.echo("\n".join(entry["file"] for entry in found))
+            print_lines(*(entry["file"] for entry in found))
         return
     if as_json:
         printed.print_json_document(entries_of)
         return
     for kind, entries in entries_of.items():
-        typer.echo(f"{kind}, in {library_folder(kind)}")
+        print_lines(f"{kind}, in {library_folder(kind)}")
         width = max(map(len, entries), default=0)
         for name, about in entries.items():
-            typer.echo(_row(f"  {name:<{width}}  ", about))
-        typer.echo()
-    typer.echo("Commands take these names. To change one, copy its file: `denoc list NAME` shows where it is.")
+            print_text(_row(f"  {name:<{width}}  ", about))
+        print_lines("")
+    print_lines("Commands take these names. To change one, copy its file: `denoc list NAME` shows where it is.")
 
 
 def _row(head: str, about: str) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import options
+from denoc.cli.said import print_lines, print_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +81,7 @@ def linearize_command(
         printed.print_json_document(document, indent=None)
         return
     state = "an equilibrium" if linear["equilibrium"] else "not an equilibrium"
-    typer.echo(f"{model.name}: {state}; x = [displacements, speeds] of {', '.join(names)}; u = {', '.join(inputs)}")
+    print_lines(f"{model.name}: {state}; x = [displacements, speeds] of {', '.join(names)}; u = {', '.join(inputs)}")
     _show(linear, eigenvalues, regulated)
 
 
@@ -91,22 +92,22 @@ def _show(linear: dict[str, Any], eigenvalues: np.ndarray, regulated: Regulated 
     from denoc.text.writing import yaml_text
 
     for name in ("A", "B"):
-        typer.echo(f"\n{name}")
+        print_lines("", name)
         options.print_matrix(linear[name])
-    typer.echo("\neigenvalues of A")
+    print_lines("", "eigenvalues of A")
     _show_eigenvalues(eigenvalues)
     if regulated is not None:
         K, laws = regulated
-        typer.echo("\nK of u = -K x, and as the section `forces` of a scenario")
+        print_lines("", "K of u = -K x, and as the section `forces` of a scenario")
         options.print_matrix(K)
-        typer.echo("eigenvalues of A - B K")
+        print_lines("eigenvalues of A - B K")
         _show_eigenvalues(np.linalg.eigvals(linear["A"] - linear["B"] @ K))
-        typer.echo(yaml_text({"forces": laws}).rstrip())
+        print_text(yaml_text({"forces": laws}))
 
 
 def _show_eigenvalues(values: np.ndarray) -> None:
     for x in sorted(values, key=lambda x: (x.real, x.imag)):
-        typer.echo(f"  {x.real + 0.0:12.6g} {x.imag + 0.0:+12.6g}i")  # 0 has no sign
+        print_lines(f"  {x.real + 0.0:12.6g} {x.imag + 0.0:+12.6g}i")  # 0 has no sign
 
 
 def _regulated(robot: Robot, linear: dict[str, Any], q: Sequence[float], text: str) -> Regulated:

@@ -8,6 +8,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import options
+from denoc.cli.said import print_lines
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,18 +93,18 @@ def matrices_command(
             {"robot": model.name, "q": q, "qd": qd, "order": computed["order"], **listed}, indent=None
         )
         return
-    typer.echo(
+    print_lines(
         f"{model.name} at q = {_row(np.array(q))}, rates {_row(np.array(qd))}; links {', '.join(computed['order'])}"
     )
     for name in chosen:
-        typer.echo(f"\n{TITLES[name]}")
+        print_lines("", TITLES[name])
         _show(computed[name], computed["order"])
 
 
 def _show(x: np.ndarray, order: tuple[str, ...]) -> None:
     if x.ndim == 3:
         for link, one in zip(order, x):
-            typer.echo(f"  {link}")
+            print_lines(f"  {link}")
             _show(one, order)
         return
     options.print_matrix(x)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denoc.cli import completing, options
+from denoc.cli.said import print_lines
 
 if TYPE_CHECKING:
     from denoc.robot.model import Joint
@@ -193,7 +194,7 @@ def _place(name: str, out: Path | None) -> tuple[str, Path]:
 
 def _write(path: Path, text: str, hint: str) -> None:
     options.write_text_of_command(path, text)
-    typer.echo(f"{path}\n{hint}")
+    print_lines(path, hint)
 
 
 def _written(text: str) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options
+from denoc.cli.said import print_lines
 from denoc.cli.sweep import Out, Place, Scheduler, Where, Workers, duration_to_print
 from denoc.cli.waiting import WRITING, Wait
 from denoc.text.words import count_with_noun
@@ -83,7 +84,7 @@ def optimise_command(
         _show(made, files)
     if made.missed:
         if quiet or as_json:
-            typer.echo(f"error: {made.name}: {'; '.join(made.missed)}", err=True)
+            print_lines(f"error: {made.name}: {'; '.join(made.missed)}", err=True)
         raise typer.Exit(3)
 
 
@@ -98,7 +99,7 @@ def _carried_out(search: Search, engine: object, wait: Wait, store: Path) -> Opt
     try:
         return search.carried_out(engine, report)  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        typer.echo(f"all runs so far are kept in {store}; the next start goes on with them", err=True)
+        print_lines(f"all runs so far are kept in {store}; the next start goes on with them", err=True)
         raise
     finally:
         search.close()
@@ -139,41 +140,41 @@ def _explain(it: SearchPlan, *, as_json: bool) -> None:
         printed.print_json_document(it)
         return
     numbers, limits = _counted(len(it["numbers"]), "number"), _counted(len(it["limits"]), "limit")
-    typer.echo(f"{it['study']}: {it['minimised']} is minimised over {numbers}, under {limits}")
+    print_lines(f"{it['study']}: {it['minimised']} is minimised over {numbers}, under {limits}")
     for name, (low, high) in it["numbers"].items():
-        typer.echo(f"  {name} from {low:.6g} to {high:.6g}, begins at {it['start'][name]:.6g}")
+        print_lines(f"  {name} from {low:.6g} to {high:.6g}, begins at {it['start'][name]:.6g}")
     for limit in it["limits"]:
-        typer.echo(f"  {limit}")
+        print_lines(f"  {limit}")
     why = f" ({it['why']})" if it["why"] else ""
     starts = _counted(it["starts"], "start")
-    typer.echo(f"  by {it['method']}{why}, from {starts}, at most {it['runs']} runs")
+    print_lines(f"  by {it['method']}{why}, from {starts}, at most {it['runs']} runs")
     slopes = f", its derivatives {duration_to_print(it['derivatives'])}" if it["derivatives"] is not None else ""
-    typer.echo(f"  a run takes about {duration_to_print(it['seconds'])}{slopes}")
-    typer.echo(f"  {it['folder']}/")
+    print_lines(f"  a run takes about {duration_to_print(it['seconds'])}{slopes}")
+    print_lines(f"  {it['folder']}/")
 
 
 def _show(made: Optimised, files: list[Path]) -> None:
     judged, units = made.verdict, made.table.units
     unit = f" {made.unit}" if made.unit != "1" else ""
     ended = ", all that it may take" if made.spent else ""
-    typer.echo(f"{made.name}: {judged.words}")
-    typer.echo(f"  {made.goal} = {made.value:.6g}{unit}, from {made.values[0]:.6g}{unit} at the start")
+    print_lines(f"{made.name}: {judged.words}")
+    print_lines(f"  {made.goal} = {made.value:.6g}{unit}, from {made.values[0]:.6g}{unit} at the start")
     for name, x in made.best.items():
         bound = f", at its {judged.held[name]} bound" if name in judged.held else ""
-        typer.echo(f"  {name} = {x:.6g}{_unit(units, name)}{bound}")
+        print_lines(f"  {name} = {x:.6g}{_unit(units, name)}{bound}")
     for name, x in made.outputs.items():
         if name != made.goal:
-            typer.echo(f"  {name}: {x:.6g}{_unit(units, name)}")
+            print_lines(f"  {name}: {x:.6g}{_unit(units, name)}")
     for limit in judged.active:
-        typer.echo(f"  reached: {limit}")
+        print_lines(f"  reached: {limit}")
     for sentence in made.missed:
-        typer.echo(f"  NOT AS EXPECTED: {sentence}")
+        print_lines(f"  NOT AS EXPECTED: {sentence}")
     why = f" ({made.why})" if made.why else ""
     around = f"{len(made.table) - made.searched} around the best"
-    typer.echo(
+    print_lines(
         f"  by {made.method}{why}: {_counted(made.searched, 'run')}{ended}, and {around}; {made.computed} computed"
     )
-    typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
+    print_lines(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
 
 
 def _counted(count: int, word: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from denoc.cli import completing
+from denoc.cli.said import print_lines, print_text
 
 if TYPE_CHECKING:
     from denoc.robot.model import Robot as Model
@@ -274,7 +275,7 @@ def numbers_of_option(
 def print_matrix(x: Any) -> None:
     """Prints a matrix or a vector in columns."""
     for row in x if x.ndim == 2 else [x]:
-        typer.echo("  " + " ".join(f"{0.0 if abs(v) < 5e-16 else v:12.6g}" for v in row))
+        print_lines("  " + " ".join(f"{0.0 if abs(v) < 5e-16 else v:12.6g}" for v in row))
 
 
 def write_text_of_command(path: Path, text: str) -> None:
@@ -294,4 +295,4 @@ def save_figure_of_command(figure: Any, path: Path) -> None:
 
 def print_warning_beside_output(message: str) -> None:
     """Shows a warning beside a command's output."""
-    typer.echo(f"warning: {message}", err=True)
+    print_text(f"warning: {message}", err=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from denoc.cli import completing, options
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import WRITING, Wait
 
 
@@ -50,4 +51,4 @@ def page_command(
         wait.now(WRITING)
         write_file_whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     if not quiet:
-        typer.echo(file)
+        print_lines(file)

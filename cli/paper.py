@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -15,6 +14,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import options
+from denoc.cli.said import print_lines, print_table, print_text
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ def _list(exhibits: list[Exhibit], as_json: bool) -> None:
         return
     width = max(len(one.id) for one in exhibits)
     for key, group in groupby(exhibits, key=lambda one: one.paper):
-        typer.echo(textwrap.fill(PAPERS[key], WIDTH))
+        print_text(textwrap.fill(PAPERS[key], WIDTH))
         for one in group:
-            typer.echo(f"  {one.id:<{width}}  {one.caption}")
-        typer.echo()
-    typer.echo("`denoc paper ID` makes one of them, `denoc paper --all` all.")
+            print_lines(f"  {one.id:<{width}}  {one.caption}")
+        print_lines("")
+    print_lines("`denoc paper ID` makes one of them, `denoc paper --all` all.")
 
 
 # ---- files
@@ -116,31 +116,15 @@ def _csv(rows: Iterable[Sequence[str]]) -> str:
 def _show(exhibit: Exhibit, made: Reproduction, files: list[Path]) -> None:
     from denoc.study.papers.exhibit import RANGES, exhibit_ranges
 
-    typer.echo(f"{exhibit.id}\n  {exhibit.title}")
-    typer.echo(textwrap.fill(exhibit.claim, WIDTH, initial_indent="  ", subsequent_indent="  "))
+    print_lines(exhibit.id, f"  {exhibit.title}")
+    print_text(textwrap.fill(exhibit.claim, WIDTH, initial_indent="  ", subsequent_indent="  "))
     if made.rows:
-        _table(made.heads, made.rows)
+        print_table(made.heads, made.rows, width=140, indent="  ")
     if made.ranges:
-        _table(RANGES, exhibit_ranges(made))
+        print_table(RANGES, exhibit_ranges(made), width=140, indent="  ")
     if made.verdict:
-        typer.echo(textwrap.fill(made.verdict, WIDTH, initial_indent="  found: ", subsequent_indent="  "))
-    typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files) + "\n")
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for k, name in enumerate(heads):
-        table.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
-    with console.capture() as shown:
-        console.print(table)
-    typer.echo("\n".join("  " + line.rstrip() for line in shown.get().splitlines()))
+        print_text(textwrap.fill(made.verdict, WIDTH, initial_indent="  found: ", subsequent_indent="  "))
+    print_lines(f"  {files[0].parent}/: " + ", ".join(file.name for file in files), "")
 
 
 def _summary(entry: Exhibit, made: Reproduction, files: list[Path]) -> Document:

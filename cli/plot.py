@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from denoc.cli import completing, options
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import WRITING, Wait
 
 
@@ -63,4 +64,4 @@ def plot_command(
         wait.now(WRITING)
         files = kept.draw([*(which or []), *own], folder, form.value if form else None, look)
     if not quiet:
-        typer.echo("\n".join(str(file) for file in files) or "this result has no columns for these plots")
+        print_lines(*(files or ("this result has no columns for these plots",)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, options, said
+from denoc.cli.said import print_lines, print_table
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -88,10 +88,10 @@ def regress_command(
         }
         printed.print_json_document(document)
     elif not quiet:
-        typer.echo(ci.ci_headline(verdicts))
+        print_lines(ci.ci_headline(verdicts))
         if update:
             written = ", ".join(f"{name} ({word})" for name, word in done.items())
-            typer.echo(f"{baseline}: {written}" if written else f"{baseline}: nothing to change")
+            print_lines(f"{baseline}: {written}" if written else f"{baseline}: nothing to change")
     if different and not update:
         raise typer.Exit(1)
 
@@ -146,42 +146,30 @@ def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
 def _show(verdict: Verdict, files: list[str]) -> None:
     from denoc.cli import ci
 
-    typer.echo(ci.ci_line_of_scenario(verdict))
+    print_lines(ci.ci_line_of_scenario(verdict))
     for note in verdict.notes:
-        typer.echo(f"  {note}")
+        print_lines(f"  {note}")
     numbers = [one for one in verdict.differences if one.old is not None]
     others = [one for one in verdict.differences if one.old is None] if len(verdict.differences) > 1 else []
     for one in others[:MOST_SHOWN]:
-        typer.echo(f"  {ci.ci_sentence_of_difference(one)}")
+        print_lines(f"  {ci.ci_sentence_of_difference(one)}")
     if len(others) > MOST_SHOWN:
-        typer.echo(f"  … and {len(others) - MOST_SHOWN} more")
+        print_lines(f"  … and {len(others) - MOST_SHOWN} more")
     if numbers:
         _table(numbers)
     if files:
         names = ", ".join(Path(file).name for file in files[:MOST_NAMED])
         more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
-        typer.echo(f"  {Path(files[0]).parent}/: {names}{more}")
+        print_lines(f"  {Path(files[0]).parent}/: {names}{more}")
 
 
 def _table(numbers: list[Difference]) -> None:
     """Prints a table of the worst columns, with places, instants and sizes of differences."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     from denoc.cli import ci
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for k, name in enumerate(ci.HEADS):
-        table.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
-    for one in numbers[:MOST_SHOWN]:
-        table.add_row(*(Text(cell) for cell in ci.ci_cells_of_difference(one)))
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-    with console.capture() as shown:
-        console.print(table)
-    typer.echo("\n".join("  " + line.rstrip() for line in shown.get().splitlines()))
+    print_table(ci.HEADS, map(ci.ci_cells_of_difference, numbers[:MOST_SHOWN]), width=120, indent="  ")
     if len(numbers) > MOST_SHOWN:
-        typer.echo(f"  … and {len(numbers) - MOST_SHOWN} more")
+        print_lines(f"  … and {len(numbers) - MOST_SHOWN} more")
 
 
 def _summary(verdict: Verdict, plots: list[str]) -> Regressed:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from denoc.cli import options
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import WRITING, Wait
 
 
@@ -39,4 +40,4 @@ def report_command(
             text = study.report_html(kept, options.print_warning_beside_output)
             write_file_whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     if not quiet:
-        typer.echo(file)
+        print_lines(file)

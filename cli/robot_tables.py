@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import typer
-
 from denoc.cli.robot_facts import position_and_angles_of_joint
+from denoc.cli.said import print_lines, safe_lines
+from denoc.errors import safe_to_print
 from denoc.text.words import count_with_noun
 
 if TYPE_CHECKING:
@@ -29,29 +29,27 @@ def print_robot(model: Robot, mobility: Mobility | None, warnings: list[str]) ->
 
     # lines as long as they are: a terminal breaks them, and no digit is left out where it is narrow or there is none
     console = Console(highlight=False, width=LONGEST)
-    console.print(Text.assemble((model.name, "bold"), f"  {model.about}" if model.about else ""))
+    console.print(Text.assemble((model.name, "bold"), f"  {safe_to_print(model.about.strip())}" if model.about else ""))
     _draw_tree(console, model)
     _draw_joints(console, model, mobility)
     _draw_placements(console, model)
     if mobility:
         for line in mobility_lines_to_print(model, mobility):
-            console.print(line, markup=False)
+            print_lines(line)
     else:
         actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
         freedoms = f"{count_with_noun(model.nv, 'degree')} of freedom, {actuated} actuated; "
-        console.print(freedoms + _extent(model, "no loops"), markup=False)
+        print_lines(freedoms + _extent(model, "no loops"))
     for line in spring_lines_to_print(model):
-        console.print(line, markup=False)
+        print_lines(line)
     mass, centre = mass_and_centre(model, mobility.q if mobility else None)
     at = ", ".join(f"{x:.5g}" for x in centre)
     where = "the assembled position" if mobility and mobility.closed else "the initial position"
-    console.print(f"mass {mass:.6g} kg, centre at [{at}] m in {where}", markup=False)
-    for note in model.notes:
-        console.print(note, markup=False)
+    print_lines(f"mass {mass:.6g} kg, centre at [{at}] m in {where}", *model.notes)
     for warning in warnings:
-        console.print(f"warning: {warning}", markup=False, style="yellow")
+        console.print(Text(safe_lines(f"warning: {warning}"), style="yellow"))
     if not warnings:
-        console.print("no warnings")
+        print_lines("no warnings")
 
 
 def _extent(model: Robot, loops: str) -> str:
@@ -148,10 +146,10 @@ def print_base_parameters(model: Robot) -> None:
     source = "by rules" if known.rules else "by the rank of the regressor"
     if known.doubtful:
         source += f", which is in doubt: the faintest of its singular values that count is {known.faintest:.0e}"
-    typer.echo(
+    print_lines(
         f"{model.name}: {count_with_noun(len(known.names), 'base parameter')} of {len(known.numbers)} numbers, {source}"
     )
     for name, value in zip(known.names, known.values):
-        typer.echo(f"  {value:12.6g}  {known.words(name)}")
+        print_lines(f"  {value:12.6g}  {known.words(name)}")
     if known.silent:
-        typer.echo(f"without effect on any force: {', '.join(known.silent)}")
+        print_lines(f"without effect on any force: {', '.join(known.silent)}")

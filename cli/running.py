@@ -9,6 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import interrupts, said
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import WRITING, Wait
 from denoc.text.words import count_with_noun
 
@@ -128,30 +129,30 @@ def print_run(result: Result, files: list[Path]) -> None:
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
     if result.as_expected:
         mark = "done"
-    typer.echo(
+    print_lines(
         f"{result.name}: {mark}, {count_with_noun(record['rows'], 'row')} computed in {record['seconds']:.2f} s"
         + _steps(record)
     )
     if record["reason"]:
-        typer.echo(f"  {record['reason']}")
+        print_lines(f"  {record['reason']}")
     forces = [column for column in result.columns if column.family == "force"]
     largest = [(column, float(abs(result.table[column.name]).max(initial=0.0))) for column in forces]
     if any(size > 0 for _, size in largest):  # comparisons with NaN, from a run that failed at once, are false
         shown = [f"{column.name} {size:.4g} {column.unit}" for column, size in largest[:8]]
-        typer.echo("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
+        print_lines("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
     if audit["energy"] is not None and audit["energy"] < DOUBTFUL * audit["exchanged"]:  # else a warning says so
-        typer.echo(f"  energy balance holds to {audit['energy']:.2g} J")
+        print_lines(f"  energy balance holds to {audit['energy']:.2g} J")
     for event in record["events"][:6]:
         whose = event.get("joint") or event.get("actuator")  # a singular position belongs to neither
         who = f"{whose} " if whose else ""
-        typer.echo(f"  t = {event['t']:.6f} s: {who}{event['event']}, then {event['then']}")
+        print_lines(f"  t = {event['t']:.6f} s: {who}{event['event']}, then {event['then']}")
     if len(record["events"]) > 6:
-        typer.echo(f"  … and {count_with_noun(len(record['events']) - 6, 'more event')}")
+        print_lines(f"  … and {count_with_noun(len(record['events']) - 6, 'more event')}")
     for warning in record["warnings"]:
         if "\n" not in warning:  # warnings about the robot's file are printed before the run
-            typer.echo(f"  warning: {warning}")
+            print_lines(f"  warning: {warning}")
     folder = files[0].parent
-    typer.echo(f"  {path_from_here(folder)}/: " + ", ".join(file.name for file in files))
+    print_lines(f"  {path_from_here(folder)}/: " + ", ".join(file.name for file in files))
 
 
 def _steps(record: dict[str, Any]) -> str:

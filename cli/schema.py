@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denoc.cli import options
+from denoc.cli.said import print_lines, print_text
 
 if TYPE_CHECKING:
     from denoc.text.json_schema import Schema
@@ -40,10 +41,10 @@ def schema_command(
 
     text = json_schema_text(schema_of_kind(kind))
     if out is None:
-        typer.echo(text, nl=False)
+        print_text(text)
         return
     options.write_text_of_command(out, text)
-    typer.echo(str(out))
+    print_lines(str(out))
 
 
 def schema_of_kind(kind: str) -> Schema:

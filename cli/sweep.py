@@ -11,6 +11,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options, said
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import WRITING, Wait
 from denoc.text.words import count_with_noun
 
@@ -142,7 +143,7 @@ def _carried_out(runs: Runs, engine: Callable[[], Engine], wait: Wait, store: Pa
         return runs.carried_out(engine, report)
     except KeyboardInterrupt:
         kept = runs.count - len(runs.missing)
-        typer.echo(f"{kept} of {runs.count} runs are kept in {store}; the next start goes on with them", err=True)
+        print_lines(f"{kept} of {runs.count} runs are kept in {store}; the next start goes on with them", err=True)
         raise
     finally:
         runs.close()
@@ -179,11 +180,11 @@ def _explain(name: str, it: Forecast, workers: int | None, on: str, folder: Path
         }
         printed.print_json_document(document)
         return
-    typer.echo(f"{name}: {count_with_noun(it.runs, 'run')}, {it.kept} of them kept already, {missing} to be computed")
+    print_lines(f"{name}: {count_with_noun(it.runs, 'run')}, {it.kept} of them kept already, {missing} to be computed")
     where = {"threads": "threads of this process", "process": "processes", "dask": "workers of a Dask cluster"}[on]
     if missing:
-        typer.echo(f"  about {duration_to_print(seconds)}, {1e3 * it.seconds:.3g} ms each, on {hands} {where}")
-    typer.echo(f"  {folder}/: a table of about {_size(it.table)}, a store of about {_size(it.store)}")
+        print_lines(f"  about {duration_to_print(seconds)}, {1e3 * it.seconds:.3g} ms each, on {hands} {where}")
+    print_lines(f"  {folder}/: a table of about {_size(it.table)}, a store of about {_size(it.store)}")
 
 
 def _size(count: int) -> str:
@@ -195,18 +196,18 @@ def _show(swept: Swept, files: list[Path]) -> None:
     table = swept.table
     failed = f", {swept.failed} not ended as expected" if swept.failed else ""
     mark = "NOT AS EXPECTED" if swept.missed else "done"
-    typer.echo(f"{swept.name}: {mark}, {count_with_noun(len(table), 'run')}{failed}, {swept.computed} computed")
+    print_lines(f"{swept.name}: {mark}, {count_with_noun(len(table), 'run')}{failed}, {swept.computed} computed")
     for sentence in swept.missed:
-        typer.echo(f"  {sentence}")
+        print_lines(f"  {sentence}")
     for (ended, reason), number in _reasons(swept).most_common(MOST_SHOWN):
-        typer.echo(f"  {number} {ended}: {reason}")
+        print_lines(f"  {number} {ended}: {reason}")
     for name in table.outputs:
         values = [x for x in table[name][table.as_expected].tolist() if math.isfinite(x)]
         unit = table.units.get(name, "")
         if values:
             of = f" {unit}" if unit not in ("", "1") else ""
-            typer.echo(f"  {name}: {min(values):.6g} to {max(values):.6g}{of}")
-    typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
+            print_lines(f"  {name}: {min(values):.6g} to {max(values):.6g}{of}")
+    print_lines(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
 
 
 def _reasons(swept: Swept) -> Counter[tuple[str, str]]:

@@ -9,6 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import options, said
+from denoc.cli.said import print_lines
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -63,17 +64,17 @@ def verify_command(
 
 def _show(verification: Verification) -> None:
     """Prints a line for each check, with the worst place; and all that is beyond what is allowed."""
-    typer.echo(f"{verification.result}: " + ("verified" if verification.ok else "NOT VERIFIED"))
+    print_lines(f"{verification.result}: " + ("verified" if verification.ok else "NOT VERIFIED"))
     for check in verification.checks:
         by = f" by {check.by}" if check.by else ""
         worst = f"; {_share(check.worst)}" if check.ok and check.worst else ""
-        typer.echo(f"  {check.name}{by}: " + ("" if check.ok else "WRONG: ") + check.words + worst)
+        print_lines(f"  {check.name}{by}: " + ("" if check.ok else "WRONG: ") + check.words + worst)
         for one in check.differences[:MOST_SHOWN]:
-            typer.echo(f"    {_sentence(one)}")
+            print_lines(f"    {_sentence(one)}")
         if len(check.differences) > MOST_SHOWN:
-            typer.echo(f"    … and {len(check.differences) - MOST_SHOWN} more")
+            print_lines(f"    … and {len(check.differences) - MOST_SHOWN} more")
     for note in verification.notes:
-        typer.echo(f"  note: {note}")
+        print_lines(f"  note: {note}")
 
 
 def _share(worst: Difference) -> str:

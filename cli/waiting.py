@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from denoc.cli.said import print_lines
+from denoc.errors import safe_to_print
+
 PATIENCE = 1.0  # seconds before a terminal shows a bar
 FIRST: float | None = 10.0  # seconds before the first line where there is no terminal; None: there is none at all
 MOST = 600.0  # seconds between two lines; each pause is twice as long as the one before
@@ -67,16 +70,15 @@ class Wait:
         pause = FIRST
         while not self._over.wait(pause):
             what, _ = self._said()
-            print(
-                f"{self.name}: {what or 'under way'} ({time.monotonic() - self._begun:.0f} s so far)", file=sys.stderr
-            )
+            so_far = f"{time.monotonic() - self._begun:.0f} s so far"
+            print_lines(f"{self.name}: {what or 'under way'} ({so_far})", err=True)
             pause = min(2 * pause, MOST) if pause is not None else None
 
     def _bar(self) -> None:
         if self._over.wait(PATIENCE):
             return
         bar = _opened()
-        task = bar.add_task(self.name, total=None, at="")
+        task = bar.add_task(safe_to_print(self.name), total=None, at="")
         with bar:
             while not self._over.wait(0.1):
                 what, share = self._said()
@@ -87,5 +89,10 @@ def _opened() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[at]}"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),  # a name may have brackets in it
+        BarColumn(),
+        TextColumn("{task.fields[at]}", markup=False),
+        TimeElapsedColumn(),
+    )
     return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..dataclass import dataclass
-from ..errors import ModelError
+from ..errors import ModelError, safe_to_print
 from ..robot.model import Link, Robot
 from ..robot.placement import turn_matrix, turn_matrix_of
 from .report import CHANGED, DROPPED, Report
@@ -185,7 +185,7 @@ def _lines(robot: Robot, bodies: list[Body], base: np.ndarray, report: Report) -
             columns[key].append(float(x))
         for key, (i, j) in zip(tensor, ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
             tensor[key].append(float(J[i, j]))
-    yield f"% {robot.name}: {robot.about}".rstrip(": ").replace("\n", " ")
+    yield f"% {robot.name}: {safe_to_print(robot.about)}".rstrip(": ")
     yield "% links: " + ", ".join(body.link.name for body in bodies)
     outputs = "n dof type alp a b th bt r dx dy dz m g Icxx Icyy Iczz Icxy Icyz Iczx aj al"
     yield f"function [{outputs}]=inputs()"

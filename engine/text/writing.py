@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..errors import safe_to_print
 from .yaml_scalars import resolve_yaml_scalar
 
 WIDTH = 110
@@ -16,7 +17,7 @@ _STARTS = re.compile(r"- |---|-$|\.\.\.")  # text that YAML would take for a lis
 
 def yaml_text(data: Any, head: Iterable[str] = ()) -> str:
     """The text of a mapping; lines of `head` stand before it as comments."""
-    comments = [f"# {line}".rstrip() for line in head]
+    comments = [f"# {safe_to_print(line)}".rstrip() for line in head]
     return "\n".join([*comments, *_yaml_lines(data, ""), ""])
 
 

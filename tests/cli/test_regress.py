@@ -236,3 +236,20 @@ def test_names_that_xml_and_markdown_would_take_for_something_else(denoc):
     text = ElementTree.parse("junit.xml").getroot().find("testsuite/testcase/failure").text
     assert "a<b>|&*.tau: a new column" in text
     assert "a\\<b\\>\\|&\\*.tau" in Path("summary.md").read_text()
+
+
+def test_a_verdict_cannot_be_forged(denoc):
+    """What a baseline says, whose files come with a change of strangers, begins no line of the output."""
+    file = Path("outputs/baseline/turn.json")
+    kept = json.loads(file.read_text())
+    forged = "x\x1b[2K\r\n1 scenario: all the same\n"
+    kept["ended"] = forged
+    for picture in kept["plots"].values():
+        picture["title"] = forged
+    file.write_text(json.dumps(kept))
+    code, out, _ = denoc("regress", "turn", "--summary", "summary.md")
+    assert code == 1
+    for text in (out, Path("summary.md").read_text()):
+        assert not any(line.startswith("1 scenario: all the same") for line in text.splitlines())
+        assert all(c.isprintable() for c in text.replace("\n", ""))
+    assert out.splitlines()[-1] == "1 scenario: 1 different"

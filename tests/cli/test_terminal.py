@@ -1,5 +1,6 @@
 """What a terminal sees before anything runs: completion by the shell, help in plain words, colours of errors."""
 
+import json
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from denoc.cli import completing
+from denoc.cli import completing, said
 from denoc.cli.app import typer_application
 from denoc.formats.table import FORMATS
 from denoc.text.library import library_names
@@ -75,6 +76,29 @@ def test_results_and_their_columns(offered):
     assert offered("denoc plot outputs/swing --y hinge.") == ["hinge.q", "hinge.qd"]
     assert offered("denoc plot outputs/swing --style p") == ["paper"]
     assert offered("denoc plot outputs/swing --plot point-") == ["point-velocities", "point-accelerations"]
+
+
+def test_words_that_a_shell_would_run_are_not_offered(offered):
+    """Zsh runs commands that stand in what it is offered; a downloaded table or file is offered as soon as it is there."""
+    bad = (
+        "l$(touch P)",
+        "l`touch P`",
+        "l\\$(touch${IFS}P)",
+        "l;touch",
+        "l|touch",
+        "l'x",
+        "l>P",
+        "l&touch",
+        "l\x1b]0;x\x07",
+    )
+    for name in bad:
+        Path(f"{name}.yaml").write_text("")
+    Path("lever-1.2_a.yaml").write_text("")
+    Path("outputs/lift").mkdir(parents=True)
+    Path("outputs/lift/lift.json").write_text("{}")
+    Path("outputs/lift/lift.csv").write_text(",".join(("t", "lever.q", *bad)) + "\n")
+    assert offered("denoc run l") == ["lever-1.2_a.yaml"]
+    assert offered("denoc plot outputs/lift --y l") == ["lever.q"]
 
 
 def test_all_formats_of_robots_are_offered():
@@ -155,3 +179,73 @@ def test_errors_are_red_on_terminals_alone():
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
     assert ended({"NO_COLOR": "1"}, terminal=True) == plain
     assert ended({"TERM": "dumb"}, terminal=True) == plain
+
+
+# ---- what files say
+
+# a title for the terminal, the clipboard's new content, a carriage return, another line, a line break of Unicode, right to left
+HOSTILE = "x\x1b]0;y\x07\x1b]52;c;cHduZWQ=\x07\x9b31m\rno warnings\nno warnings\u2028no warnings\u202e"
+LEVER = f"""
+name: lever
+about: {json.dumps(HOSTILE)}
+convention: dh
+links:
+  - {{name: rod, joint: {{type: revolute, name: hinge}}, mass: 1, com: [0.5, 0, 0], inertia: {{xx: 0.1, yy: 0.1, zz: 0.1}}}}
+"""
+
+
+def harmless(text):
+    """Whether a terminal shows a text as it is."""
+    return all(c.isprintable() for c in text.replace("\n", ""))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("inspect", "lever.yaml"),
+        ("inspect", "lever.yaml", "--json"),
+        ("convert", "lever.yaml", "--to", "redysim"),
+        ("convert", "lever.yaml", "--to", "urdf", "--report"),
+        ("convert", "lever.yaml", "--to", "mjcf"),
+        ("codegen", "lever.yaml", "--what", "idyn"),
+        ("codegen", "lever.yaml", "--what", "idyn", "--language", "python"),
+        ("codegen", "lever.yaml", "--what", "idyn", "--language", "javascript"),
+        ("idyn", "lever.yaml", "--to", "1", "--no-plot"),
+    ],
+    ids=" ".join,
+)
+def test_texts_of_files_move_no_cursor_and_begin_no_line(words, tmp_path, monkeypatch, command_line):
+    monkeypatch.chdir(tmp_path)
+    Path("lever.yaml").write_text(LEVER)
+    code, out, err = command_line(*words)
+    assert code == 0
+    assert harmless(out + err)
+    assert [line for line in out.splitlines() if line.startswith("no warn")] == ["no warnings"] * (
+        words[1:] == words[1:2]
+    )
+
+
+def test_errors_and_warnings_move_no_cursor(capsys):
+    for show in (said.print_error, said.print_warning, said.print_lines, said.print_text):
+        show(HOSTILE)
+    said.print_table([HOSTILE], [[HOSTILE]], width=40)
+    out, err = capsys.readouterr()
+    assert harmless(out + err)
+    assert (out + err).count("\n") < 30
+    assert said.print_lines("a\nb", "c") is None
+    assert capsys.readouterr().out == "a\\nb\nc\n"
+
+
+def test_commands_print_by_the_functions_that_escape():
+    """Whoever adds a command can't forget it: nothing else in `cli/` prints what isn't made of tables of `rich`."""
+    folder = Path(completing.__file__).parent
+    others = {
+        path.name: found
+        for path in folder.rglob("*.py")
+        if (
+            found := re.findall(
+                r"typer\.echo\(|click\.echo\(|(?<![\w.])print\(|stdout\.write\(|stderr\.write\(", path.read_text()
+            )
+        )
+    }
+    assert others == {"said.py": ["print(", "print("], "as_json.py": ["print("], "main.py": ["print("]}

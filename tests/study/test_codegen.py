@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import ctypes
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import yaml
 
 import denoc
 from denoc.dynamics.programs import PROGRAMS
 from denoc.errors import InputError
+from denoc.formats.redysim_write import write_redysim
+from denoc.machine.program.languages import LANGUAGES
+from denoc.machine.program.recording import Recording
 from denoc.study.codegen import generate_code
+from denoc.text.writing import yaml_text
 
 ROBOTS = ("puma", "tree", "rx90", "spherical-arm", "space-arm", "stanford")
 LONG = 30_000  # characters of C, beyond which optimising it takes long
@@ -163,6 +170,29 @@ def test_the_header_says_what_a_user_must_know():
     head = text.split("*/")[0]
     for said in ("PUMA-type arm", "311M 250A 4D", "q, qd, tau, qdd", "radians", "-9.81", "regrouped"):
         assert said in head
+
+
+# what ends a line for one program or another, and what ends a comment
+BREAKS = ("\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "*/", "-->", '"""', "%}\n")
+
+
+@pytest.mark.parametrize("ending", BREAKS, ids=repr)
+def test_comments_end_where_they_end(ending):
+    """Whatever stands in a robot's texts, it isn't run with the code, or read with the file, that they describe."""
+    about = f"x{ending}evil();{ending}"
+    link = "{name: a, joint: {type: revolute}, mass: 1, com: [1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}"
+    robot = denoc.loads(f"name: rod\nabout: {json.dumps(about)}\nconvention: dh\nlinks: [{link}]")
+    heads = {language: generate_code(robot, "idyn", language)[1] for language in LANGUAGES}
+    made = Recording("f").program(y=[1.0])
+    heads |= {f"{name} file": row.file(made, "f", "", [robot.about]) for name, row in LANGUAGES.items()}
+    heads["redysim"] = write_redysim(robot)[0]
+    heads["yaml"] = yaml_text({"a": 1}, [robot.about])
+    assert yaml.safe_load(heads["yaml"]) == {"a": 1}
+    for what, text in heads.items():
+        (line,) = (line for line in re.split("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text) if "evil();" in line)
+        assert re.match(r'( \*|"""|Robot:|x|%|#)', line), (what, line)
+        assert what[:2] not in ("c", "c ", "ja") or text.count("*/") == text.count("/*") == 1, what
+        assert what[:6] != "python" or ast.get_docstring(ast.parse(text)).count("evil();") == 1
 
 
 def test_unknown_programs_are_refused():

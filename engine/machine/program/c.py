@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .lines import FORMS, program_operation_lines
+from .lines import FORMS, block_comment, program_operation_lines
 from .nodes import COSINE, FLOOR, SIGN, SINE, SQUARE_ROOT, live_nodes
 from .recording import Program
 
@@ -45,5 +45,4 @@ def c_call(program: Program, name: str) -> str:
 
 def c_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
     """The text of a file with a program's function, under a comment of the lines `head`."""
-    comment = "\n".join(f" * {line}".rstrip() for line in head).replace("*/", "* /")
-    return f"/*\n{comment}\n */\n#include <math.h>\n\n{c_prototype(program, name)};\n\n{c_function(program, name)}"
+    return f"{block_comment(head)}#include <math.h>\n\n{c_prototype(program, name)};\n\n{c_function(program, name)}"

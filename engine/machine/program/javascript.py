@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .lines import FORMS, program_operation_lines
+from .lines import FORMS, block_comment, program_operation_lines
 from .nodes import COSINE, FLOOR, SIGN, SINE, SQUARE_ROOT
 from .recording import Program
 
@@ -45,6 +45,5 @@ def javascript_call(program: Program, name: str) -> str:
 
 def javascript_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
     """The text of a file with a program's function, which is exported where there are modules of Node.js."""
-    comment = "\n".join(f" * {line}".rstrip() for line in head).replace("*/", "* /")
     exported = f'if (typeof module !== "undefined") module.exports = {{ {name} }};\n'
-    return f'/*\n{comment}\n */\n"use strict";\n\n{javascript_function(program, name)}\n{exported}'
+    return f'{block_comment(head)}"use strict";\n\n{javascript_function(program, name)}\n{exported}'

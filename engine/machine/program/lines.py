@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...errors import safe_to_print
 from .nodes import (
     ADD,
     CONSTANT,
@@ -86,8 +87,14 @@ def python_call(program: Program, name: str) -> str:
     return f"{next(iter(program.outputs))} = {name}({', '.join(program.inputs)})"
 
 
+def block_comment(head: Sequence[str]) -> str:
+    """Lines as a comment of C and its relatives, which ends where it ends, whatever stands in them."""
+    lines = "\n".join(f" * {safe_to_print(line)}".rstrip() for line in head)
+    return f"/*\n{lines.replace('*/', '* /')}\n */\n"
+
+
 def python_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
     """The text of a module with a program's function, under a docstring of the lines `head`."""
-    docstring = "\n".join(head).replace("\\", "/").replace('"', "'")
+    docstring = "\n".join(map(safe_to_print, head)).replace("\\", "/").replace('"', "'")
     imports = "from math import cos, floor, sin, sqrt  # noqa: F401\n\n\n"
     return f'"""{docstring}\n"""\n\n{imports}{python_function(program, name, about)}'

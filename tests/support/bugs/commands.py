@@ -93,4 +93,42 @@ COMMANDS = (
         'if end is None and data.get("expect") == "singularity":',
         ("cli/test_commands.py::test_a_shorter_run_need_not_come_to_its_singular_position",),
     ),
+    Bug(
+        "texts of files reach the terminal as they are",
+        "cli/said.py",
+        "print(safe_to_print(str(line)), file",
+        "print(str(line), file",
+        (
+            "cli/test_terminal.py::test_errors_and_warnings_move_no_cursor",
+            "cli/test_regress.py::test_a_verdict_cannot_be_forged",
+        ),
+    ),
+    Bug(
+        "what a shell would run is offered to it",
+        "cli/completing.py",
+        "if word.startswith(incomplete) and HARMLESS.fullmatch(word)]",
+        "if word.startswith(incomplete)]",
+        ("cli/test_terminal.py::test_words_that_a_shell_would_run_are_not_offered",),
+    ),
+    Bug(
+        "texts of robots end the comments of code",
+        "engine/machine/program/lines.py",
+        """f" * {safe_to_print(line)}".rstrip()""",
+        """f" * {line}".rstrip()""",
+        ("study/test_codegen.py::test_comments_end_where_they_end",),
+    ),
+    Bug(
+        "texts of robots end the comments of YAML files",
+        "engine/text/writing.py",
+        """f"# {safe_to_print(line)}".rstrip()""",
+        """f"# {line}".rstrip()""",
+        ("study/test_codegen.py::test_comments_end_where_they_end",),
+    ),
+    Bug(
+        "texts of robots end the comments of inputs.m",
+        "engine/formats/redysim_write.py",
+        "{safe_to_print(robot.about)}",
+        "{robot.about}",
+        ("study/test_codegen.py::test_comments_end_where_they_end",),
+    ),
 )
