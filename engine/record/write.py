@@ -16,7 +16,7 @@ from ..errors import InputError
 from . import checksums, drafts, figures, plots, table_files
 from .columns import Column
 from .drawings import Drawing
-from .folders import Gone, renewed_output_folder
+from .folders import Gone, mend_output_folder, renewed_output_folder
 from .view import Look
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def make_output_folder(path: Path) -> None:
     """Makes the folder if it doesn't exist."""
     check_output_writable(path)
     try:
+        mend_output_folder(path)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"can't make the folder `{path}`: {error.strerror}") from None
@@ -116,9 +117,9 @@ def write_result(
     look: Look = Look(),
 ) -> list[Path]:
     """Writes all files of a result to `folder`, which changes only when they are complete, and returns their paths."""
-    folder = folder.absolute()
     table_files.check_table_formats(more_tables)
-    with files_replaced_together(folder, partial(_earlier, name)) as draft:
+
+    def put(draft: Path) -> None:
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
         for kind in more_tables:
             table_files.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
@@ -126,6 +127,17 @@ def write_result(
             plots.save_figure(figure, draft / f"{stem}.{form}", letters=look.style.letters)
         for file, content in (more or {}).items():
             (draft / file).write_bytes(content)
+
+    return write_files_with_record(folder.absolute(), name, record, put)
+
+
+def write_files_with_record(folder: Path, name: str, record: dict[str, Any], put: Callable[[Path], None]) -> list[Path]:
+    """Writes files and the record that has their names and checksums, all or none; `put` fills a folder with them.
+
+    Files of an earlier record of this name go.
+    """
+    with files_replaced_together(folder, partial(_earlier, name)) as draft:
+        put(draft)
         files = _recorded(draft, name, record)
     return [folder / file for file in files]
 

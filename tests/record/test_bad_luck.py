@@ -52,7 +52,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(tmp_path, fault):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("writer, least", [("study", 20), ("drawn", 20), ("text", 2)])
+@pytest.mark.parametrize("writer, least", [("study", 20), ("swept", 20), ("drawn", 20), ("text", 2)])
 @pytest.mark.sampled(12)
 def test_whatever_else_is_written_is_the_old_or_the_new(tmp_path, writer, least, fault):
     old = tmp_path / "old"

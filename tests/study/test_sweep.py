@@ -29,6 +29,7 @@ import yamls
 from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
+from denoc.record.checksums import check_recorded_checksums
 from denoc.scenario.run import prepare_scenario
 from denoc.study import variations
 from denoc.study.run_blocks import blocks_of_variations
@@ -648,8 +649,13 @@ def test_the_best_runs_run_by_themselves(command):
     assert {path.stem for path in home.glob("*.svg")} == {
         f"study-{name}" for name in table.outputs if name != "end"
     } | {"study-end"}
-    assert command("study.yaml", "--no-plot")[0] == 0
-    assert sorted(path.name for path in home.iterdir()) == ["study.csv", "study.json", "study.runs.sqlite"]
+    (home / "study-mine.png").write_text("somebody else's")
+    record = json.loads((home / "study.json").read_text())
+    assert {*record["checksums"]} == {*os.listdir(home)} - {"study.json", "study.runs.sqlite", "study-mine.png"}
+    check_recorded_checksums(home, record, record["checksums"])
+    assert f"{COUNT} runs, 0 computed" in command("study.yaml", "--no-plot")[1]
+    names = ["study-mine.png", "study.csv", "study.json", "study.runs.sqlite"]
+    assert sorted(path.name for path in home.iterdir()) == names
 
 
 # ---- wrong studies

@@ -31,6 +31,18 @@ def study(folder):
     write_output_files(Path(folder), {"run-a.csv": "new a", "run-c.csv": "new c"}, ["run-"])
 
 
+def swept(folder):
+    """The files of a sweep or search, over a result of the same name."""
+    from denoc.record import plots
+    from denoc.study.sweep.results import write_study_files
+    from denoc.study.sweep.table import Table
+
+    plots.save_figure = lambda figure, path, **how: path.write_bytes(figure)
+    table = Table({"run": [0, 1], "x": T[:2]}, {}, ["x"], [])
+    tables, figures = {"run": table, "run-rows": table}, {"run-x": b"drawn"}
+    write_study_files(Path(folder), "run", {"value": 2.0}, tables, False, figures, "png", {"run-best-1.yaml": b"new"})
+
+
 def drawn(folder):
     """Further plots of a result, with what a drawing writes in their place."""
     import json

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._version import VERSION
-from ...record import plots, study_plots, write
+from ...record import plots, study_plots, table_files, write
 from .best import best_scenario_files, best_sweep_runs
 from .reading import Study
 from .run import Swept
 from .store import ENDING
+from .table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,26 +29,35 @@ def write_sweep_files(
     swept: Swept, study: Study, folder: Path, form: str, parquet: bool, chosen: tuple[str, bool, int] | None
 ) -> list[Path]:
     """Writes the files and returns their paths; `chosen` names an output, whether it is to be large, and how many."""
-    write.make_output_folder(folder)
-    made = [swept.table.to_csv(folder / f"{swept.name}.csv")]
-    if swept.rows is not None:
-        made.append(swept.rows.to_csv(folder / f"{swept.name}-rows.csv"))
-    if parquet:
-        made.append(swept.table.to_parquet(folder / f"{swept.name}.parquet"))
-        if swept.rows is not None:
-            made.append(swept.rows.to_parquet(folder / f"{swept.name}-rows.parquet"))
-    made.append(folder / f"{swept.name}.json")
-    put_study_file(made[-1], (json.dumps(sweep_record(swept, study), indent=1, ensure_ascii=False) + "\n").encode())
+    tables = {swept.name: swept.table} | ({f"{swept.name}-rows": swept.rows} if swept.rows is not None else {})
     drawn = sweep_figures(swept, study) if study.file.plot and form else {}
-    for stem, figure in drawn.items():
-        made.append(folder / f"{stem}.{form}")
-        write.write_file_whole(made[-1], partial(plots.save_figure, figure))
-    if chosen is not None:
-        for name, content in best_scenario_files(study, best_sweep_runs(swept.table, *chosen)).items():
-            made.append(folder / name)
-            put_study_file(made[-1], content)
-    remove_other_sweep_files(folder, swept.name, {path.name for path in made})
-    return made
+    best = {} if chosen is None else best_scenario_files(study, best_sweep_runs(swept.table, *chosen))
+    return write_study_files(folder, swept.name, sweep_record(swept, study), tables, parquet, drawn, form, best)
+
+
+def write_study_files(
+    folder: Path,
+    name: str,
+    record: dict[str, Any],
+    tables: Mapping[str, Table],
+    parquet: bool,
+    drawn: Mapping[str, Figure],
+    form: str,
+    more: Mapping[str, bytes],
+) -> list[Path]:
+    """Writes tables and figures by their stems, other files by their names, and the record of them, all or none."""
+
+    def put(draft: Path) -> None:
+        for stem, table in tables.items():
+            (draft / f"{stem}.csv").write_text(table.csv_text(), encoding="utf-8")
+            if parquet:
+                table_files.write_tidy_parquet(draft / f"{stem}.parquet", table.columns, table.units)
+        for stem, figure in drawn.items():
+            plots.save_figure(figure, draft / f"{stem}.{form}")
+        for file, content in more.items():
+            (draft / file).write_bytes(content)
+
+    return write.write_files_with_record(folder, name, record, put)
 
 
 def sweep_record(swept: Swept, study: Study) -> dict[str, Any]:
@@ -88,18 +95,3 @@ def sweep_figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
             sweep, study.file.pareto, np.array(table["unbeaten"])
         )
     return made
-
-
-def put_study_file(path: Path, content: bytes) -> None:
-    """Writes a file, whole or not at all."""
-    write.write_file_whole(path, lambda draft: draft.write_bytes(content))
-
-
-def remove_other_sweep_files(folder: Path, name: str, made: set[str]) -> None:
-    """Removes plots, whole rows and best runs of an earlier sweep of this name."""
-    for path in folder.iterdir():
-        ours = path.name.startswith(f"{name}-") and path.suffix[1:] in (*plots.FORMATS, "yaml")
-        ours = ours or path.name in (f"{name}-rows.csv", f"{name}-rows.parquet")
-        if ours and path.name not in made:
-            with contextlib.suppress(OSError):
-                path.unlink()
