@@ -27,6 +27,8 @@ from .written import quaternion_of_rotation, urdf_number_text, urdf_numbers_text
 
 LEAST = 2e-15  # mass and moment of inertia of what moves, which MuJoCo wants to have some
 SLACK = 1e-9  # by which a moment may be larger than the other two together, as a rounding error
+ROUNDING = 1e-15  # by which two moments are made more than the third, as a share of it
+SURE = 1e-6  # the same where MuJoCo finds the moments, less closely
 DEEPEST = 20  # levels of indentation
 PLAIN = {"turn": "hinge", "slide": "slide"}  # moves along one coordinate
 MESHES = (".stl", ".obj", ".msh")
@@ -150,15 +152,16 @@ class _Writer:
         elif not link.mass and not J.any():
             return
         where = f'pos="{urdf_numbers_text(link.com)}" mass="{urdf_number_text(max(link.mass, LEAST))}"'
-        moments, axes = np.linalg.eigh(J)
-        least = float(max(LEAST, moments[2] - moments[1]))  # which the others need, to be those of a body
-        if moments[0] > least * (1 + 1e-12):
+        own, axes = np.linalg.eigh(J)
+        moments = np.maximum(own, max(LEAST, 2 * ROUNDING * own[2]))
+        _, middle, most = moments
+        moments[0] = max(moments[0], most - middle + ROUNDING * most)  # which the others need, to be those of a body
+        if own[0] >= moments[0] and own[0] + middle - most > SURE * most:
             entries = J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
             yield f'<inertial {where} fullinertia="{urdf_numbers_text(entries)}"/>'
             return
-        if least - moments[0] > max(2 * LEAST, SLACK * moments[2]):
-            self.report.note(CHANGED, "inertia", "no body can have it, so its smallest moment is raised")
-        moments = np.maximum(moments, [least * (1 + 1e-15), LEAST, LEAST])
+        if (moments - own).max() > max(2 * LEAST, SLACK * most):
+            self.report.note(CHANGED, "inertia", "no body can have it, so its smallest moments are raised")
         turned = Placement(zxz_turns(axes * np.linalg.det(axes)))
         yield f'<inertial {where} diaginertia="{urdf_numbers_text(moments)}"{_turn(turned)}/>'
 

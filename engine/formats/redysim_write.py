@@ -142,12 +142,14 @@ def _towards(T: np.ndarray) -> tuple[float, float]:
 
 def _lost(robot: Robot, bodies: list[Body], report: Report) -> None:
     """Notes what ReDySim's input file has no place for."""
-    drives = [drive for body in bodies for drive in body.link.joint.drives]
+    joints = [body.link.joint for body in bodies]
+    drives = [drive for joint in joints for drive in joint.drives]
     lost: dict[str, Sequence[object]] = {
         "friction": [d for d in drives if d.viscous or d.coulomb],
         "springs": [d for d in drives if d.stiffness],
         "rotor inertias": [d for d in drives if d.rotor],
-        "limits": [b for b in bodies if b.link.joint.limits or b.link.joint.effort.limited],
+        "limits": [j for j in joints if j.limits or j.effort.limited or math.isfinite(j.largest_speed)],
+        "effort weights": [j for j in joints if j.effort.weight != 1.0],
         "couplings": robot.couplings,
         "wrenches": robot.wrenches,
         "actuators": robot.actuators,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -92,8 +92,6 @@ class _Writer:
         joint, kind = link.joint, link.joint.type.name
         _, seat = self.robot.parts.seats[link.name]
         axes, before, parent = seat.inverse().rotation(), link.before.then(seat), link.parent
-        if kind in ("planar", "free") and any(d.viscous or d.coulomb or d.rotor or d.stiffness for d in joint.drives):
-            self.report.note(DROPPED, f"friction and rotors of {kind} joints", "URDF has none")
         if kind in PLAIN:
             yield from self._one(joint.name, kind, (parent, link.name), before, axes[:, Z], joint)
             return
@@ -101,6 +99,8 @@ class _Writer:
             known = ", ".join((*PLAIN, *CHAINS))
             raise ModelError(f"URDF has no {kind} joint, as `{joint.name}` is", allowed=known)
         self.report.note(CHANGED, f"{kind} joint", "it is a chain of joints with one freedom each")
+        if kind == "spherical" and any(drive.viscous for drive in joint.drives):
+            self.report.note(CHANGED, "friction of a spherical joint", "each joint of the chain has it, about its axis")
         parts = CHAINS[kind]
         for k, (own, axis) in enumerate(parts):
             last = k == len(parts) - 1
@@ -180,21 +180,37 @@ class _Writer:
         robot = self.robot
         if robot.gravity != DEFAULT_GRAVITY:
             self.report.note(DROPPED, "gravity", f"{list(robot.gravity)} isn't the usual one, and URDF has none")
-        lost = {
+        lost: dict[str, Sequence[object]] = {
             "wrenches": robot.wrenches,
             "actuators": robot.actuators,
             "springs over several joints": robot.springs,
             "points": [link for link in robot.links if link.points],
-            "initial positions": [q for q, j in zip(robot.q0, self.names) if abs(q) > 0 and j in self._plain()],
-            "idle spin": [joint for joint in robot.moving if joint.hooke],
+            "initial positions": [joint for joint in robot.moving if self._starts_elsewhere(joint)],
+            "idle spin": [
+                *(joint for joint in robot.moving if joint.hooke),
+                *(loop for loop in robot.loops if loop.hooke),
+            ],
             "actuators of joints": self._undriven(),
         }
+        for kind in ("planar", "free"):
+            joints = [joint for joint in robot.moving if joint.type.name == kind]
+            drives = [drive for joint in joints for drive in joint.drives[:1]]
+            lost |= {
+                f"friction of {kind} joints": [d for d in drives if d.viscous or d.coulomb],
+                f"rotor inertias of {kind} joints": [d for d in drives if d.rotor],
+                f"springs of {kind} joints": [d for d in drives if d.stiffness],
+                f"effort limits of {kind} joints": [joint for joint in joints if joint.effort.limited],
+            }
         for what, there in lost.items():
             for _ in there:
                 self.report.note(DROPPED, what, "URDF has none")
 
-    def _plain(self) -> set[int]:
-        return {k for joint in self.robot.moving if joint.type.orientation is None for k in joint.coordinates}
+    def _starts_elsewhere(self, joint: Joint) -> bool:
+        """Whether the joint doesn't start at its zero position."""
+        zero = [0.0] * len(joint.coordinates)
+        if joint.type.orientation is not None:
+            zero[-4] = 1.0
+        return [self.robot.q0[k] for k in joint.coordinates] != zero
 
     def _undriven(self) -> list[Joint]:
         """The joints whose `actuated` a reader would guess otherwise."""

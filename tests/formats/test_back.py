@@ -123,6 +123,39 @@ def test_what_urdf_has_no_place_for_is_named():
         )
 
 
+BESIDE = "{name: c, joint: {type: revolute}, mass: 1, com: [0.1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}"
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "more", "words"),
+    [
+        ("spherical", "initial: [0.6, 0, 0.8, 0]", "initial positions"),
+        ("free", "initial: [0, 0, 1, 1, 0, 0, 0]", "initial positions"),
+        ("free", "initial: [0, 0, 0, 0.6, 0, 0.8, 0]", "initial positions"),
+        ("planar", "initial: [0, 0, 1]", "initial positions"),
+        ("planar", "spring: {stiffness: 3}", "springs of planar joints"),
+        ("planar", "friction: {coulomb: 3}", "friction of planar joints"),
+        ("planar", "rotor_inertia: 3", "rotor inertias of planar joints"),
+        ("planar", "effort: {limits: [-1, 1]}, actuated: true", "effort limits of planar joints"),
+        ("free", "spring: {stiffness: 3}", "springs of free joints"),
+        ("free", "friction: {viscous: 3}", "friction of free joints"),
+        ("free", "rotor_inertia: 3", "rotor inertias of free joints"),
+        ("spherical", "spring: {stiffness: 3}", "spring"),
+    ],
+)
+def test_each_thing_that_urdf_cannot_hold_is_named_by_its_own_name(kind, more, words, beside):
+    """Also of a free joint that becomes the root, which isn't written at all."""
+    link = f"{{name: a, joint: {{type: {kind}, name: j, {more}}}, mass: 1, com: [0.1, 0, 0], inertia: {{xx: 1, yy: 1, zz: 1}}}}"
+    first = f"{BESIDE}, " if beside else ""
+    text = f"name: x\nconvention: frames\ngravity: [0, 0, -9.81]\nlinks: [{first}{link}]"
+    usual = ("actuators of joints dropped", "free base changed", "spherical joint changed")
+    _, lost = through(denoc.loads(text), "urdf")
+    assert [one for one in lost if one not in usual] == [f"{words} dropped"]
+    _, lost = through(denoc.loads(text.replace(f", {more}", "")), "urdf")
+    assert not [one for one in lost if one not in usual]
+
+
 def test_a_floating_base_survives():
     robot = denoc.load(FILES / "rover.urdf", floating=True)
     again, lost = through(robot, "urdf", floating=True)

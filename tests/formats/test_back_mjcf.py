@@ -286,6 +286,45 @@ def test_meshes_are_found(tmp_path):
     assert (model.nmesh, model.ngeom) == (2, 2)
 
 
+def test_mujoco_takes_all_inertias(tmp_path):
+    """Also with negative moments, of rods and plates, and of any size; those of bodies are kept, and others named."""
+    mujoco = pytest.importorskip("mujoco")
+    rng = np.random.default_rng(3)
+    tensors, possible = [], []
+    for k in range(420):
+        Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        moments = rng.normal(size=3) if k % 3 else abs(rng.normal(size=3))
+        a, b = abs(rng.normal(size=2))
+        moments = {0: [a, b, a + b], 1: [0, a, a], 2: [a, a, a], 3: [1e-7 * b, a, a * (1 + 1e-14)]}.get(k % 10, moments)
+        moments = np.array(moments) * 10.0 ** rng.integers(-9, 6)
+        J = Q @ np.diag(moments) @ Q.T if k % 4 else np.diag(moments)
+        tensors.append((J + J.T) / 2)
+        moments = np.linalg.eigvalsh(tensors[-1])
+        possible.append(moments[0] > -1e-12 and moments[0] + moments[1] >= moments[2] * (1 - 1e-12))
+    links = [
+        {"name": f"l{k}", "parent": "base", "joint": {"type": "revolute"}, "mass": 1, "com": [0, 0, 0]}
+        | {
+            "inertia": dict(
+                zip(("xx", "yy", "zz", "xy", "xz", "yz"), map(float, J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]))
+            )
+        }
+        for k, J in enumerate(tensors)
+    ]
+    robot = build_robot(document_from_mapping({"name": "drawn", "convention": "frames", "links": links}))
+    again, text, _ = through(robot)
+    model = mujoco.MjModel.from_xml_string(text)
+    assert 100 < sum(possible) < 300
+    for one, J, fits in zip(again.links, tensors, possible):
+        off = abs(np.array(one.inertia) - J).max()
+        assert off <= (1e-9 * abs(J).max() + 5e-15 if fits else np.inf)
+        assert fits or off > 0
+        most = abs(np.array(one.inertia)).max()
+        theirs = model.body_inertia[model.body(one.name).id]
+        np.testing.assert_allclose(sorted(theirs), np.linalg.eigvalsh(one.inertia), atol=1e-13 * most)
+    (entry,) = [one for one in FORMATS["mjcf"].write(robot).report.entries.values() if one.what == "inertia"]
+    assert len(entry.lines) == len(possible) - sum(possible)
+
+
 def test_long_chains_are_written():
     """A thousand links; MuJoCo's own limit, and that of XML here, are lower."""
     links = [{"name": f"l{k}", "joint": {"type": "revolute"}, "mass": 1, "com": [0.1, 0, 0]} for k in range(1000)]

@@ -65,6 +65,20 @@ FORMATS = (
         ("formats/test_urdf.py::test_what_follows_a_fixed_joint_stands_still",),
     ),
     Bug(
+        "inertias with two negative moments stay those of no body in MJCF",
+        "engine/formats/mjcf_write.py",
+        "moments = np.maximum(own, max(LEAST, 2 * ROUNDING * own[2]))",
+        "moments = np.maximum(own, [-np.inf, -np.inf, LEAST])",
+        ("formats/test_back_mjcf.py::test_mujoco_takes_all_inertias",),
+    ),
+    Bug(
+        "springs of planar joints are lost in URDF without a word",
+        "engine/formats/urdf_write.py",
+        '[d for d in drives if d.stiffness],\n                f"effort',
+        '[],\n                f"effort',
+        ("formats/test_back.py::test_each_thing_that_urdf_cannot_hold_is_named_by_its_own_name",),
+    ),
+    Bug(
         "one motor with limits limits its joint though another has none",
         MOTORS,
         "if given and None not in given:",
