@@ -42,6 +42,7 @@ def idyn_command(
     step: options.Step = None,
     settings: options.Settings = None,
     accept_energy: options.AcceptEnergy = False,
+    error: options.EstimateError = False,
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
@@ -85,7 +86,7 @@ def idyn_command(
         own=to is not None or law is not None,
         change=lambda data: options_overlaid_on_scenario(data, end, dt, {}),
         options=options.timing_options(end, dt),
-        settings=options.accept_energy_option(options.changes_of_options(settings, name), accept_energy),
+        settings=options.solver_options(options.changes_of_options(settings, name), accept_energy, error),
     )
     carry_out_and_print(
         [plan],

@@ -111,6 +111,12 @@ Settings = Annotated[
 AcceptEnergy = Annotated[
     bool, typer.Option("--accept-energy", help="A broken energy balance is a warning and doesn't fail the run.")
 ]
+EstimateError = Annotated[
+    bool,
+    typer.Option(
+        "--error", help="Estimate the error of the integration by a second run with a tenth of the tolerances."
+    ),
+]
 Name = Annotated[
     str | None,
     typer.Option(
@@ -236,13 +242,12 @@ def file_options(given: list[ResultFormat], style: str = "screen", degrees: bool
     return Files(plots[0] if plots else None, others, style, degrees)
 
 
-def accept_energy_option(changed: list[Change], accept_energy: bool) -> list[Change]:
-    """The changes, with that of --accept-energy if it is given."""
-    if not accept_energy:
-        return changed
+def solver_options(changed: list[Change], accept_energy: bool, estimate_error: bool) -> list[Change]:
+    """The changes, with those of --accept-energy and --error if they are given."""
     from denoc.text.change import Change
 
-    return [*changed, Change("solver.energy", "accept", "--accept-energy", "solver.energy=accept")]
+    more = (("energy", "accept", "--accept-energy", accept_energy), ("error", "estimate", "--error", estimate_error))
+    return [*changed, *(Change(f"solver.{k}", v, option, f"solver.{k}={v}") for k, v, option, given in more if given)]
 
 
 def column_names_to_print(model: Model, what: str) -> list[str]:

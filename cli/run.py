@@ -18,6 +18,7 @@ def run_command(
     ],
     settings: options.Settings = None,
     accept_energy: options.AcceptEnergy = False,
+    error: options.EstimateError = False,
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
@@ -35,7 +36,7 @@ def run_command(
 
     if name is not None and len(scenarios) > 1:
         raise InputError("one name can't be that of several scenarios", key="--name", found=f"`{name}`")
-    changes = options.accept_energy_option(options.changes_of_options(settings, name), accept_energy)
+    changes = options.solver_options(options.changes_of_options(settings, name), accept_energy, error)
     plans = [prepare_scenario(scenario, changes=changes) for scenario in scenarios]
     names = [plan.name for plan in plans]
     for one in names:

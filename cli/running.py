@@ -114,6 +114,7 @@ def summary_to_print(result: Result, files: list[Path]) -> Run:
         "rows": record["rows"],
         "seconds": record["seconds"],
         "audit": record["audit"],
+        "error": record["error"],
         "events": record["events"],
         "warnings": record["warnings"],
         "robot": record["robot"]["name"],
@@ -124,6 +125,7 @@ def summary_to_print(result: Result, files: list[Path]) -> Run:
 def print_run(result: Result, files: list[Path]) -> None:
     """Prints how a run ended, its largest forces, its energy balance, its events and its files."""
     from denoc.scenario.audit import DOUBTFUL
+    from denoc.scenario.error_estimate import error_sentences
 
     record, audit = result.record, result.audit
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
@@ -142,6 +144,8 @@ def print_run(result: Result, files: list[Path]) -> None:
         print_lines("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
     if audit["energy"] is not None and audit["energy"] < DOUBTFUL * audit["exchanged"]:  # else a warning says so
         print_lines(f"  energy balance holds to {audit['energy']:.2g} J")
+    for sentence in error_sentences(record.get("error")):
+        print_lines(f"  {sentence}")
     for event in record["events"][:6]:
         whose = event.get("joint") or event.get("actuator")  # a singular position belongs to neither
         who = f"{whose} " if whose else ""

@@ -62,6 +62,36 @@ class Audit(TypedDict):
     singular: SingularPosition | None
 
 
+class ColumnError(TypedDict):
+    """What a column is off by, estimated."""
+
+    end: Annotated[float, field_of_command_output("in the last row")]
+    largest: Annotated[float, field_of_command_output("in any row")]
+    t: Annotated[float, field_of_command_output("of that row")]
+    limit: Annotated[float, field_of_command_output("from which on the column is said to be lost")]
+    unit: str
+
+
+class DoubtfulRow(TypedDict):
+    """The first row whose numbers can't be trusted."""
+
+    t: float
+    column: str
+    difference: float
+
+
+class IntegrationError(TypedDict):
+    """The error of the integration, from another run with finer steps."""
+
+    rtol: Annotated[float, field_of_command_output("of the other run")]
+    atol: float
+    step: Annotated[float | None, field_of_command_output("of the other run, where the method's step is fixed")]
+    rows: Annotated[int, field_of_command_output("that both runs have")]
+    until: float | None
+    doubtful: DoubtfulRow | None
+    columns: Annotated[dict[str, ColumnError], field_of_command_output("by name")]
+
+
 class Run(TypedDict):
     """A run of a scenario."""
 
@@ -73,6 +103,7 @@ class Run(TypedDict):
     rows: int
     seconds: Annotated[float, field_of_command_output("time of computing, compiling included")]
     audit: Audit
+    error: Annotated[IntegrationError | None, field_of_command_output("where it was to be estimated")]
     events: Sequence[Event]
     warnings: Sequence[str]
     robot: str

@@ -41,6 +41,7 @@ def simulate_command(
     ] = None,
     settings: options.Settings = None,
     accept_energy: options.AcceptEnergy = False,
+    error: options.EstimateError = False,
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
@@ -84,7 +85,7 @@ def simulate_command(
         own=False,
         change=lambda data: options_overlaid_on_scenario(data, end, dt, solver),
         options=options.timing_options(end, dt) | {("solver", key): f"--{key}" for key in solver},
-        settings=options.accept_energy_option(options.changes_of_options(settings, name), accept_energy),
+        settings=options.solver_options(options.changes_of_options(settings, name), accept_energy, error),
     )
     carry_out_and_print(
         [plan],

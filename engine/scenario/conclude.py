@@ -65,6 +65,7 @@ def conclude_result(
         "rows": len(run.t),
         "seconds": round(seconds, 6),
         "audit": audit,
+        "error": None,
         "events": run.events,
         "warnings": warnings,
         "undetermined": _undetermined(plan, run, table),

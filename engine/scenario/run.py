@@ -25,7 +25,7 @@ from ..text.document import Document
 from ..text.library import find_library_file
 from ..text.source import document_from_mapping, read_shared_yaml_document
 from .callables import When, plan_with_python_forces
-from .conclude import conclude_result
+from .conclude import columns_of_run, conclude_result
 from .course import (
     Course,
     course_of_trace,
@@ -34,6 +34,7 @@ from .course import (
     scenario_course_by_following,
     scenario_course_by_integration,
 )
+from .error_estimate import estimated_error, plan_with_finer_steps
 from .plan import Plan, plan_of_scenario
 from .replay import (
     name_of_scenario,
@@ -140,8 +141,20 @@ def carry_out_plan(plan: Plan, report: Progress | None = None, start: Callable[[
     with recorded_replay_choices(plan), np.errstate(over="ignore", invalid="ignore"):
         run = course_of_plan(plan, report, start)
         result = _concluded(plan, run, time.perf_counter() - begun)
+        if plan.file.solver.error == "estimate" and run.steps and run.ended != "interrupted":
+            result.record["error"] = _error_of_run(plan, result, report)
     result.tables = contents
     return result
+
+
+def _error_of_run(plan: Plan, result: Result, report: Progress | None) -> dict[str, Any] | None:
+    """The error of an integrated run, from another one with smaller steps; None where that one is interrupted."""
+    finer = plan_with_finer_steps(plan)
+    run = course_of_plan(finer, report)
+    if run.ended == "interrupted":
+        return None
+    table = columns_of_run(finer, run, plan.record.wants)
+    return estimated_error(plan, result.columns, result.t, result.table, run.t, table.data)
 
 
 def course_of_plan(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Course:

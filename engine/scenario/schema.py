@@ -95,6 +95,9 @@ class SolverEntry(Strict):
     energy: Literal["judge", "accept"] = Field(
         default="judge", description="a broken energy balance fails the run, or is a warning"
     )
+    error: Literal["accept", "estimate"] = Field(
+        default="accept", description="run once more with a tenth of the tolerances, and say what that changes"
+    )
 
 
 class ClosureEntry(Strict):

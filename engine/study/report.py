@@ -20,6 +20,7 @@ from ..record.scene import Poses, Say, Scene, silence_sketch_warning
 from ..record.sketch.drawing import sketch_figure
 from ..robot.model import Robot
 from ..scenario.audit import EnergyBalance
+from ..scenario.error_estimate import error_sentences
 from ..scenario.replay import ENDING
 from ..scenario.stored import Stored
 from ..text.words import count_with_noun
@@ -66,6 +67,9 @@ def report_verdict(kept: Stored) -> ReportVerdict:
         said.append(f"{words[0].upper()}{words[1:]}; {audit.get('exchanged', 0.0):.4g} J were exchanged.")
     if audit.get("closure"):
         said.append(f"The loops are closed to {audit['closure']:.2g} m and {audit.get('closure_angle', 0.0):.2g} rad.")
+    if estimate := error_sentences(record.get("error")):
+        grades.append("doubtful" if (record.get("error") or {}).get("doubtful") else "good")
+        said += [f"{one[0].upper()}{one[1:]}." for one in estimate]
     if record.get("warnings"):
         grades.append("doubtful")
         said.append(f"Warnings: {len(record['warnings'])}, listed below.")

@@ -67,7 +67,7 @@ VALUES = {
     "expect": "singularity", "record.points": lambda robot: [f"{'upper' if robot == 'tree' else 'crank'}.p"],
 }  # fmt: skip
 # what is run, what its results are compared with or drawn as, what their user accepts, and denoc's own notes
-NO_INPUTS = {"task", "robot", "name", "about", "plots", "regress", "solver.energy", "replay"}
+NO_INPUTS = {"task", "robot", "name", "about", "plots", "regress", "solver.energy", "solver.error", "replay"}
 
 
 def models(annotation):

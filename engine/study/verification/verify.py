@@ -11,6 +11,7 @@ from ...machine.jit.choice import using_backend
 from ...peers.known import peer_engine
 from ...peers.text import PlainText
 from ...record.deviation import Difference
+from ...scenario.error_estimate import error_sentences
 from ...scenario.plan import plan_of_scenario
 from ...scenario.replay import Prepared, prepared_scenario_replay, scenario_of_result
 from ...scenario.run import robot_of_scenario
@@ -79,6 +80,7 @@ def verify_result(
                 close = share if made.system.method.closes else allowed
                 checks.append(check_closure_of_rows(made, made.system.loops, kept.t[reading.sound], rows, close))
         checks += check_energy_of_rows(kept, made, again, EXACT if tolerance is None else tolerance)
+    notes += error_sentences(kept.record.get("error"))
     return Verification(kept.name, checks, list(dict.fromkeys(notes)), allowed)
 
 
@@ -87,7 +89,8 @@ def _plan(kept: Stored) -> Prepared:
     path = scenario_of_result(kept.folder, kept.name)
     document = read_yaml_document(path)
     made = plan_of_scenario(document, robot_of_scenario(document, path.parent), kept.name)
-    made = replace(made, file=made.file.model_copy(update={"replay": None}))
+    once = made.file.solver.model_copy(update={"error": "accept"})
+    made = replace(made, file=made.file.model_copy(update={"replay": None, "solver": once}))
     if kept.record.get("ended") == "interrupted":  # as far as it came
         made = replace(made, grid=made.grid[made.grid <= kept.t[-1]])
     return prepared_scenario_replay(made, document)

@@ -409,4 +409,18 @@ RESULTS = (
         "elif not one.unit:",
         ("study/test_regress.py::test_another_unit",),
     ),
+    Bug(
+        "estimated error: the finer run is no finer",
+        "engine/scenario/error_estimate.py",
+        "step = None if solver.step is None else solver.step / 2",
+        "return plan",
+        ("scenario/test_error_estimate.py::test_the_estimate_is_as_large_as_the_error_of_a_swing",),
+    ),
+    Bug(
+        "estimated error: a column's own range doesn't count",
+        "engine/scenario/error_estimate.py",
+        "SHARE * max(ranges[one.name], FAINT * widest[one.kind])",
+        "SHARE * max(0.0, FAINT * widest[one.kind])",
+        ("scenario/test_error_estimate.py::test_limits_are_those_of_angles_and_of_ranges",),
+    ),
 )
