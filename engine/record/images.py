@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DPI = 50
+SHADES = 128  # colours of an image: lines, letters and what is between them and the paper
 ALLOWED = 0.01  # root mean square, where black and white are 1 apart
 
 
@@ -26,11 +27,16 @@ def matplotlib_version() -> str:
 
 
 def png_of_figure(figure: Figure) -> bytes:
-    """The figure as the bytes of a PNG file."""
+    """The figure as the bytes of a small PNG file."""
+    from PIL import Image
+
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figure.png"
         save_figure(figure, file, DPI)
-        return file.read_bytes()
+        small = io.BytesIO()
+        with Image.open(file) as image:
+            image.convert("RGB").quantize(SHADES).save(small, "png", optimize=True)
+        return small.getvalue()
 
 
 def pixel_distance(old: bytes, new: bytes) -> float | None:

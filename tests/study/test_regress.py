@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.lines import Line2D
 
 import denoc
 from denoc.errors import InputError, NumericalError
@@ -18,6 +19,7 @@ from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from denoc.record import deviation as compare
 from denoc.record import folders, images, plots
+from denoc.record.described import description_of_figure
 from denoc.robot.build import build_robot
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.study.regression import baseline, cases, judging, overlays, updating
@@ -202,6 +204,100 @@ def test_words_of_plots(swing):
     assert "missing" in told
 
 
+def _repainted(change):
+    """What tampers with the angles' overlay, given its axes and the first of its lines."""
+
+    def tamper(result):
+        plot = result.plot
+
+        def painted(*which):
+            made = plot(*which)
+            axes = made["swing-angles-overlay"].axes[0]
+            change(axes, axes.get_lines()[0])
+            return made
+
+        result.plot = painted
+
+    return tamper
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda axes, line: line.set_color("white"), "line `joint1.q`: `#0072b2 1.4` is `#ffffff 1.4` now"),
+        (lambda axes, line: line.set_linewidth(2), "line `joint1.q`: `#0072b2 1.4` is `#0072b2 2` now"),
+        (lambda axes, line: line.set_linestyle("--"), "`#0072b2 1.4, dashes 0 5.18 2.24` now"),
+        (lambda axes, line: line.set_linestyle(""), "line `joint1.q`: `#0072b2 1.4` is `` now"),
+        (
+            lambda axes, line: line.set_marker("s"),
+            "`#0072b2 1.4; markers of 5 points, 6 × 6, #0072b2 1, filled #0072b2",
+        ),
+        (lambda axes, line: line.set_alpha(0.5), "line `joint1.q`: `#0072b2 1.4` is `#0072b280 1.4` now"),
+        (lambda axes, line: line.set_zorder(5), "line `joint1.q` is `joint2.q` now"),
+        (lambda axes, line: line.set_visible(False), "3 lines were there, 2 now"),
+        (lambda axes, line: line.set_transform(axes.transAxes), "line `joint1.q` shows other numbers now"),
+        (lambda axes, line: axes.set_xlim(0, 1.1), "x axis from 0 to 1 is from 0 to 1.1 now"),
+        (lambda axes, line: axes.set_ylim(-9, 9), " is from -9 to 9 now"),
+        (lambda axes, line: axes.set_yscale("symlog"), "scales of the axes `linear, linear` is `linear, symlog` now"),
+        (
+            lambda axes, line: axes.axhspan(-1, 1, color="white", zorder=9),
+            "drawn now: patch: #ffffff 1, filled #ffffff",
+        ),
+        (lambda axes, line: axes.grid(visible=False), "not drawn any more: axis xtick line2d: #dddddd 0.6"),
+        (lambda axes, line: axes.set_axisbelow(False), "what stands around the lines is drawn in another order"),
+        (lambda axes, line: axes.xaxis.label.set_fontsize(5), "drawn now: axis text: #000000 5"),
+        (lambda axes, line: axes.xaxis.label.set_visible(False), "x label `time (s)` is `` now"),
+        (lambda axes, line: axes.tick_params(labelcolor="white"), "drawn now: axis xtick text: #ffffff 8"),
+        (lambda axes, line: axes.get_legend().get_lines()[0].set_color("red"), "drawn now: legend line2d: #ff0000 1.4"),
+        (lambda axes, line: axes.figure.text(0, 0, "so"), "note nothing is `so` now"),
+    ],
+)
+def test_what_is_drawn(swing, change, words):
+    verdict = swing(_repainted(change))
+    assert whats(verdict) == {"swing-angles-overlay"}
+    assert any(words in difference.message for difference in verdict.differences), verdict.differences
+    for figure in overlays.regression_overlays(verdict).values():
+        description_of_figure(figure, {}, None)  # can be drawn
+
+
+def test_lines_that_are_drawn_white_though_they_say_otherwise(swing, monkeypatch):
+    """What counts is what comes out, not what matplotlib's objects say of themselves."""
+    drawn, colour = Line2D.draw, Line2D.get_color
+
+    def white(self, renderer):
+        was = self._color
+        self.set_color("white")
+        drawn(self, renderer)
+        self._color = was
+
+    monkeypatch.setattr(Line2D, "draw", white)
+    monkeypatch.setattr(Line2D, "get_color", lambda self: "#0072B2")
+    told = [difference.message for difference in swing().differences]
+    assert sum("is `#ffffff 1.4` now" in message for message in told) > 10
+    monkeypatch.setattr(Line2D, "get_color", colour)
+    monkeypatch.setattr(Line2D, "draw", lambda self, renderer: None)
+    assert any("3 lines were there, 0 now" in difference.message for difference in swing().differences)
+
+
+def test_a_baseline_from_before_looks_were_kept(swing):
+    """It is compared with what it has; `--update` adds the rest."""
+    file = swing.folder / "swing.json"
+    data = json.loads(file.read_text())
+    for picture in data["plots"].values():
+        del picture["notes"], picture["marks"]
+        for panel in picture["panels"]:
+            del panel["scales"], panel["limits"]
+            for line in panel["lines"]:
+                del line["look"]
+    file.write_text(json.dumps(data))
+    verdict = swing(_repainted(lambda axes, line: (line.set_color("white"), axes.set_ylim(-9, 9))))
+    assert verdict.same
+    assert verdict.notes == ["colours, strokes and limits of plots aren't in this baseline yet; --update adds them"]
+    assert updating.update_baseline(swing.folder, [swing()]) == {"swing": "changed"}
+    assert not swing(_repainted(lambda axes, line: line.set_color("white"))).same
+    assert swing().notes == []
+
+
 def test_a_renamed_column(swing):
     def rename(result):
         result.table = {name.replace("joint2.q", "elbow.q"): values for name, values in result.table.items()}
@@ -337,7 +433,7 @@ def test_pinned_images(swing, monkeypatch):
 
     verdict = swing(thick, regress=pinned)
     assert whats(verdict) == {"swing-rates"}
-    assert "the image is" in verdict.differences[0].message
+    assert "the image is" in verdict.differences[-1].message
     image = swing.folder / "swing-rates.png"
     whole = image.read_bytes()
     image.write_bytes(whole[:100])
@@ -345,7 +441,7 @@ def test_pinned_images(swing, monkeypatch):
         swing(regress=pinned)
     image.write_bytes(whole)
     monkeypatch.setattr(images, "matplotlib_version", lambda: "0.1")  # which draws letters otherwise
-    verdict = swing(thick, regress=pinned)
+    verdict = swing(regress=pinned)
     assert verdict.same
     assert verdict.stale
     assert len(verdict.notes) == 2

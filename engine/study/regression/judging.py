@@ -61,6 +61,9 @@ def judge_against_baseline(case: Case, result: Result) -> Verdict:
         old.kept.plots, baseline_pictures(figures, result, old.kept.until), old.kept.columns, reported
     )
     verdict.differences = [*frame, *rows, *moved, *numbers, *shown, *_images(old, new, verdict)]
+    if any(not picture.marks for picture in old.kept.plots.values()):
+        verdict.notes.append("colours, strokes and limits of plots aren't in this baseline yet; --update adds them")
+        verdict.stale = True
     verdict.stale = verdict.stale or old.kept.scenario != new.kept.scenario
     return verdict
 

@@ -25,6 +25,20 @@ BEYOND = ("simulate/test_saturation.py::test_a_motion_that_needs_more_is_warned_
 
 RESULTS = (
     Bug(
+        "lines of plots may have any colour",
+        "engine/record/drawn.py",
+        "{_colour(gc.get_rgb())} {width:.4g}{broken}",
+        "{width:.4g}{broken}",
+        ("study/test_regress.py::test_lines_that_are_drawn_white_though_they_say_otherwise",),
+    ),
+    Bug(
+        "limits of axes may be any",
+        "engine/record/described.py",
+        "and abs(now - was).max() > least",
+        "and abs(now - was).max() < 0",
+        ("study/test_regress.py::test_what_is_drawn",),
+    ),
+    Bug(
         "ticks that were found for one drawing are taken for the next",
         "engine/record/ticks.py",
         "            delattr(axis, name)",
