@@ -225,7 +225,11 @@ def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
     """The coordinates q with Euler parameters of norm 1."""
     for joint in robot.moving:
         if joint.type.orientation is not None:
-            at = [joint.coordinates[k] for k in range(joint.type.orientation, joint.type.orientation + 4)]
+            first = joint.coordinates[joint.type.orientation]  # the four are one behind the other
+            at = slice(first, first + 4)
+            e = q[..., at]
+            if (abs(np.einsum("...k,...k->...", e, e) - 1.0) <= 1e-15).all():
+                continue
             with np.errstate(all="ignore"):
                 norm = np.linalg.norm(q[..., at], axis=-1, keepdims=True)
             if not np.isfinite(norm).all():
