@@ -136,9 +136,13 @@ def _forward(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: V
 
 def _dense(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
     """The accelerations by the full inertia matrix: bias, composite bodies, U D Uᵀ."""
-    n = len(x)
-    bias = _inverse(bodies, gravity, q, qd, [0.0] * n)
-    return solve_with_inertia_factors(inertia_matrix(bodies, q, n), [force - h for force, h in zip(x, bias)])
+    bias = _bias(bodies, gravity, q, qd, x)
+    return solve_with_inertia_factors(inertia_matrix(bodies, q, len(x)), [force - h for force, h in zip(x, bias)])
+
+
+def _bias(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
+    """The forces that hold the joints' speeds."""
+    return _inverse(bodies, gravity, q, qd, [0.0] * len(x))
 
 
 ALGORITHMS: dict[str, Callable[..., Vector]] = {
@@ -146,6 +150,7 @@ ALGORITHMS: dict[str, Callable[..., Vector]] = {
     "forward": _forward,
     "forward, dense": _dense,
 }
+PARTS = {"bias": _bias}  # of the dense way
 FRAMES = {"forward": "khalil"}  # where an articulated inertia is moved along the axis on which it has zeros
 
 
@@ -160,7 +165,7 @@ def complexity_of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
     numbers = [node for group in recording.inputs.values() for node in group]
     q, qd, x = (recording.input(name, n) for name in ("q", "qd", "x"))
     g = recording.graph.input("g")
-    out = ALGORITHMS[what](bodies, [0.0, 0.0, g], q, qd, x)
+    out = (ALGORITHMS | PARTS)[what](bodies, [0.0, 0.0, g], q, qd, x)
     return count_operations(recording.program(out=out).results(), [*numbers, g])
 
 
