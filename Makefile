@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers peers models wheel bench scale regress baseline snapshot compare pages site smoke full mutants hostile lowest newest clean
+.PHONY: demo test check lint types layers peers models wheel bench scale regress baseline snapshot compare pages found site smoke full mutants hostile lowest newest clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -93,6 +93,10 @@ bench: $(VENV)/bench
 # what studies of very many runs cost: the figures of docs/scale.md
 scale: $(VENV)/test
 	$(BIN)/python tests/benchmarks/scale.py
+
+# what is found of the papers' tables and figures: docs/papers.json, and the pages that have it
+found: $(VENV)/test
+	$(BIN)/python tests/tools/pages.py found
 
 # the library's scenarios beside outputs/baseline/
 regress: $(VENV)/test

@@ -26,11 +26,16 @@ class Line:
     column: str
     label: str
     width: float = 1.4
+    mark: str = ""  # at each point, where there are few
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The lines over one pair of axes, whose range is `low` to `high`."""
+    """The lines over one pair of axes, whose range is `low` to `high`.
+
+    They are drawn over the table's first column, or over `over`, which the axis then calls `across`; rows in which that
+    is unknown aren't drawn.
+    """
 
     title: str
     quantity: str  # what the axis shows
@@ -39,6 +44,8 @@ class Panel:
     low: float | None = None
     high: float | None = None
     log: bool = False
+    over: str = ""
+    across: str = ""
 
     @property
     def shown(self) -> str:
@@ -47,7 +54,7 @@ class Panel:
 
 def panel_figure(title: str, across: str, table: Mapping[str, np.ndarray], panels: Sequence[Panel]) -> Figure:
     """The panels over the table's first column, which the axis calls `across`."""
-    x = next(iter(table.values()))
+    first = next(iter(table))
     beside = any(len(panel.lines) > MOST_INSIDE for panel in panels)
     columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = -(-len(panels) // columns)
@@ -55,7 +62,8 @@ def panel_figure(title: str, across: str, table: Mapping[str, np.ndarray], panel
     figure = blank_figure(title, width + (2.4 if beside else 0.0), 4.2 if rows == 1 else 2.8 * rows + 0.6)
     for k, panel in enumerate(panels):
         axes = figure.add_subplot(rows, columns, k + 1)
-        _draw(axes, across, x, table, panel)
+        x = table[panel.over or first]
+        _draw(axes, panel.across or across, x, {name: y[np.isfinite(x)] for name, y in table.items()}, panel)
         if len(panel.lines) <= MOST_INSIDE:
             axes.legend(fontsize=8, loc="best", framealpha=0.7)
         elif k + 1 == len(panels) or _labels(panels[k + 1]) != _labels(panel):
@@ -69,9 +77,12 @@ def _labels(panel: Panel) -> list[str]:
 
 def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
     """Draws the lines of a panel with its labels and ranges."""
+    x = finite_panel_values(x)
     for n, line in enumerate(panel.lines):
         look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": _STYLES[(n % 7 + n // 7) % 4]}
-        axes.plot(x, table[line.column], linewidth=line.width, label=plain_plot_text(line.label, 34), **look)
+        axes.plot(
+            x, table[line.column], marker=line.mark, linewidth=line.width, label=plain_plot_text(line.label, 34), **look
+        )
     if panel.title:
         axes.set_title(plain_plot_text(panel.title, 44), fontsize=10)
     axes.set_xlabel(plain_plot_text(across), fontsize=9)

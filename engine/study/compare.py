@@ -117,7 +117,7 @@ class Comparison:
                 plan = replace(self.plan, system=under_way.system, solver=solver, grid=self._grid(setting))
                 result = carry_out_plan(plan, report_share, lambda: under_way)
             seconds = time.perf_counter() - begun
-        run = Run(setting, result.ended, result.record["reason"], t=result.t)
+        run = Run(setting, result.ended, result.record["reason"], t=result.t, table=result.table)
         run.seconds, run.evaluation, run.stiffness = seconds, evaluation, stiffness
         run.reached = float(result.t[-1])
         audit = result.audit

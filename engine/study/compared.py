@@ -37,6 +37,7 @@ class Run:
     correction_now: float = math.nan  # percent of the force that is planned at the same instant
     unit: str = ""  # of errors: rad, m, or both
     t: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    table: dict[str, np.ndarray] = field(default_factory=dict, repr=False)  # the columns of the result
     errors: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
     corrections: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 

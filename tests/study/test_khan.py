@@ -1,5 +1,7 @@
 """Khan's penalty method on his nine coordinates: denoc, and an independent model of his equations, fail where his did."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -9,7 +11,7 @@ import denoc
 import khan_model
 from comparing import off
 from denoc.study.compare_settings import ADAPTIVE, FIXED
-from denoc.study.papers import khan_runs
+from denoc.study.papers import khan_2002, khan_runs
 
 STIFFNESSES = (1e3, 1e4, 1e5, 1e6)
 FAILS = {0.01: [False, True, True, True], 0.001: [False, False, False, True]}  # thesis, section 4.1, Figs. 4.5 and 4.6
@@ -71,15 +73,39 @@ def test_denoc_fails_where_the_thesis_did(k, step):
     assert (run.stiffness / 3.0 * step > 2.785) == fails
 
 
+def test_which_choices_of_coordinates_become_singular():
+    """Fig. 4.10, by the Jacobian in the thesis' own coordinates along the prescribed motion."""
+    table = denoc.run("three-rrr-platform-idyn").table
+    legs = [(table[f"J{k}.q"], table[f"J{k}.q"] + table[f"J{k + 3}.q"]) for k in (1, 2, 3)]
+    q = np.column_stack([*(angle for leg in legs for angle in leg), *(table[f"P.q{k}"] for k in (3, 1, 2))])
+    A = khan_model.constraints(q)[1]
+    names = ("θ₁", "θ₄", "θ₂", "θ₅", "θ₃", "θ₆", "θ₇", "x₇", "y₇")
+    right = {}
+    for chosen in itertools.combinations(range(9), 3):
+        d = np.linalg.det(np.delete(A, chosen, axis=2))
+        begins, lasts = abs(d[0]) > 1e-9, (np.sign(d) == np.sign(d[0])).all()
+        right[frozenset(names[k] for k in chosen)] = "never" if begins and lasts else "later" if begins else "at once"
+    found = {
+        frozenset(name.split(", ")): "at once" if t == 0.0 else "later" if t < np.inf else "never"
+        for name, t in khan_2002.khan_choices_of_coordinates()
+    }
+    assert found == right
+    assert sorted(found.values()) == ["at once"] + 26 * ["later"] + 57 * ["never"]
+
+
 LASTING = STIFFNESSES[:3]  # those that come to their end at steps of 1 ms
 
 
 @pytest.fixture(scope="module")
 def courses(torques):
-    """The errors of the driven angles by the independent model, at steps of 1 ms: time → stiffness by stiffness."""
-    begun = np.tile(khan_model.closed_start()[[0, 2, 4]], (3, 1)) - khan_model.prescribed(0.0)
+    """The coordinates of the independent model at steps of 1 ms: time → stiffness by stiffness."""
     steps = khan_model.steps("ode4", LASTING, 0.001, torques)
-    return {0.0: begun} | {round(t, 6): q[:, [0, 2, 4]] - khan_model.prescribed(t) for t, q in steps}
+    return {0.0: np.tile(khan_model.closed_start(), (3, 1))} | {round(t, 6): q for t, q in steps}
+
+
+def errors(courses, case, t):
+    """Those of the driven angles."""
+    return courses[round(float(t), 6)][case][[0, 2, 4]] - khan_model.prescribed(t)
 
 
 @pytest.mark.parametrize("case", range(3))
@@ -87,7 +113,7 @@ def test_denoc_and_the_independent_model_move_alike(case, courses):
     """Row by row up to 0.5 s, then over the whole motion, in which differences grow two hundredfold a second."""
     run = khan_runs.khan_run(khan_runs.khan_penalty_setting(LASTING[case], FIXED, 0.001))
     ours = np.array(list(run.errors.values())).T
-    theirs = np.array([courses[round(float(t), 6)][case] for t in run.t])
+    theirs = np.array([errors(courses, case, t) for t in run.t])
     apart = abs(ours - theirs).max(axis=1)
     early = run.t <= 0.5 + 1e-9
     assert early.sum() == 26
@@ -103,5 +129,17 @@ def test_denoc_and_the_independent_model_move_alike(case, courses):
 @pytest.mark.sampled(6)
 def test_the_largest_errors_are_the_same_at_both_tolerances(case, accuracy, courses):
     run = khan_runs.khan_run(khan_runs.khan_penalty_setting(LASTING[case], ADAPTIVE, accuracy))
-    theirs = max(abs(errors[case]).max() for errors in courses.values())
+    theirs = max(abs(errors(courses, case, t)).max() for t in courses)
     assert run.error_max == pytest.approx(theirs, rel=1e-3)
+
+
+def test_how_far_the_springs_give_way(courses):
+    """The rows that the exhibits print, up to 0.5 s, beside the gaps of the independent model."""
+    runs = [khan_runs.khan_run(khan_runs.khan_penalty_setting(k, FIXED, 0.001)) for k in LASTING]
+    printed = [row[2] for row in khan_runs.khan_spring_rows(runs) if "up to" in row[0]]
+    for case, (words, run) in enumerate(zip(printed, runs, strict=True)):
+        q = np.array([courses[round(float(t), 6)][case] for t in run.t if t < 0.5 + 1e-9])
+        gap = np.linalg.norm(khan_model.constraints(q)[0].reshape(-1, 3, 2), axis=2).max()
+        error = max(abs(errors(courses, case, t)).max() for t in run.t if t < 0.5 + 1e-9)
+        assert words.startswith(f"gap {gap:.2g} m, rate ")
+        assert words.endswith(f"largest error {error:.3g} rad")

@@ -1,5 +1,6 @@
 """The papers' tables and figures: every one is made, agrees with the independent numbers, and says what it is worth."""
 
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -15,17 +16,16 @@ from denoc.errors import InputError
 from denoc.machine.program.counting import count_operations
 from denoc.study.papers import hanzaki_costs, saha_counts
 from denoc.study.papers.exhibit import PAPERS, exhibit_ranges
-from denoc.study.papers.exhibits import EXHIBITS, exhibit, markdown_of_exhibits
+from denoc.study.papers.exhibits import EXHIBITS, exhibit
 
-BREAK_OFF = tuple(f"khan-2002-{one}" for one in ("fig-4.3", "fig-4.4", "fig-4.5", "fig-4.6", "fig-4.8", "table-5.1"))
-SILENT = (
-    "saha-overview-fig-6",
-    "saha-overview-fig-7",
-    "saha-overview-fig-9",
-    "saha-overview-fig-13",
-    "hanzaki-2009-fig-12",
+PRINTED_BOTH = {name: n for name, (_, _, n, _, _) in saha_counts.PRINTED_CROSSINGS.items()}
+BREAK_OFF = (
+    *(f"khan-2002-{one}" for one in ("fig-4.3", "fig-4.4", "fig-4.5", "fig-4.6", "fig-4.8", "fig-4.9", "table-5.1")),
+    "saha-overview-smoothness",
 )
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
+FOUND = json.loads((Path(__file__).resolve().parents[2] / "docs" / "papers.json").read_text(encoding="utf-8"))
+# what is found there hangs on times, or on the last bits
+LOOSE = ("hanzaki-2009-table-1", "khan-2002-table-5.1", "khan-2002-fig-4.8", "saha-overview-smoothness")
 
 
 @cache
@@ -38,6 +38,21 @@ def rows_at(table, t):
     found = [int(np.argmin(abs(table["t"] - x))) for x in t]
     assert abs(table["t"][found] - t).max() <= 1e-12 * max(1.0, t[-1])
     return found
+
+
+def says_the_same(one, other):
+    """The same words, and numbers that differ by no more than processors do."""
+    number = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+    here, there = ([float(x) for x in number.findall(text)] for text in (one, other))
+    close = len(here) == len(there) and np.allclose(here, there, rtol=0.05, atol=1e-9)
+    return number.sub("", one) == number.sub("", other) and close
+
+
+def test_the_pages_know_what_is_found_of_each():
+    assert list(FOUND) == list(EXHIBITS)
+    assert says_the_same("all 3 turn back 40 times", "all 3 turn back 41 times")
+    assert not says_the_same("all 3 turn back 40 times", "all 3 turn back 50 times")
+    assert not says_the_same("3 fail", "3 end")
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
@@ -53,13 +68,14 @@ def test_every_entry_is_made_and_drawn(name):
         assert known[: known.sum()].all()
         assert known.all() or name in BREAK_OFF
     assert it.rows or it.ranges
-    assert it.verdict.endswith(".") or name in SILENT
+    assert it.verdict.endswith(".")
+    assert name in LOOSE or says_the_same(it.verdict, FOUND[name]), "`make found` renews docs/papers.json and the pages"
     assert all(len(row) == len(it.heads) for row in it.rows)
     figure = one.figure(it)
     assert " ".join(figure.get_suptitle().split()).startswith(one.title[:40])
     assert len(figure.axes) == len(it.panels)
     for axes, panel in zip(figure.axes, it.panels):
-        assert axes.get_xlabel() == it.across
+        assert axes.get_xlabel() == (panel.across or it.across)
         assert axes.get_ylabel() == panel.shown
         assert [line.get_label() for line in axes.get_lines()]
         for low_or_high, limit in zip((panel.low, panel.high), axes.get_ylim()):
@@ -83,11 +99,6 @@ def test_ids_are_found_or_told():
     assert exhibit("saha-1999-fig-5").what == "Fig. 5"
     with pytest.raises(InputError, match="did you mean"):
         exhibit("saha-1999-fig-55")
-
-
-def test_the_documentation_lists_them():
-    """Where this fails, the table of docs/papers.md is to be replaced by what `markdown()` gives."""
-    assert markdown_of_exhibits() in DOCUMENT.read_text(encoding="utf-8")
 
 
 # ---- serial arms
@@ -192,7 +203,27 @@ def test_table_2_gives_the_printed_counts():
     assert rows["Brandle et al."][5].startswith("15;")  # the paper prints 14
     for name, (n, *_) in saha_counts.PRINTED_CROSSINGS.items():
         assert name == "Brandle et al." or rows[name][5].startswith(f"{n};")
-    assert rows["denoc, O(n) against its own dense way"][5] == "7; 8"
+        assert (rows[name][5].split("; ")[1] == str(PRINTED_BOTH[name])) == (name not in ("Valasek", "Brandle et al."))
+    assert rows["denoc, O(n) against its own dense way"][5] == "7; 9"
+    verdict = made("saha-overview-table-2").verdict
+    assert "of the printed n* 4 of 5 follow from them, of the n+ 3." in verdict
+    assert (
+        "doesn't hold: there 2 of 5 take fewer multiplications than the O(n^3) row, and 0 fewer additions." in verdict
+    )
+    assert "from n* = 10 on by multiplications and from n+ = 13 on by additions, too." in verdict
+
+
+def test_our_dense_way_is_dearer_by_the_bias_alone():
+    """The published cubic row leaves less for it than any inverse dynamics of the papers takes."""
+    n = 12
+    matrix = np.subtract(saha_counts.saha_counted("forward, dense")(n), saha_counts.saha_counted("bias")(n))
+    left = np.subtract(saha_counts.CUBIC.at(n), matrix)
+    assert (matrix < saha_counts.CUBIC.at(n)).all()
+    assert all((left < row.at(n)).all() for row in saha_counts.INVERSE)
+    assert (
+        f"leaves the published row {left[0]} and {left[1]} for the bias, less than"
+        in saha_counts.saha_dense_explained()
+    )
 
 
 def test_tables_of_1999_give_the_printed_counts():
@@ -245,11 +276,26 @@ def numbers(text):
 
 
 def test_penalty_is_inaccurate_and_breaks_off_where_the_thesis_says():
-    whole = [text for _, text in said("khan-2002-fig-4.5").values() if "broke off" not in text]
+    whole = [text for _, text in said("khan-2002-fig-4.5").values() if "evaluations, " in text and "broke" not in text]
+    assert len(whole) == 1
     assert all(numbers(text)[-1] > 1 for text in whole)
     broken = [name for name, (_, ours) in said("khan-2002-fig-4.5").items() if "broke off" in ours]
     assert broken == ["k = 10000", "k = 100000", "k = 1e+06"]  # those that fail in the thesis
     assert made("khan-2002-fig-4.5").verdict.endswith("exactly as in the thesis.")
+
+
+@pytest.mark.full
+def test_panels_of_evaluations_and_rates():
+    """Figs. 4.3e and 4.8b: over the spring constant, and what is not smooth."""
+    it = made("khan-2002-fig-4.3")
+    known = np.isfinite(it.table["evaluations"])
+    assert it.table["power of ten of k"][known] == pytest.approx([3, 4, 5])
+    assert it.table["evaluations"][known].tolist() == sorted(it.table["evaluations"][known])
+    rows = said("khan-2002-fig-4.3")
+    assert rows["tolerances"][1] == "rk45, rtol 0.001, atol 1e-05, steps of at most 0.06 s"
+    rates = [made("khan-2002-fig-4.8").table[f"J{k}.q rate"] for k in (1, 2, 3)]
+    assert max(np.isfinite(x).sum() for x in rates) < 60  # it is given up, and turns back in many of these rows
+    assert numbers(made("khan-2002-fig-4.8").verdict)[-2] > 20
 
 
 @pytest.mark.full

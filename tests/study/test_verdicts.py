@@ -69,7 +69,8 @@ def test_stiffness_steps_and_orders():
     errors = {"J1.q": np.array([0.0, 1e-6, 1e-3, 1e-2])}
     two = [ran(errors=errors, error_max=1e-2), ran(errors=errors, error_max=1e-6, accuracy=0.001)]
     assert verdicts.khan_errors_against_steps(two) == (
-        "The errors grow along the motion, as the thesis describes, and shrink with the power 4.00 of the step."
+        "The errors grow along the motion, as the thesis describes, and shrink with the power 4.00 of the step: "
+        "up to 0.01 and 1e-06 rad."
     )
     flat = {"J1.q": np.full(4, 1e-2)}
     assert "don't grow" in verdicts.khan_errors_against_steps([replace(run, errors=flat) for run in two])
@@ -120,7 +121,9 @@ def test_counts_beside_published_ones():
         table = {kind: np.full(6, x, dtype=float) for kind, x in counts.items()}
         return saha_counts.saha_cheapest_count(table, "ours", published, 6)
 
-    assert words(500, 290).endswith("290 additions, fewer of both than the least published (540 and 300).")
+    assert words(500, 290).endswith(
+        "290 additions, fewer of both than the least of the published O(n) rows (540 and 300)."
+    )
     assert "300 additions, fewer multiplications only than" in words(500, 300)
     assert "290 additions, fewer additions only than" in words(541, 290)
     assert "300 additions, fewer of neither than" in words(541, 300)
@@ -166,7 +169,7 @@ def test_rounding_of_dense_factors_grows_with_the_condition():
 def test_savings():
     names = (hanzaki_costs.TREE, hanzaki_costs.INVERSE, hanzaki_costs.FORWARD)
     operations = dict(zip(names, (1.1, 0.93, 0.88)))
-    times = dict.fromkeys((*names, hanzaki_costs.WHOLE), 0.95) | {hanzaki_costs.MATRICES: 0.9}
+    times = dict.fromkeys((*names, hanzaki_costs.CALL, hanzaki_costs.WHOLE), 0.95) | {hanzaki_costs.MATRICES: 0.9}
     words = hanzaki_costs.hanzaki_verdict(0.9, operations, times, 0.4)
     assert "take 10 % more of the operations and save 5 % of the time" in words
     assert words.endswith("0.90 of that with three joints, about the paper's saving.")

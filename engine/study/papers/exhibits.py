@@ -17,9 +17,3 @@ def exhibit(name: str) -> Exhibit:
             f"no table or figure is called `{name}`", allowed=", ".join(EXHIBITS), hint=did_you_mean(name, EXHIBITS)
         )
     return EXHIBITS[name]
-
-
-def markdown_of_exhibits() -> str:
-    """The table of exhibits in `docs/papers.md`."""
-    lines = ["| id | shows | what can be claimed |", "|---|---|---|"]
-    return "\n".join([*lines, *(f"| `{one.id}` | {one.caption} | {one.claim} |" for one in EXHIBITS.values()), ""])

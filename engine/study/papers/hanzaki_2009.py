@@ -113,6 +113,18 @@ def _rack(result: Result) -> Sequence[Row]:
     ]
 
 
+def _without_tyre(result: Result) -> str:
+    """What of the force on the rack the tyre's horizontal force and moment make."""
+    none = (("wrenches.0.force", [0, 0, 0]), ("wrenches.0.moment", [0, 0, 0]))
+    other = paper_run("suspension-idyn", none)
+    most, rest = (float(abs(one.table["rack.tau"]).max()) for one in (result, other))
+    share = "most of" if rest < most / 2 else "less than half of"
+    return (
+        f"The force on the rack reaches {most:.0f} N, without the tyre's horizontal force and moment {rest:.0f} N: the "
+        f"tyre makes {share} it."
+    )
+
+
 EXHIBITS = (
     Exhibit(
         "hanzaki-2009",
@@ -161,6 +173,7 @@ EXHIBITS = (
             Panel("force on the rack", "force", "N", (Line("rack.tau", "rack force"),)),
             Panel("travel of the rack", "travel", "m", (Line("rack.q", "rack travel"),)),
             rows=_rack,
+            verdict=_without_tyre,
         ),
     ),
 )

@@ -18,6 +18,7 @@ from ...parallel.engines import Process
 from ...parallel.rates import RatesByLegs
 from ...record.panels import Line, Panel
 from ...scenario.run import carry_out_plan
+from ...simulate.system import constraints_of_system
 from ..compare import Comparison
 from ..compare_settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting
 from ..compared import Run
@@ -29,19 +30,19 @@ MOTION, HUNG = "three-rrr-platform-idyn", "three-rrr-idyn"  # the platform free,
 BURST = 1e3  # rad: beyond it no curve is drawn
 PENALTY, GAUSS, QR, RAW = "penalty", "projection-gauss", "projection-qr", "projection-svd-raw"
 DENOC = "denoc-extended"  # as in the thesis: all joint rates are integrated, nothing is stabilised
-FEW = 2000  # evaluations of runs that are only begun, a tenth of it for methods that can't be compiled
+EARLY = 0.5  # s: up to there the motion is insensitive, and runs are compared row by row
 
 
 @cache
-def khan_comparison(scenario: str = MOTION, most: int | None = None) -> Comparison:
-    """The comparison of one scenario, with a limit of evaluations."""
-    return Comparison(scenario, Options() if most is None else Options(max_evaluations=most))
+def khan_comparison(scenario: str = MOTION) -> Comparison:
+    """The comparison of one scenario."""
+    return Comparison(scenario, Options())
 
 
 @cache
-def khan_run(setting: RunSetting, scenario: str = MOTION, most: int | None = None) -> Run:
+def khan_run(setting: RunSetting, scenario: str = MOTION) -> Run:
     """The run of a setting, made once."""
-    run = khan_comparison(scenario, most).run(setting)
+    run = khan_comparison(scenario).run(setting)
     if run.ended == "interrupted":
         raise KeyboardInterrupt
     return run
@@ -128,40 +129,106 @@ def khan_run_in_words(run: Run) -> str:
 
 
 def khan_error_panels(
-    settings: Sequence[RunSetting], quoted: Sequence[str], verdict: Callable[[Sequence[Run]], str]
+    settings: Sequence[RunSetting],
+    quoted: Sequence[str],
+    verdict: Callable[[Sequence[Run]], str],
+    more: Callable[[Sequence[Run]], Sequence[Row]] = lambda runs: (),
+    counted: bool = False,
 ) -> Callable[[], Reproduction]:
-    """A panel for each run with the errors of the driven joints; `quoted` is the thesis on each run."""
+    """A panel for each run with the errors of the driven joints; `quoted` is the thesis on each run.
+
+    If `counted`, the last panel has the numbers of evaluations, over the power of ten of the method's parameter.
+    """
 
     def make() -> Reproduction:
         grid = khan_comparison().plan.grid
         table: Table = {"t": grid}
-        panels, rows, runs = [], [], [khan_run(setting) for setting in settings]
+        panels, rows, runs = [], list[Row](), [khan_run(setting) for setting in settings]
         for letter, run, words in zip("abcdefgh", runs, quoted):
-            name, lines = khan_panel_name(run.setting), []
-            for k, (column, values) in enumerate(run.errors.items()):
-                table[f"{name}: {column} error"] = khan_values_on_grid(grid, run, values)
-                lines.append(Line(f"{name}: {column} error", f"θ{chr(0x2081 + k)}"))
-            panels.append(Panel(f"({letter}) {name}", "joint-angle error", "rad", tuple(lines)))
+            name = khan_panel_name(run.setting)
+            drawn = khan_columns(table, f"{name}: ", run, "error", run.errors)
+            panels.append(Panel(f"({letter}) {name}", "joint-angle error", "rad", drawn))
             rows.append((name, words, khan_run_in_words(run)))
-        return Reproduction(table, tuple(panels), tuple(rows), ranges=False, verdict=verdict(runs))
+        if counted:
+            done = [run for run in runs if run.ended == "done"]
+            values = np.array([run.setting.value or np.nan for run in done])
+            wide = values.max() > 20 * values.min()
+            over = f"power of ten of {settings[0].parameter}" if wide else settings[0].parameter
+            for column, x in (
+                (over, np.log10(values) if wide else values),
+                ("evaluations", [run.evaluations for run in done]),
+            ):
+                table[column] = np.concatenate([x, np.full(len(grid) - len(done), np.nan)])
+            line = Line("evaluations", "of runs that end", mark="o")
+            panels.append(Panel("(e) evaluations", "evaluations", "", (line,), low=0.0, over=over, across=over))
+        return Reproduction(table, tuple(panels), (*rows, *more(runs)), ranges=False, verdict=verdict(runs))
 
     return make
+
+
+def khan_columns(table: Table, name: str, run: Run, kind: str, values: dict[str, np.ndarray]) -> tuple[Line, ...]:
+    """Puts the columns of a run's driven joints into the table, and returns their lines."""
+    lines, letter = [], "τ" if kind == "correction" else "θ"
+    for k, (column, x) in enumerate(values.items()):
+        table[f"{name}{column} {kind}"] = khan_values_on_grid(khan_comparison().plan.grid, run, x)
+        lines.append(Line(f"{name}{column} {kind}", f"{letter}{chr(0x2081 + k)}"))
+    return tuple(lines)
+
+
+def khan_spring_rows(runs: Sequence[Run]) -> list[Row]:
+    """What the springs are, the tolerances, and how far, how fast and how hard they are pulled in the first 0.5 s."""
+    own = khan_comparison()
+    solver = own.solver(runs[0].setting)
+    tolerances = f"rtol {solver.rtol:g}, atol {solver.atol:g}, steps of at most {solver.max_step:g} s"
+    given, steps = f"rtol {solver.rtol:g}", f"{solver.method}, steps of {solver.step:g} s" if solver.step else ""
+    rows: list[Row] = [
+        ("gap, rate, force", "c, A q̇, Aᵀ (k c + d A q̇)", "the same, c in axes of the base, d = 2 √k"),
+        ("tolerances", "" if steps else given, steps or f"{solver.method}, {tolerances}"),
+    ]
+    robot, loops = own.system.robot, constraints_of_system(own.system)
+    for run in runs:
+        early = run.t <= EARLY + 1e-9
+        if run.reached < EARLY:
+            continue
+        q, qd = (
+            np.column_stack([run.table[f"{j.name}.{x}"][early] for j in robot.moving for x in getattr(j.type, kind)])
+            for kind in ("coordinates", "speeds")
+        )
+        gap, pull, speed = loops.gap(q), [], []
+        for place, speeds, c in zip(q.tolist(), qd, gap):
+            tied = loops.tied(place)
+            rows_of_dampers = loops.damped(tied, loops.rates(place, None, tied)[0])
+            rate = np.array([sum(x * speeds[k] for k, x in row.items()) for row in rows_of_dampers])
+            k = run.setting.value or 0.0
+            speed.append(rate)
+            pull.append(k * c + 2 * k**0.5 * rate)
+        sizes = (
+            np.linalg.norm(np.reshape(x, (len(q), len(own.system.robot.loops), -1)), axis=2).max()
+            for x in (gap, speed, pull)
+        )
+        most, fast, hard = sizes
+        error = max(abs(x[early]).max() for x in run.errors.values())
+        rows.append(
+            (
+                f"{khan_panel_name(run.setting)}, up to {EARLY:g} s",
+                "",
+                f"gap {most:.2g} m, rate {fast:.2g} m/s, force {hard:.3g} N, largest error {error:.3g} rad",
+            )
+        )
+    return rows
 
 
 def khan_feedback_panels(setting: RunSetting, quoted: str, verdict: Callable[[Run], str]) -> Callable[[], Reproduction]:
     """Panels with the errors under feedback, and with the corrections of the torques."""
 
     def make() -> Reproduction:
-        run, grid = khan_run(setting), khan_comparison().plan.grid
-        table: Table = {"t": grid}
-        lines: dict[str, list[Line]] = {"error": [], "correction": []}
-        for kind, values in (("error", run.errors), ("correction", run.corrections)):
-            for k, (column, x) in enumerate(values.items()):
-                table[f"{column} {kind}"] = khan_values_on_grid(grid, run, x)
-                lines[kind].append(Line(f"{column} {kind}", f"{'θ' if kind == 'error' else 'τ'}{chr(0x2081 + k)}"))
+        run = khan_run(setting)
+        table: Table = {"t": khan_comparison().plan.grid}
+        errors = khan_columns(table, "", run, "error", run.errors)
+        corrections = khan_columns(table, "", run, "correction", run.corrections)
         panels = (
-            Panel("(a) with feedback", "joint-angle error", "rad", tuple(lines["error"])),
-            Panel("(b) correction of the torques", "share of the largest", "%", tuple(lines["correction"])),
+            Panel("(a) with feedback", "joint-angle error", "rad", errors),
+            Panel("(b) correction of the torques", "share of the largest", "%", corrections),
         )
         rows = (
             ("correction, of the joint's largest torque", quoted, f"up to {run.correction:.2g} %"),
@@ -174,27 +241,39 @@ def khan_feedback_panels(setting: RunSetting, quoted: str, verdict: Callable[[Ru
 
 
 def khan_run_given_up() -> Reproduction:
-    """The errors of Yun and Sarkar's projection, whose directions change places."""
-    run, grid = khan_run(khan_raw_projection()), khan_comparison().plan.grid
-    kept = khan_run(khan_gauss_setting(10.0, ADAPTIVE, 1e-6))
-    table: Table = {"t": grid}
-    lines = []
-    for k, (column, values) in enumerate(run.errors.items()):
-        table[f"{column} error"] = khan_values_on_grid(grid, run, values)
-        lines.append(Line(f"{column} error", f"θ{chr(0x2081 + k)}"))
+    """The errors and joint rates of Yun and Sarkar's projection, whose directions change places."""
+    run, kept = khan_run(khan_raw_projection()), khan_run(khan_gauss_setting(10.0, ADAPTIVE, 1e-6))
+    table: Table = {"t": khan_comparison().plan.grid}
+    errors = khan_columns(table, "", run, "error", run.errors)
+    rates = khan_columns(table, "", run, "rate", {one: run.table[f"{one}d"] for one in run.errors})
     whole = khan_run_pace(run)
     rows: tuple[Row, ...] = (
         ("evaluations for 3 s", "166132", f"{run.evaluations} for the first {run.reached:.2f} s, then given up"),
         ("the same, at this pace", "", f"{whole:.0f}"),
         ("with directions that are kept (Gauss)", "", khan_run_in_words(kept)),
     )
+    turns = [khan_turns_of_rates(one, run.reached) for one in (run, kept)]
+    smooth = (
+        "aren't smooth, as in the thesis" if turns[0] > 5 * max(turns[1], 1) else "are smooth, other than in the thesis"
+    )
     short = "keep the steps short" if whole > 5 * kept.evaluations else "don't keep the steps short"
     verdict = (
         f"Directions that change places {short}: at this pace the 3 s take {whole / kept.evaluations:.0f} times the "
-        "evaluations that they take with directions that are kept."
+        "evaluations that they take with directions that are kept. "
+        f"The joint rates {smooth}: in the rows of that time they turn back {turns[0]} times, with directions that are "
+        f"kept {turns[1]} times."
     )
-    panels = (Panel("(a) sigma = 10", "joint-angle error", "rad", tuple(lines)),)
+    panels = (
+        Panel("(a) sigma = 10", "joint-angle error", "rad", errors),
+        Panel("(b) sigma = 10", "joint rate", "rad/s", rates),
+    )
     return Reproduction(table, panels, rows, verdict=verdict)
+
+
+def khan_turns_of_rates(run: Run, end: float) -> int:
+    """How often the rates of the driven joints turn back from row to row up to this time."""
+    rates = np.array([run.table[f"{one}d"][run.t <= end + 1e-9] for one in run.errors])
+    return int((np.diff(np.sign(np.diff(rates, axis=1)), axis=1) != 0).sum())
 
 
 def khan_run_pace(run: Run) -> float:

@@ -66,7 +66,10 @@ def khan_correction_verdict(share: float) -> Callable[[Run], str]:
 def khan_tiny_correction_verdict(run: Run) -> str:
     """A correction of which the thesis says that it is extremely small."""
     small = "extremely small, as in the thesis" if run.correction_now < 1e-3 else "not extremely small"
-    return f"The correction is {small}: at most {run.correction_now:.2g} % of the torque at the same instant."
+    sizes = f"{run.correction:.2g} % of the joint's largest torque, and {run.correction_now:.2g} % of the torque"
+    return (
+        f"The correction is {small}: at most {sizes} at the same instant. Errors stay within {run.error_max:.2g} rad."
+    )
 
 
 def khan_projection_verdict(springs: float) -> Verdict:
@@ -86,11 +89,12 @@ def khan_evaluations_beside_steps(thesis: Sequence[int]) -> Verdict:
 
     def verdict(runs: Sequence[Run]) -> str:
         off = max(abs(run.evaluations / n - 1) for run, n in zip(runs, thesis))
-        near = "near our numbers of evaluations" if off < 0.1 else "not near our numbers of evaluations"
+        counts = words_with_and([str(run.evaluations) for run in runs])
+        near = f"{'near' if off < 0.1 else 'not near'} our numbers of evaluations, {counts}"
         more = 100 * (runs[-1].evaluations / runs[0].evaluations - 1)
         steps = words_with_and([str(run.steps) for run in runs])
         return (
-            f"The thesis' numbers of steps are {near}, at most {100 * off:.0f} % off; our steps are {steps}. "
+            f"The thesis' numbers of steps are {near} (at most {100 * off:.0f} % off); our steps are {steps}. "
             f"The tighter tolerance takes {more:.0f} % more evaluations."
         )
 
@@ -104,4 +108,5 @@ def khan_errors_against_steps(runs: Sequence[Run]) -> str:
     courses = [abs(np.array(list(run.errors.values()))).max(axis=0) for run in runs]
     late = all(x[len(x) // 2 :].max() > 10 * x[: len(x) // 2].max() for x in courses)
     grow = "grow along the motion, as the thesis describes," if late else "don't grow along the motion,"
-    return f"The errors {grow} and shrink with the power {power:.2f} of the step."
+    most = words_with_and([f"{run.error_max:.2g}" for run in runs])
+    return f"The errors {grow} and shrink with the power {power:.2f} of the step: up to {most} rad."

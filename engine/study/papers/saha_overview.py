@@ -7,9 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...formats.load import load
+from ...machine.program.counting import count_operations
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
+from ..complexity import UNDIVIDED, program_for_complexity
 from .exhibit import (
+    Changes,
     Exhibit,
     Reproduction,
     Row,
@@ -71,6 +75,89 @@ def _scraper() -> Reproduction:
     return Reproduction(table, (Panel("", "driving torque", "N m", lines),), rows, verdict=verdict)
 
 
+# ---- what the figures without readable numbers show
+
+
+def _largest(result: Result, column: str) -> float:
+    return float(abs(result.table[column]).max())
+
+
+def _plausible_inertias(result: Result) -> str:
+    """How the torques of the PUMA arm change where its inertias are taken for weights."""
+    document = load("puma").document
+    assert document is not None
+    lighter: Changes = tuple(
+        (f"robot.links.{link['name']}.inertia", {axes: x / 9.81 for axes, x in link["inertia"].items()})
+        for link in document.data["links"]
+    )
+    other = paper_run("puma-idyn", lighter)
+    peaks = [_largest(one, "joint1.tau") for one in (result, other)]
+    rest = max(_largest(result, f"joint{k}.tau") for k in (2, 3))
+    off = max(float(abs(result.table[f"joint{k}.tau"] - other.table[f"joint{k}.tau"]).max()) for k in (2, 3))
+    return (
+        f"The torque of joint 1 peaks at {peaks[0]:.2f} N m, with inertias divided by 9.81 at {peaks[1]:.2f} N m; "
+        f"those of joints 2 and 3, up to {rest:.1f} N m, change by at most {off:.1f} N m."
+    )
+
+
+def _keeps_its_energy(result: Result) -> str:
+    angles = [np.ptp(result.table[f"joint{k}.q"]) for k in range(1, 7)]
+    kept, exchanged = _largest(result, "energy.residual"), float(np.ptp(result.table["energy.kinetic"]))
+    keeps = "keeps its energy" if kept < 1e-5 * exchanged else "doesn't keep its energy"
+    return (
+        f"The fall {keeps} to {kept:.1e} J of {exchanged:.0f} J that are exchanged; joint {int(np.argmax(angles)) + 1} "
+        f"turns the most, by {max(angles):.2f} rad."
+    )
+
+
+def _slider_alone(result: Result) -> str:
+    """The fall from θ₂ = 0, as the table has it, beside free fall along the slider."""
+    other = paper_run("stanford-2009-fall", (("initial.joint2", 0),))
+    still = max(float(np.ptp(other.table[f"joint{k}.q"])) for k in (1, 2, 4, 5, 6))
+    off = float(abs(other.table["joint3.q"] - other.table["joint3.q"][0] - 9.81 / 2 * other.t**2).max())
+    only = "nothing but the slider moves" if still < 1e-6 else f"other joints move, too, by up to {still:.2g} rad"
+    falls = ", as g t²/2" if off < 1e-6 else f", by up to {off:.2g} m other than g t²/2"
+    return f"From θ₂ = 0 {only}{falls}; from 90 deg joint 2 turns by {np.ptp(result.table['joint2.q']):.2f} rad."
+
+
+ABOVE = {"J2^1": "32 deg", "J2^2": "100 deg"}
+
+
+def _end_point_above(result: Result) -> str:
+    other = paper_run("five-bar-idyn", (("robot.assembly", ABOVE),))
+    spans = [
+        " and ".join(exhibit_column_span(one.table[f"{joint}.tau"]) for joint in ("J1^1", "J1^2"))
+        for one in (result, other)
+    ]
+    return f"The torques are {spans[0]} N m; with the end point above the elbows they would be {spans[1]} N m."
+
+
+def _scraper_costs() -> Reproduction:
+    """Section 4.4: what the subsystems of the carpet scraper save, by the paper's orders and by operations."""
+    robot, rows = load("carpet-scraper"), list[Row]()
+    ways = (("subsystem by subsystem", "inverse", "forward"), ("all in one system", UNDIVIDED, "forward, dense"))
+    printed = ("O(4³/3 + 3³/3 + 1)", "not given")
+    counted = [[count_operations(program_for_complexity(robot, what).results()) for what in two] for _, *two in ways]
+    for (name, *_), words, counts in zip(ways, printed, counted):
+        rows.append((name, words, *(str(count) for count in counts)))
+    orders = (4**3 + 2**3) / 3 + 1, (4**3 + 3**3) / 3 + 1, 21**3 / 3
+    rows.append(("21 uncoupled equations", "O(21³/3)", f"{orders[2]:.0f}, beside {orders[0]:.0f} with 2³/3", ""))
+    inverse, forward = ([two[k].multiplications for two in counted] for k in range(2))
+    result = paper_run("carpet-scraper-idyn")
+    less = [100 * (1 - two[0] / two[1]) for two in (inverse, forward)]
+    verdict = (
+        f"The orders stand for {orders[1]:.0f} and {orders[2]:.0f} operations of elimination, a ratio of "
+        f"{orders[2] / orders[1]:.0f}; subsystem I has two unknowns, not three, which makes the first {orders[0]:.0f}. "
+        f"By recursion the whole inverse dynamics takes {inverse[0]} multiplications by subsystems and {inverse[1]} "
+        f"with all unknowns in one system, {less[0]:.0f} % less, since elimination leaves the zeros out; forward "
+        f"dynamics {forward[0]} and {forward[1]}, {less[1]:.0f} % less."
+    )
+    panel = Panel("", "driving torque", "N m", (Line("II-1.tau", "τ"),))
+    table = {"t": result.t, "II-1.tau": result.table["II-1.tau"]}
+    heads = ("way", "paper", "denoc: inverse dynamics", "denoc: forward dynamics")
+    return Reproduction(table, (panel,), tuple(rows), heads, ranges=False, verdict=verdict)
+
+
 LEG_1 = (Line("J1^1.q", "θ₁¹, driven"), Line("J2^1.q", "θ₂¹"))
 LEG_2 = (Line("J1^2.q", "θ₁², driven"), Line("J2^2.q", "θ₂²"))
 
@@ -87,8 +174,8 @@ EXHIBITS = (
         "saha-overview",
         "Table 2",
         "operations of forward dynamics, n revolute joints",
-        "n* and n+ are the numbers of links from which on an algorithm is cheaper than the cubic one, without and with "
-        "additions. denoc's rows are counted from its own programs, O(n) and dense.",
+        "n* and n+ are the numbers of links from which on an algorithm takes fewer multiplications than the cubic one, "
+        "and fewer additions, too. denoc's rows are counted from its own programs, O(n) and dense.",
         saha_overview_forward_counts,
     ),
     Exhibit(
@@ -110,6 +197,7 @@ EXHIBITS = (
             *exhibit_panel_of_each_joint(
                 "tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)}
             ),
+            verdict=_plausible_inertias,
         ),
     ),
     Exhibit(
@@ -123,6 +211,7 @@ EXHIBITS = (
             *exhibit_panel_of_each_joint(
                 "q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)}
             ),
+            verdict=_keeps_its_energy,
         ),
     ),
     Exhibit(
@@ -143,7 +232,7 @@ EXHIBITS = (
         "free fall of the Stanford arm",
         "From θ₂ = 0, as the table has it, nothing but the slider would move, so the figure was not made so; it starts "
         "from 90 deg here. Neither its length nor numbers of the curves are in the text.",
-        exhibit_of_run("stanford-2009-fall", *exhibit_panel_of_each_joint("q", SIX_PLACES)),
+        exhibit_of_run("stanford-2009-fall", *exhibit_panel_of_each_joint("q", SIX_PLACES), verdict=_slider_alone),
     ),
     Exhibit(
         "saha-overview",
@@ -166,7 +255,9 @@ EXHIBITS = (
         "Right for uniform rods, base joints 1.2 m apart and the end point hanging below, all of which are our choice: "
         "the paper's curves can't be claimed.",
         exhibit_of_run(
-            "five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))
+            "five-bar-idyn",
+            Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2"))),
+            verdict=_end_point_above,
         ),
     ),
     Exhibit(
@@ -189,5 +280,13 @@ EXHIBITS = (
         "Which way the pantograph bends (both are shown), gravity and the crank's start aren't stated, so the curve "
         "can't be claimed.",
         _scraper,
+    ),
+    Exhibit(
+        "saha-overview",
+        "Section 4.4",
+        "cost of the carpet scraper's inverse dynamics, by subsystems and all in one",
+        "The paper gives orders of elimination, in which a subsystem of two unknowns is counted as three. Operations "
+        "are those of denoc's programs with the mechanism's numbers folded in.",
+        _scraper_costs,
     ),
 )
