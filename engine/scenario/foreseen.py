@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -39,3 +40,18 @@ def foreseen_column_names(
         known={"kinetic": np.zeros(1), "potential": np.zeros(1), "elastic": np.zeros(1)},
     )
     return [column.name for column, _ in tabulate.columns_of_families(rows, record.wants)]
+
+
+def columns_by_record_keys(system: System, q0: Sequence[float], record: RecordEntry) -> dict[str, dict[str, Any]]:
+    """The columns that a run hasn't as it is recorded, and which keys of `record` would make each of them."""
+    points: list[Point] = [(link.name, name) for link in system.robot.links for name in link.points]
+    off = [name for name, row in tabulate.FAMILIES.items() if row.default is not None and not record.wants(name)]
+    made: dict[str, dict[str, Any]] = {}
+    for family in ("", *off):
+        keys = {family: True} if family else {}
+        wider = record.model_copy(update=keys)
+        for point in (None, *points):
+            more = {"points": [".".join(point)]} if point is not None else {}
+            for name in foreseen_column_names(system, q0, wider, [point] if point is not None else []):
+                made.setdefault(name, {**keys, **more})
+    return {name: keys for name, keys in made.items() if keys}

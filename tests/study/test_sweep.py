@@ -153,6 +153,69 @@ def test_samples_fill_the_range(way):
     assert (points["first"] != other["first"]).any()
 
 
+RECORDED = [
+    "A0.reaction.fx",
+    "A.reaction.n",
+    "B.lambda.f",
+    "rocker.B.x",
+    "rocker.B.vy",
+    "rocker.B.az",
+    "energy.kinetic",
+]
+
+
+def test_studies_switch_on_what_they_keep(command):
+    """As runs of the scenario with these keys of `record`, and without it where the study says so itself."""
+    Path("swing.yaml").write_text("{robot: four-bar, task: simulate, time: {end: 0.05}, record: {energy: false}}")
+    keep = {name.replace(".", "_"): {"column": name, "take": "rms"} for name in RECORDED}
+    keep["late"] = {"column": "t", "at": {"column": "A0.q", "reaches": -0.01}}
+    data = study(vary={"load": {"key": "robot.links.rocker.mass", "list": [2, 3]}}, keep=keep, rows=["A0.reaction.fz"])
+    Path("kept.yaml").write_text(json.dumps(data))
+    code, _, err = command("kept.yaml", "--no-plot", "--best", "late")
+    assert (code, err) == (0, "")
+    swept = denoc.sweep("kept.yaml", keep="outputs/kept/kept.runs.sqlite")
+    assert swept.computed == 0
+    switches = ("reactions", "resultants", "point_velocities", "point_accelerations", "energy")
+    record = {**dict.fromkeys(switches, True), "points": ["rocker.B"]}
+    for k, mass in enumerate((2, 3)):
+        changes = {"record": record, "robot.links.rocker.mass": mass}
+        (alone,) = denoc.ensemble("swing.yaml", [changes])
+        for name in RECORDED:
+            root = np.sqrt(trapezoid(alone[name] ** 2, alone.t) / 0.05)
+            assert swept.table[name.replace(".", "_")][k] == pytest.approx(root, rel=1e-6, abs=1e-9), name
+        own = swept.rows["run"] == k
+        assert swept.rows["A0.reaction.fz"][own] == pytest.approx(alone["A0.reaction.fz"], abs=1e-9)
+    assert "A.reaction.n" in denoc.run("outputs/kept/kept-best-1.scenario.yaml")
+    assert {"A0.q", "energy.kinetic"} & {*denoc.run("swing.yaml")} == {"A0.q"}
+    with pytest.raises(InputError, match=r"no such column(?s:.*)`record\.reactions` of the scenario would make it"):
+        denoc.sweep({**data, "set": {"record.reactions": False}})
+    with pytest.raises(InputError, match=r"did you mean `A0\.reaction\.nx`"):
+        denoc.sweep({**data, "rows": ["A0.reacton.nx"]})
+
+
+def test_points_of_the_scenario_stay_beside_those_that_are_kept():
+    robot = copy.deepcopy(denoc.load("planar3r").document.data)
+    robot["links"][2]["points"] = {"one": [0.1, 0, 0], "two": [0.2, 0, 0]}
+    Path("pointed.yaml").write_text(yamls.dump(robot))
+    data = {"robot": "pointed.yaml", "task": "simulate", "time": {"end": 0.1}, "record": {"points": ["link3.one"]}}
+    Path("swing.yaml").write_text(json.dumps(data))
+    keep = {name: {"column": f"link3.{name}.x", "take": "final"} for name in ("one", "two")}
+    table = denoc.sweep(study(keep=keep)).table
+    (alone,) = denoc.ensemble("swing.yaml", [{"robot.links.link3.mass": 0.5}])
+    assert table["one"][0] == pytest.approx(alone["link3.one.x"][-1], rel=1e-9)
+    assert abs(table["two"] - table["one"]).min() > 1e-3
+
+
+def test_switches_are_set_in_all_runs():
+    swept = denoc.sweep(study(set={"record.reactions": True, "record.energy": False}))
+    assert swept.table["record.reactions"] == [True] * 4
+    assert swept.table["energy"] == [""] * 4
+    assert swept.table.csv_text().splitlines()[1].split(",")[2:4] == ["true", "false"]
+    plain = denoc.sweep(study())
+    assert swept.table["last"] == pytest.approx(plain.table["last"], rel=1e-12)
+    assert set(plain.table["energy"]) == {"holds"}
+
+
 def test_a_random_number_stays_when_another_is_added():
     one = {"first": {"key": "rates.joint1", "random": [0, 1]}}
     two = {**one, "second": {"key": "rates.joint2", "random": [0, 1]}}
@@ -710,6 +773,16 @@ def test_mistakes_are_reported_at_their_places_and_nothing_is_written(old, new, 
     assert message in err
     assert f"study.yaml:{line}:" in err
     assert sorted(path.name for path in Path().iterdir()) == ["study.yaml", "swing.yaml"]
+
+
+@pytest.mark.parametrize("name", ["load(((", "(a|a)*!", "[", "a.b", "", "2", "x y", "*"])
+def test_names_are_no_patterns(name):
+    """Whatever is in them; long texts beside some of them had been searched for ever."""
+    long = {"robot.links.link3.mass": "1 + " + "a" * 60}
+    with pytest.raises(InputError, match="can't stand in expressions"):
+        denoc.sweep(study(vary={name: {"list": [1, 2]}}, set=long))
+    with pytest.raises(InputError, match="`oad` changes nothing"):
+        denoc.sweep(study(vary={"oad": {"list": [1, 2]}}, set={"robot.links.link3.mass": "load"}))
 
 
 def test_repeating_the_same_runs_is_refused():

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from ...dataclass import dataclass
 from ...errors import DenocError, InputError, did_you_mean
+from ...scenario.foreseen import columns_by_record_keys
+from ...scenario.run import prepare_scenario
+from ...text.change import Change
 from ...text.document import Keys
 from ...text.expression import Quantity, UndefinedError, dimension_in_words, evaluate_expression
 from ...text.tokens import ExpressionError
@@ -42,6 +47,11 @@ def probe_study(study: Study) -> Probed:
     for k in dict.fromkeys((0, count - 1, count // 2)):
         try:
             study, columns, instants = _columns(study, k)
+            others: Mapping[str, Mapping[str, Any]] = {}
+            if missing := [name for _, name in _kept_columns(study) if name not in columns]:
+                study, others = _switched_on(study, k, missing)
+                study, columns, instants = _columns(study, k)
+            _check_columns(study, columns, others)
             made = Probed(study, _units(study, k, columns), columns, instants)
             _check_rows(made)
             return made
@@ -68,13 +78,51 @@ def _columns(study: Study, k: int) -> tuple[Study, dict[str, str], int]:
     raise AssertionError("each round makes another number whole")
 
 
+def _kept_columns(study: Study) -> list[tuple[Keys, str]]:
+    """The columns of the results that the study names, and where it does."""
+    made: list[tuple[Keys, str]] = [(("rows", n), name) for n, name in enumerate(study.file.rows)]
+    for name, one in study.file.keep.items():
+        made += [(("keep", name, "column"), one.column)] if one.column is not None else []
+        made += [(("keep", name, "at", "column"), one.at.column)] if one.at is not None else []
+    return made
+
+
+def _switched_on(study: Study, k: int, missing: Sequence[str]) -> tuple[Study, dict[str, dict[str, Any]]]:
+    """The study with the keys of `record` that make missing columns, and all columns that such keys could make."""
+    plan = prepare_scenario(study.scenario, study.robot, [Change(key, x, key) for key, x in study.changes(k).items()])
+    others = columns_by_record_keys(plan.system, plan.q0, plan.record)
+    wanted = [keys for name in missing for keys in (others.get(name, {}),)]
+    points = [*plan.record.points, *(point for keys in wanted for point in keys.get("points", ()))]
+    switched = {key: value for keys in wanted for key, value in keys.items()} | {"points": [*dict.fromkeys(points)]}
+    if points == plan.record.points:
+        del switched["points"]
+    named = {f"record.{key}": value for key, value in switched.items()}
+    return replace(study, switched={key: x for key, x in named.items() if key not in study.changed}), others
+
+
+def _check_columns(study: Study, columns: Mapping[str, str], others: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises an error unless all columns that the study names are there; keys of `record` make the others."""
+    for path, name in _kept_columns(study):
+        if name not in columns:
+            some = list(columns)
+            keys = ", ".join(f"`record.{key}`" for key in others.get(name, ()))
+            more = f" … and {len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else ""
+            raise study.document.error(
+                path,
+                "the results have no such column",
+                found=f"`{name}`",
+                allowed=", ".join(some[:MOST_NAMED]) + more,
+                hint=f"{keys} of the scenario would make it" if keys else did_you_mean(name, [*some, *others]),
+            )
+
+
 def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
     """The units of all numbers that are kept; those of expressions in SI units."""
     units: dict[str, str] = {}
     given = study.quantities(study.design.point(k))
     for name, one in study.file.keep.items():
         if one.column is not None:
-            units[name] = _unit_of(study, ("keep", name, "column"), one.column, columns)
+            units[name] = columns[one.column]
             if one.at is not None:
                 _check_level(study, name, one.at, columns)
             _check_range(study, name, one, units[name])
@@ -96,7 +144,7 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
 
 def _check_level(study: Study, name: str, at: CrossingEntry, columns: Mapping[str, str]) -> None:
     """Raises an error unless the column that crosses exists, and its level has its unit."""
-    dimension = dimension_of_sweep_column(_unit_of(study, ("keep", name, "at", "column"), at.column, columns))
+    dimension = dimension_of_sweep_column(columns[at.column])
     if at.reaches.dimension not in (PLAIN, dimension):
         raise study.document.error(
             ("keep", name, "at", "reaches"),
@@ -106,10 +154,9 @@ def _check_level(study: Study, name: str, at: CrossingEntry, columns: Mapping[st
 
 
 def _check_rows(it: Probed) -> None:
-    """Raises an error unless the columns that are kept whole exist, each once, and fit into memory."""
+    """Raises an error unless the columns that are kept whole are named once, and fit into memory."""
     study = it.study
     for n, name in enumerate(study.file.rows):
-        _unit_of(study, ("rows", n), name, it.columns)
         if name == "t" or name in study.file.rows[:n]:
             raise study.document.error(("rows", n), "this stands in every row already", found=f"`{name}`")
     if it.whole_bytes * study.design.count > MOST_BYTES:
@@ -120,20 +167,6 @@ def _check_rows(it: Probed) -> None:
             key=True,
             hint="fewer runs, a longer `time: {step: …}` of the scenario, or fewer columns",
         )
-
-
-def _unit_of(study: Study, path: Keys, column: str, columns: Mapping[str, str]) -> str:
-    if column not in columns:
-        some = list(columns)
-        more = f" … and {len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else ""
-        raise study.document.error(
-            path,
-            "the results have no such column",
-            found=f"`{column}`",
-            allowed=", ".join(some[:MOST_NAMED]) + more,
-            hint=did_you_mean(column, some),
-        )
-    return columns[column]
 
 
 def _check_range(study: Study, name: str, one: KeptEntry, unit: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ Changes = dict[str, Any]
 
 @dataclass(frozen=True)
 class Study:
-    """A study; `whole` names numbers that keys for whole numbers take."""
+    """A study; `whole` names numbers that keys for whole numbers take, `switched` has keys of `record` in all runs."""
 
     file: StudyFile
     document: Document
@@ -40,6 +40,7 @@ class Study:
     scenario: Path
     robot: Path | None
     whole: frozenset[str] = frozenset()
+    switched: Mapping[str, Any] = field(default_factory=dict)  # which make columns that are kept
     listed: Listed | None = None  # the runs of a search, in place of those that the file lists
 
     @cached_property
@@ -78,7 +79,8 @@ class Study:
             if isinstance(text, str):
                 made[key] = [_plain(self._tied(text, self.quantities(self.design.point(k)))) for k in runs]
             else:
-                made[key] = [float(text)] * len(runs)
+                made[key] = [text if isinstance(text, bool) else float(text)] * len(runs)
+        made.update({key: [value] * self.design.count for key, value in self.switched.items()})
         return made
 
     def measured_changes(self, k: int) -> Changes:
@@ -90,8 +92,11 @@ class Study:
             value = _whole(point[name]) if name in self.whole else point[name]
             made.update(dict.fromkeys(one.key, value if isinstance(value, int) else given.get(name, value)))
         for key, text in self.file.set_.items():
-            made[key] = self._tied(text, given) if isinstance(text, str) else Quantity(float(text))
-        return made
+            if isinstance(text, str):
+                made[key] = self._tied(text, given)
+            else:
+                made[key] = text if isinstance(text, bool) else Quantity(float(text))
+        return {**made, **self.switched}
 
     @staticmethod
     def _tied(text: str, given: Mapping[str, Quantity]) -> Quantity | str:
@@ -237,12 +242,12 @@ def _check(document: Document, file: StudyFile) -> None:
         )
     if (runs := sweep_design_size(file)) > MOST_RUNS:
         raise document.error(("vary",), "too many runs", key=True, found=f"{runs:.4g}", allowed=f"at most {MOST_RUNS}")
-    _check_keys(document, file)
     for section in ("vary", "keep"):
         for name in getattr(file, section):
             if why := _no_name(name):
                 allowed = "a name of letters, digits and _ that means nothing else"
                 raise document.error((section, name), f"`{name}` {why}", key=True, allowed=allowed)
+    _check_keys(document, file)
     for name in file.keep:
         if name in file.vary:
             raise document.error(("keep", name), f"`{name}` varies already", key=True, allowed="another name")
@@ -279,9 +284,9 @@ def _check_keys(document: Document, file: StudyFile) -> None:
         seen.add(key)
     if not seen:
         raise document.error(("vary",), "nothing in the files varies", key=True, hint="`key` says what does, or `set`")
-    used = " ".join(str(x) for x in file.set_.values())
+    used = {name for x in file.set_.values() for name in _SYMBOL.findall(str(x))}
     for name, one in file.vary.items():
-        if not one.key and not re.search(rf"\b{name}\b", used):
+        if not one.key and name not in used:
             raise document.error(
                 ("vary", name), f"`{name}` changes nothing", key=True, hint="`key` says what, or `set`"
             )
@@ -290,7 +295,7 @@ def _check_keys(document: Document, file: StudyFile) -> None:
     }
     for key, text in file.set_.items():
         try:
-            evaluate_expression(str(text), given)
+            evaluate_expression("0" if isinstance(text, bool) else str(text), given)
         except UndefinedError:
             continue
         except ExpressionError as error:

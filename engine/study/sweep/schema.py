@@ -222,8 +222,10 @@ class StudyFile(Strict):
     scenario: str = Field(description="a file beside this one, or a scenario of the library")
     robot: str | None = Field(default=None, description="in place of the scenario's")
     vary: dict[str, VariedEntry] = Field(description="name: a number that varies", min_length=1)
-    set_: dict[str, str | float] = Field(
-        default={}, alias="set", description="key: an expression over the names under `vary`, or a number"
+    set_: dict[str, StrictBool | str | float] = Field(
+        default={},
+        alias="set",
+        description="key: an expression over the names under `vary`, a number, or `true` or `false`",
     )
     samples: Annotated[int, Field(strict=True, ge=1)] | None = Field(
         default=None, description="how many points `random`, `latin` and `sobol` have, with each point of the grid"

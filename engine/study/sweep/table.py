@@ -87,7 +87,8 @@ def sweep_table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
     for name, values in study.design.columns.items():
         columns[name] = np.array(values) if name in study.dimensions else values
     for key in study.file.set_:
-        columns[key] = np.array([_number(x) for x in study.changed[key]])
+        values = study.changed[key]
+        columns[key] = values if isinstance(values[0], bool) else np.array([_number(x) for x in values])
     columns.update(_outputs(probed, outcomes))
     if study.file.pareto:
         columns["unbeaten"] = _on_front(study.file.pareto, columns, outcomes)

@@ -113,6 +113,20 @@ STUDIES = (
         ("study/test_sweep.py::test_numbers_and_rows_of_another_count_are_computed_anew",),
     ),
     Bug(
+        "points that a study names replace those that its scenario records",
+        "engine/study/sweep/probe.py",
+        "points = [*plan.record.points, *(point",
+        "points = [*(point",
+        ("study/test_sweep.py::test_points_of_the_scenario_stay_beside_those_that_are_kept",),
+    ),
+    Bug(
+        "keys of `record` that make kept columns are in the first run only",
+        "engine/study/sweep/reading.py",
+        "[value] * self.design.count for key, value in self.switched",
+        "[value] + [False] * (self.design.count - 1) for key, value in self.switched",
+        ("study/test_sweep.py::test_studies_switch_on_what_they_keep",),
+    ),
+    Bug(
         "the store can be opened twice",
         STORE,
         '"BEGIN EXCLUSIVE"',
