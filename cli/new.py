@@ -82,7 +82,9 @@ def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool)
         raise InputError("a table has Denavit-Hartenberg parameters", key="--from", allowed=allowed, hint=hint)
     made = read_dh_table(table, name, convention)
     text = yaml_text(made.data, [f"from {table.name}", *made.said])
-    loads(text, str(path))  # refuses what no robot can have
+    robot = loads(text, str(path))  # refuses what no robot can have
+    for warning in robot.warnings:
+        options.print_warning_beside_output(warning)
     _write(path, text, "\n".join([*made.said, f"`denoc inspect {path}` shows it"]))
 
 

@@ -11,10 +11,9 @@ from typing import Any
 from ..dataclass import dataclass
 from ..errors import InputError, Place, did_you_mean
 from ..text.document import Document
-from ..text.expression import si_value_of_quantity
+from ..text.expression import name_and_unit_of_header, si_value_of_quantity, unit_in_si
 from ..text.source import text_of_yaml_file
 from ..text.tokens import ExpressionError
-from ..text.units import UNITS
 
 MOST = 1000  # rows
 GREEK = {"θ": "theta", "α": "alpha", "γ": "gamma", "σ": "sigma"}
@@ -25,7 +24,6 @@ SAME = {
     "gam": "gamma",
     "sigma": "type",
     "jointtype": "type",
-    "joint": "type",
 }
 # of each convention, the sets of letters in use: what the columns have to be, and what each is here
 LETTERS: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
@@ -55,6 +53,14 @@ OTHERS = {
     "name": "name",
     "offset": "offset",
 }
+COUNTING = ("", "i", "j", "k", "no", "nr", "#")  # columns that only count rows
+# a joint's coordinate, in the column of its variable
+SYMBOL = r"(?<![\w.])(?:{})_?\{{?\d+\}}?(?:\(t\))?(?:\*(?=\s*(?:$|[-+])))?"
+TURN = re.compile(SYMBOL.format("q|th|theta|phi"), re.IGNORECASE)
+SLIDE = re.compile(SYMBOL.format("q|d|r|b|l|s"), re.IGNORECASE)
+SIGNS = str.maketrans(
+    {"π": "pi", "−": "-", "θ": "theta", "φ": "phi"} | {sub: str(k) for k, sub in enumerate("₀₁₂₃₄₅₆₇₈₉")}
+)
 KINDS = {
     "alpha": "angle",
     "theta": "angle",
@@ -108,23 +114,32 @@ class _Reader:
             raise InputError(f"more than {MOST} rows", place=Place(str(path)))
         (self.line, head), self.rows = found[0], found[1:]
         self.columns, self.units = self._columns([cell.strip() for cell in head])
+        for k, meaning in enumerate(self.columns):
+            if meaning in ("joint", "link"):
+                self.columns[k] = self._of_words(meaning, k)
 
     def _columns(self, head: list[str]) -> tuple[list[str], list[str]]:
         """What each column is here, and the unit in which its plain numbers are."""
         plain, units = [], []
         for cell in head:
-            match = re.fullmatch(r"(.*?)\s*[(\[]\s*([^)\]]*)\s*[)\]]\s*", cell)
-            unit = match[2] if match and match[2] in UNITS else ""
-            word = (match[1] if match and unit else cell).strip()
+            word, unit = name_and_unit_of_header(cell)
+            if unit in ("i", "i-1", "i−1"):
+                word, unit = cell, ""
             word = "".join(GREEK.get(c, c) for c in word).lower()
             word = re.sub(r"[_ ]*(i-1|\{i-1\}|i|prev)$", "", word.replace(" ", "")) if word not in OTHERS else word
             plain.append(SAME.get(word, word))
-            units.append(unit)
+            try:
+                units.append(unit_in_si(unit).written if unit else "")
+            except ExpressionError as problem:
+                place = self.document.spot(self.line, 1)
+                allowed = "a unit, as in `d (mm)` or `alpha [deg]`, or a name without parentheses"
+                message = f"the unit in this column's header can't be read: {problem}"
+                raise InputError(message, place=place, found=f"`{cell}`", allowed=allowed) from None
         letters, own = self._letters(plain)
         result = []
         for cell, word in zip(head, plain):
-            meaning = own.get(word) or ("type" if word == "type" else OTHERS.get(word))
-            if meaning is None and word not in ("", "i", "j", "k", "no", "nr", "#", "link"):
+            meaning = own.get(word) or (word if word in ("type", "joint", "link") else OTHERS.get(word))
+            if meaning is None and word not in COUNTING:
                 known = [*own, *OTHERS]
                 place = self.document.spot(self.line, 1)
                 hint = did_you_mean(word, known)
@@ -133,6 +148,21 @@ class _Reader:
         pairs = ", ".join(f"{cell} is `{word}`" for cell, word in zip(head, result) if word)
         self.said.append(f"columns by {letters}: {pairs}")
         return result, units
+
+    def _of_words(self, meaning: str, k: int) -> str:
+        """What a column `joint` or `link` says: types, names, or nothing but the places of rows, which is empty."""
+        cells = [(line, row[k].strip()) for line, row in self.rows if k < len(row) and row[k].strip()]
+        numbers = [cell for _, cell in cells if cell.isdecimal()]
+        if len(numbers) == len(cells):
+            if [int(cell) for cell in numbers] not in ([*range(len(cells))], [*range(1, len(cells) + 1)]):
+                hint = "types of joints stand in a column `type` or `sigma`"
+                raise self._error(self.line, f"the numbers in the column `{meaning}` don't count the rows", hint=hint)
+            self.said.append(f"the column `{meaning}` counts the rows")
+            return ""
+        if meaning == "joint" and "type" not in self.columns and any(cell.lower() in TYPES for _, cell in cells):
+            return "type"
+        self.said.append(f"the column `{meaning}` has the names of {meaning}s")
+        return "name" if meaning == "link" else "joint"
 
     def _letters(self, plain: list[str]) -> tuple[str, dict[str, str]]:
         """The set of letters that the columns are in."""
@@ -163,11 +193,15 @@ class _Reader:
             section, _, part = key.partition(".")
             if key == "name":
                 entry["name"] = text
+            elif key == "joint":
+                joint["name"] = text
             elif key in ("type", "offset"):
                 continue
             elif section in KINDS and section in (*ANGLES, "a", "b", "d", "r"):
                 moving = variable.get(kind) == key
-                joint[key] = self._value(line, section, text, unit, moving=moving)
+                joint[key] = (
+                    self._coordinate(line, section, text, unit) if moving else self._value(line, section, text, unit)
+                )
             else:
                 value = self._value(line, section, text, unit)
                 self._further(entry, section, part, value)
@@ -207,24 +241,33 @@ class _Reader:
             if word not in TYPES:
                 raise self._error(line, "unknown type of joint", found=f"`{word}`", allowed="0, R, 1, P, 2, fixed")
             return TYPES[word]
-        return "prismatic" if _symbolic(given.get(slide, ("", ""))[0]) else "revolute"
+        turn, along = (given.get(key, ("", ""))[0] for key in ("theta", slide))
+        turns, slides = (way.search(text.translate(SIGNS)) for way, text in ((TURN, turn), (SLIDE, along)))
+        if turns and slides:
+            allowed = "a number for the one that doesn't move, or a column `type`"
+            raise self._error(line, "two symbols: which of them moves?", found=f"`{turn}`, `{along}`", allowed=allowed)
+        return "prismatic" if slides else "revolute"
 
-    def _value(self, line: int, section: str, text: str, unit: str, *, moving: bool = False) -> float:
-        """A number in SI units; in the joint's variable a symbol such as q1 stands for the coordinate and is 0."""
-        if moving and _symbolic(text):
-            text = re.sub(r"[A-Za-z_]*(?:q|th|theta|d|r)_?\{?\d+\}?\*?", "0", text)
-        text = text.replace("π", "pi").replace("−", "-")
+    def _coordinate(self, line: int, section: str, text: str, unit: str) -> float:
+        """A joint's variable where its coordinate is 0: in it a symbol such as q1 stands for the coordinate."""
+        symbol = TURN if section == "theta" else SLIDE
+        zero, one = (
+            self._value(line, section, symbol.sub(f"({k})", text.translate(SIGNS)), unit, shown=text) for k in (0, 1)
+        )
+        if zero != one and abs(one - zero - self._value(line, section, "1", unit)) > 1e-9:
+            message = "the coordinate has to stand here by itself, once and with a plus sign"
+            raise self._error(line, message, found=f"`{text}`", allowed="such as `q1` or `q1 + pi/2`")
+        return zero
+
+    def _value(self, line: int, section: str, text: str, unit: str, *, shown: str = "") -> float:
+        """A number in SI units."""
+        text = text.translate(SIGNS)
         try:
-            if unit:
-                return float(si_value_of_quantity(f"({text}) {unit}", KINDS[section]))
-            return float(si_value_of_quantity(text, KINDS[section]))
+            return float(si_value_of_quantity(f"({text}) {unit}" if unit else text, KINDS[section]))
         except ExpressionError as problem:
-            raise self._error(line, str(problem), found=f"`{text}`") from None
+            symbol = TURN.search(text) or SLIDE.search(text)
+            hint = "a symbol stands for the joint's own coordinate alone; what doesn't move needs a number"
+            raise self._error(line, str(problem), found=f"`{shown or text}`", hint=hint if symbol else "") from None
 
-    def _error(self, line: int, message: str, *, found: str = "", allowed: str = "") -> InputError:
-        return InputError(message, place=self.document.spot(line, 1), found=found, allowed=allowed)
-
-
-def _symbolic(text: str) -> bool:
-    """Whether a text has a symbol with a number, such as q1 or theta_2, in it."""
-    return bool(re.search(r"(?:q|th|theta|d|r)_?\{?\d+\}?", text, re.IGNORECASE))
+    def _error(self, line: int, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
+        return InputError(message, place=self.document.spot(line, 1), found=found, allowed=allowed, hint=hint)

@@ -207,10 +207,7 @@ class _Writer:
 
     def _starts_elsewhere(self, joint: Joint) -> bool:
         """Whether the joint doesn't start at its zero position."""
-        zero = [0.0] * len(joint.coordinates)
-        if joint.type.orientation is not None:
-            zero[-4] = 1.0
-        return [self.robot.q0[k] for k in joint.coordinates] != zero
+        return tuple(self.robot.q0[k] for k in joint.coordinates) != joint.type.start
 
     def _undriven(self) -> list[Joint]:
         """The joints whose `actuated` a reader would guess otherwise."""

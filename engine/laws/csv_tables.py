@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, Place, did_you_mean
+from ..text.expression import Quantity, misfit_of_unit, name_and_unit_of_header, unit_in_si
+from ..text.tokens import ExpressionError
+from ..text.units import DIMENSIONS
 
 MOST_ROWS = 1_000_000
 OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
@@ -23,15 +26,17 @@ FORM_OVER_ANY = "a header line with names, then one line for each value of its f
 
 
 def read_law_table_columns(
-    path: Path, names: list[str], time: str | None = None, header: bool = True, *, of_time: bool = True
+    path: Path, names: list[str], time: str | None = None, header: bool = True, *, of_time: bool = True, raw: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The time and the named columns of a CSV file; the time is `t`, or else the first column.
+    """The time and the named columns of a CSV file in SI units; the time is `t`, or else the first column.
 
-    Where the table isn't `of_time`, its first column takes the place of time, and the name "" is the second column.
-    The columns of a file without a header are called 1, 2 and so on.
+    A unit behind a name, as in `q (deg)` or `q [deg]`, is that of its column, which may be asked for with and without
+    it; the last columns, so many as are `raw`, are left as they stand.  Where the table isn't `of_time`, its first
+    column takes the place of time, and the name "" is the second column.  The columns of a file without a header are
+    called 1, 2 and so on.
     """
     try:
-        return _read_columns(path, names, time, header, of_time=of_time)
+        return _read_columns(path, names, time, header, of_time=of_time, raw=raw)
     except InputError as error:
         if not of_time and error.allowed == FORM:
             raise InputError(
@@ -46,7 +51,7 @@ def read_law_table_columns(
 
 
 def _read_columns(
-    path: Path, names: list[str], time: str | None, header: bool, *, of_time: bool
+    path: Path, names: list[str], time: str | None, header: bool, *, of_time: bool, raw: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """What `read_law_table_columns` returns; messages on mistakes are about tables over time."""
     text = _text(path)
@@ -60,32 +65,98 @@ def _read_columns(
     if not of_time:
         names = [name or (named[1] if len(named) > 1 else "(the second)") for name in names]
         time = named[0]
-    grows = "time" if of_time else f"`{time}`"
-    return _read(path, rows if header else chain([first], rows), named, names, time, 2 if header else 1, grows)
+    wanted = [_column(path, named, name) for name in names]
+    if time is not None:
+        clock = _column(path, named, time)
+    else:
+        clock = next((k for k, cell in enumerate(named) if _called(cell, "t")), 0)
+    factors = np.ones(len(wanted) + 1)
+    if header:
+        units = [law_table_unit(path, named, k) for k in (clock, *wanted[: len(wanted) - raw])]
+        factors[: len(units)] = [1.0 if unit is None else unit for unit in units]
+        if of_time and units[0] is not None:
+            refuse_unit_of_law_table(path, named, clock, "time")
+    grows = "time" if of_time else f"`{named[clock]}`"
+    array = _read(path, rows if header else chain([first], rows), named, [clock, *wanted], 2 if header else 1, grows)
+    array *= factors
+    return array[:, 0], array[:, 1:]
+
+
+def law_table_header(path: Path) -> list[str]:
+    """The names in the first line of a file; none where it can't be read, which its reader says."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return [name.strip() for name in next(csv.reader([file.readline()]), [])]
+    except (OSError, ValueError, csv.Error):
+        return []
+
+
+def _called(cell: str, name: str) -> bool:
+    """Whether a column with this header goes by the name, with or without its unit."""
+    return name in (cell, name_and_unit_of_header(cell)[0])
+
+
+def _column(path: Path, header: Sequence[str], name: str) -> int:
+    """The place of a column, which has to be the only one of this name."""
+    there = [k for k, cell in enumerate(header) if cell == name] or [
+        k for k, cell in enumerate(header) if _called(cell, name)
+    ]
+    if len(there) != 1:
+        raise InputError(
+            "the table has several columns of this name" if there else "the table has no such column",
+            place=Place(str(path), 1, 1),
+            key=name,
+            found=f"`{name}`",
+            allowed=", ".join(header)[:200],
+            hint=did_you_mean(name, set(header) - {name}),
+        )
+    return there[0]
+
+
+def law_table_unit(path: Path, header: Sequence[str], k: int) -> Quantity | None:
+    """One of a column's unit in SI, if its header has one."""
+    name, unit = name_and_unit_of_header(header[k])
+    try:
+        return unit_in_si(unit) if unit else None
+    except ExpressionError as error:
+        raise InputError(
+            f"the unit in this column's header can't be read: {error}",
+            place=Place(str(path), 1, k + 1),
+            key=header[k],
+            found=f"`{header[k]}`",
+            allowed=f"a unit, as in `{name} (deg)`, `{name} [mm]` or `{name} (rad/s)`, or a name without parentheses",
+        ) from None
+
+
+def refuse_unit_of_law_table(path: Path, header: Sequence[str], k: int, kind: str) -> None:
+    """Raises an error if a column's unit isn't of this kind, a row of `DIMENSIONS`."""
+    unit = law_table_unit(path, header, k)
+    if unit is not None and (message := misfit_of_unit(unit, kind)):
+        raise InputError(
+            f"the unit in this column's header doesn't fit: {message}",
+            place=Place(str(path), 1, k + 1),
+            key=header[k],
+            found=f"`{header[k]}`",
+            allowed=DIMENSIONS[kind][1],
+        )
+
+
+def refuse_units_of_law_table(path: Path, names: Sequence[str], kinds: Sequence[str]) -> None:
+    """Raises an error if the unit of a named column isn't of the kind that stands in its place."""
+    header = law_table_header(path)
+    for name, kind in zip(names, kinds):
+        refuse_unit_of_law_table(path, header, _column(path, header, name), kind)
 
 
 def _read(
     path: Path,
     rows: Iterator[list[str]],
     header: list[str],
-    names: list[str],
-    clock: str | None,
+    wanted: list[int],
     begin: int,
     grows: str,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The time and the named columns of the rows, of which the first one is in the line `begin`."""
-    for name in [*names, *([] if clock is None else [clock])]:
-        if header.count(name) != 1:
-            raise InputError(
-                "the table has several columns of this name" if name in header else "the table has no such column",
-                place=Place(str(path), 1, 1),
-                key=name,
-                found=f"`{name}`",
-                allowed=", ".join(header)[:200],
-                hint=did_you_mean(name, set(header) - {name}),
-            )
-    time = header.index(clock) if clock is not None else header.index("t") if "t" in header else 0
-    wanted = [time, *(header.index(name) for name in names)]
+) -> np.ndarray:
+    """These columns of the rows, of which the first one, that has to grow, is in the line `begin`."""
     values: list[list[float]] = []
     lines: list[int] = []
     for line, row in enumerate(rows, start=begin):
@@ -112,10 +183,10 @@ def _read(
         k = int(np.argmin(steps > 0))
         raise InputError(
             f"{grows} must grow from row to row",
-            place=Place(str(path), lines[k + 1], time + 1),
+            place=Place(str(path), lines[k + 1], wanted[0] + 1),
             found=f"{array[k + 1, 0]:g} after {array[k, 0]:g}",
         )
-    return array[:, 0], array[:, 1:]
+    return array
 
 
 def _refuse_other_forms(path: Path, header: list[str]) -> None:
@@ -197,7 +268,7 @@ def _number(path: Path, line: int, row: list[str], column: int) -> float:
             "not a finite number",
             place=Place(str(path), line, column + 1),
             found=shown,
-            allowed="numbers in SI units",
+            allowed="numbers in SI units, or in the one that the header has in parentheses",
             hint=DECIMALS if comma else "",
         )
     return value

@@ -268,13 +268,14 @@ class StateLaw(LateLaw):
         return True
 
     def files(self) -> list[str]:
-        return list(dict.fromkeys(one.file for one in self._lookups()))
+        return list(dict.fromkeys(one.file for one in self.lookups()))
 
     def doubts(self, folder: Path) -> Iterator[str]:
         """Warnings about splines that leave the range of the rows around them."""
-        yield from (doubt for one in self._lookups() if (doubt := law_table_doubt(one, folder)))
+        yield from (doubt for one in self.lookups() if (doubt := law_table_doubt(one, folder)))
 
-    def _lookups(self) -> list[Lookup]:
+    def lookups(self) -> list[Lookup]:
+        """The tables in the law's formulas."""
         return [one for _, formula in self.formulas(1) for one in lookups_in_formula(formula)]
 
 
@@ -297,7 +298,10 @@ class LookupForce(StateLaw):
 
     example = {"file": "spring.csv", "over": "q", "column": "force"}
     law: Literal["lookup"]
-    file_: str = Field(alias="file", description="a CSV file beside the scenario; its first column is looked up in")
+    file_: str = Field(
+        alias="file",
+        description="a CSV file beside the scenario, in SI or its header's units; its first column is looked up in",
+    )
     over: Annotated[str, formula_field()] = Field(default="q", description="the formula of what is looked up")
     column: str = Field(default="", description="of the forces; default: the second one")
     interpolation: Literal["spline", "pchip", "linear"] = Field(

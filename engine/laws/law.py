@@ -9,7 +9,7 @@ from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from ..text.fields import Strict, quantity_field, quantity_kinds_of_fields
-from .csv_tables import OVERSHOOT, Spline, read_law_table_columns
+from .csv_tables import OVERSHOOT, Spline, read_law_table_columns, refuse_units_of_law_table
 
 Duration = Annotated[float, quantity_field("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing
@@ -74,6 +74,9 @@ class Law(Strict):
         name = self.file()
         return [] if name is None else [name]
 
+    def refuse_units(self, folder: Path, kinds: Sequence[str]) -> None:
+        """Raises an error if a column of the law's file has a unit of another kind than that in its place."""
+
     def columns_read(self) -> list[str]:
         """The names of the columns that the law reads."""
         return []
@@ -89,7 +92,7 @@ class TableLaw(Law):
     example = {"file": "table.csv", "columns": ["first", "second"]}
     cure: ClassVar[str] = "`interpolation: pchip` or `linear` stays within"
     law: Literal["table"]
-    file_: str = Field(alias="file", description="a CSV file beside the scenario")
+    file_: str = Field(alias="file", description="a CSV file beside the scenario, in SI or the units in its header")
     column: str | None = Field(default=None, description="for a joint with one coordinate")
     columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
     interpolation: Literal["spline", "pchip", "linear"] = Field(
@@ -105,6 +108,9 @@ class TableLaw(Law):
         """A spline through each of the columns."""
         t, values = read_law_table_columns(folder / self.file_, self.columns_read())
         return [Spline(t, values[:, k], self.interpolation) for k in range(values.shape[1])]
+
+    def refuse_units(self, folder: Path, kinds: Sequence[str]) -> None:
+        refuse_units_of_law_table(folder / self.file_, self.columns_read(), kinds)
 
     def doubts(self, folder: Path) -> Iterator[str]:
         """Warnings about splines that leave the range of the rows around them."""

@@ -112,6 +112,29 @@ def dimension_in_words(dimension: Dimension) -> str:
     return f"in {above}" + (f"/({below})" if len(parts[1]) > 1 else f"/{below}" if below else "")
 
 
+def name_and_unit_of_header(cell: str) -> tuple[str, str]:
+    """The name of a table's column, and the unit in parentheses or brackets behind it; an index in them is none."""
+    match = re.fullmatch(r"(.+?)\s*[(\[]\s*([^()\[\]]*[^\W\d][^()\[\]]*|°)\s*[)\]]", cell.strip())
+    return (match[1], match[2].strip()) if match else (cell.strip(), "")
+
+
+def unit_in_si(text: str) -> Quantity:
+    """One of a unit in SI, such as `deg/s`, also as other programs spell it: `degrees`, `RPM`, `N·m`, `m/s²`."""
+    signs = {"·": " ", "⋅": " ", "²": "^2", "³": "^3"}
+    plain = re.sub(r"(?<=[^\W\d])\.(?=[^\W\d])", " ", "".join(signs.get(c, c) for c in text))
+    plain = re.sub(r"[^\W\d]+", lambda found: _spelt(found[0]), plain)
+    made = evaluate_expression(plain if plain[:1].isdigit() else f"1 {plain}")
+    return Quantity(made, made.dimension, plain)
+
+
+def _spelt(word: str) -> str:
+    """A unit's name as `UNITS` has it, from one in other letters or in full."""
+    small = word.lower()
+    if word in UNITS or (len(word) > 1 and small in UNITS):
+        return word if word in UNITS else small
+    return SPELT_OUT.get(small) or SPELT_OUT.get(small.removesuffix("s"), word)
+
+
 class _Parser(Reader):
     """Recursive descent, one method for each rule of the grammar at the top of this file."""
 

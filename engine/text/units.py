@@ -101,6 +101,7 @@ DIMENSIONS: dict[str, tuple[tuple[Dimension, ...], str]] = {
     "rate": ((RATE,), "an angular rate (rad/s, deg/s, rpm)"),
     "speed": ((SPEED,), "a speed (m/s, mm/s, …)"),
     "acceleration": (((1, 0, -2, 0),), "an acceleration (m/s^2)"),
+    "angular acceleration": (((0, 0, -2, 1),), "an angular acceleration (rad/s^2)"),
     "frequency": ((FREQUENCY,), "a frequency (Hz, 1/s)"),
     "force": ((FORCE,), "a force (N, kN, …)"),
     "stiffness": (((0, 1, -2, 0), MOMENT_PER_ANGLE), "a stiffness (N/m, N m/rad)"),

@@ -111,3 +111,114 @@ def test_other_files_are_told_what_to_do(tmp_path, text, said):
         denoc.run(tmp_path / "s.yaml")
     for words in said:
         assert words in str(refused.value)
+
+
+# ---- units in headers
+
+MOTION = "robot: planar3r\ntask: inverse\ntime: {end: 1, step: 0.1}\nmotion: {joint1: {law: table, file: table.csv, column: %s}}"
+FORCE = "robot: planar3r\ntask: simulate\ntime: {end: 1, step: 0.1}\nforces: {joint1: {law: table, file: table.csv, column: %s}}"
+WRENCH = (
+    "robot: planar3r\ntask: inverse\ntime: {end: 1, step: 0.1}\n"
+    "wrenches: [{link: link3, force: [0, {law: table, file: table.csv, column: %s}, 0]}]"
+)
+LOOKED_UP = "robot: planar3r\ntask: simulate\ntime: {end: 1, step: 0.1}\nforces: {joint1: {law: lookup, file: table.csv, column: %s}}"
+DRIVE = (
+    "robot: slider-crank\ntask: simulate\ntime: {end: 1, step: 0.1}\ninitial: {crank: 1}\n"
+    "drives: [{name: push, link: piston, along: [1, 0, 0], law: table, file: table.csv, column: %s}]"
+)
+
+
+def ran(folder, scenario, header, rows):
+    (folder / "table.csv").write_text("\n".join([",".join(header), *(",".join(map(repr, row)) for row in rows)]))
+    (folder / "s.yaml").write_text(scenario % f'"{header[-1]}"')
+    return denoc.run(folder / "s.yaml")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "column", "factor"),
+    [
+        (MOTION, "q (deg)", np.pi / 180),
+        (MOTION, "q [deg]", np.pi / 180),
+        (MOTION, "q(Degrees)", np.pi / 180),
+        (MOTION, "q (°)", np.pi / 180),
+        (MOTION, "q (turn)", 2 * np.pi),
+        (MOTION, "q [rad]", 1.0),
+        (FORCE, "tau (N·m)", 1.0),
+        (FORCE, "tau [kN mm]", 1.0),
+        (FORCE, "tau [mN.m]", 1e-3),
+        (WRENCH, "f [kN]", 1e3),
+        (LOOKED_UP, "tau (kN m)", 1e3),
+        (DRIVE, "x (mm)", 1e-3),
+    ],
+)
+def test_units_in_headers_are_those_of_their_columns(scenario, column, factor, tmp_path):
+    """The same run as with the same numbers in SI, with a time in milliseconds; an angle that is looked up in degrees."""
+    t = np.linspace(0.0, 1.0, 8)
+    start = 0.1 * np.cos(1) + np.sqrt(0.3**2 - (0.1 * np.sin(1)) ** 2) if scenario is DRIVE else 0.0
+    y = start + 0.01 * np.sin(3 * t) * t
+    plain = ran(tmp_path, scenario, ["t", "y"], zip(t.tolist(), y.tolist()))
+    time, unit = ("q (deg)", np.pi / 180) if scenario is LOOKED_UP else ("t (ms)", 1e-3)
+    headed = ran(tmp_path, scenario, [time, column], zip((t / unit).tolist(), (y / factor).tolist()))
+    assert not [words for words in headed.record["warnings"] if "unit" in words]
+    for name in plain.table:
+        one, other = plain.table[name], headed.table[name]
+        np.testing.assert_allclose(other, one, rtol=1e-7, atol=1e-9 * (1 + abs(one).max()), err_msg=name)
+    assert max(abs(np.diff(headed.table[name])).max() for name in headed.table) > 1e-4
+
+
+def test_a_column_is_found_with_and_without_its_unit(tmp_path):
+    from denoc.laws.csv_tables import read_law_table_columns
+
+    path = tmp_path / "table.csv"
+    path.write_text("other,t [min],q (deg),q(1),v [rpm],x (-)\n9,0,0,7,60,5\n9,1,90,8,30,6\n")
+    t, columns = read_law_table_columns(path, ["q", "q (deg)", "q(1)", "v", "x (-)"])
+    np.testing.assert_allclose(t, [0, 60])
+    np.testing.assert_allclose(columns[1], [np.pi / 2, np.pi / 2, 8, np.pi, 6])
+    path.write_text("t,q (deg),q (rad),q\n0,0,0,1\n1,90,1,2\n")
+    assert read_law_table_columns(path, ["q"])[1][1] == 2
+    path.write_text("t,q (deg),q (rad)\n0,0,0\n1,90,1\n")
+    with pytest.raises(denoc.DenocError, match="several columns of this name"):
+        read_law_table_columns(path, ["q"])
+
+
+@pytest.mark.parametrize(
+    ("scenario", "header", "words"),
+    [
+        (MOTION, ["t", "q (grad)"], "the unit in this column's header can't be read: unknown name `grad`"),
+        (MOTION, ["t", "q (mm)"], "doesn't fit: `mm` is a length; an angle"),
+        (MOTION, ["t", "q (deg/s)"], "doesn't fit: `deg/s` is an angular rate"),
+        (MOTION, ["t (deg)", "q"], "doesn't fit: `deg` is an angle; a time"),
+        (FORCE, ["t", "tau (N)"], "doesn't fit: `N` is a force; a moment"),
+        (WRENCH, ["t", "f (N m)"], "doesn't fit: `N m` is a moment; a force"),
+        (DRIVE, ["t", "x (rad)"], "doesn't fit: `rad` is an angle; a length"),
+    ],
+)
+def test_units_that_do_not_fit_are_refused(scenario, header, words, tmp_path):
+    with pytest.raises(denoc.DenocError) as caught:
+        ran(tmp_path, scenario, header, [(0.0, 0.1), (1.0, 0.2)])
+    assert words in str(caught.value)
+    assert f"found: `{next(name for name in header if '(' in name)}`" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "header", "warned"),
+    [
+        (
+            MOTION,
+            ["t", "q"],
+            "motion.joint1.file: the column `q` has no unit, so it is in radians, and 90 are 14.3 turns",
+        ),
+        (MOTION, ["t", "q (rad)"], ""),
+        (
+            LOOKED_UP,
+            ["q", "tau"],
+            "forces.joint1: the column `q` has no unit, so it is in radians, and 90 are 14.3 turns",
+        ),
+        (LOOKED_UP, ["q (rad)", "tau"], ""),
+        (FORCE, ["t", "tau"], ""),
+    ],
+)
+def test_bare_angles_of_many_turns_are_warned_of(scenario, header, warned, tmp_path):
+    warnings = ran(tmp_path, scenario, header, [(0.0, 0.0), (90.0, 90.0)]).record["warnings"]
+    found = [words for words in warnings if "turns" in words]
+    assert [words[: len(warned)] for words in found] == [warned] * bool(warned)

@@ -299,6 +299,41 @@ def test_a_study_says_what_the_columns_are(tmp_path):
     assert 1e-8 < max(denoc.identify(robot, study=given).train[given["train"][0]].values()) < 1.0
 
 
+def test_measurements_have_units_in_their_headers(tmp_path):
+    """Degrees, rpm and milliseconds give the same as SI; currents stay in the unit that the gains are for."""
+    robot, t = denoc.load("planar3r"), np.linspace(0, 4, 100)
+    q, qd, qdd = swing(robot, t)
+    tau, gains = denoc.inverse(robot, q, qd, qdd), [10.0, 5.0, 2.0]
+    joints, deg = ("joint1", "joint2", "joint3"), np.pi / 180
+    parts = [
+        ("q", "deg", q / deg),
+        ("qd", "rpm", qd * 30 / np.pi),
+        ("qdd", "deg/s^2", qdd / deg),
+        ("tau", "mN m", tau * 1e3),
+    ]
+    names = ["t [ms]", *(f"{joint}.{what} ({unit})" for what, unit, _ in parts for joint in joints)]
+    write(tmp_path / "a.csv", [t * 1e3, *(x for _, _, x in parts)], names)
+    result = denoc.identify(wrong(robot), tmp_path / "a.csv")
+    assert max(result.train[str(tmp_path / "a.csv")].values()) < 1e-8
+    write(
+        tmp_path / "b.csv",
+        [t * 1e3, *(x for _, _, x in parts[:3]), tau / gains],
+        [name.replace("mN m", "A") for name in names],
+    )
+    given = {
+        "train": [str(tmp_path / "b.csv")],
+        "gains": gains,
+        "columns": {"currents": [f"{joint}.tau (A)" for joint in joints]},
+    }
+    result = denoc.identify(wrong(robot), study=given)
+    assert max(result.train[str(tmp_path / "b.csv")].values()) < 1e-8
+    write(
+        tmp_path / "d.csv", [t, q, tau], ["t", *(f"{joint}.{what}" for what in ("q (kg)", "tau") for joint in joints)]
+    )
+    with pytest.raises(denoc.DenocError, match="`kg` is a mass; an angle"):
+        denoc.identify(robot, tmp_path / "d.csv")
+
+
 def test_the_columns_of_actuated_joints_suffice_in_loops(tmp_path):
     robot = denoc.load("three-rrr")
     run = denoc.run("three-rrr-idyn")

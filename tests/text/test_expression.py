@@ -315,6 +315,7 @@ examples = {
     "rate": ["5 rpm", "5 deg/s"],
     "speed": ["5 mm/s"],
     "acceleration": ["5 m/s^2"],
+    "angular acceleration": ["5 rad/s^2", "5 deg/s^2"],
     "frequency": ["5 Hz", "5/s"],
     "force": ["5 N", "5 kg m/s^2"],
     "moment": ["5 N m", "5 Nm/rad", "5 J"],

@@ -57,7 +57,7 @@ def _driven(reading: Reading, one: Actuator, place: int, law: ForceLaw, path: Ke
         return limited(
             force=formulas.no_force_of_formula, whole=formulas.read_actuator_formula(reading, one, law, path)
         )
-    function = reading.tabled(law, path, 1, one.name, partial(law.forces, 1, reading.folder))[0]
+    function = reading.tabled(law, path, ["effort"], one.name, partial(law.forces, 1, reading.folder))[0]
     if law.reads_state():
         return limited(force=formulas.no_force_of_formula, whole=AlongForce(law, function, one.joints))
     return limited(force=function, timed=True, steady=law.steady())

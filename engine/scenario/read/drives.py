@@ -61,7 +61,7 @@ class Drives:
                     )
                 self._reading.fits(value, wanted, (*path, key))
             made = partial(law.curves, (float(here[row]),), t0, t1, self._reading.folder)
-            driving.append(Driving(entry.name, self._reading.tabled(law, path, 1, entry.name, made)[0]))
+            driving.append(Driving(entry.name, self._reading.tabled(law, path, ["length"], entry.name, made)[0]))
         return driving
 
     def values(self, loops: Closure, driving: Sequence[Driving], t: float) -> np.ndarray:

@@ -96,7 +96,8 @@ def _driven_speeds(
     if law.reads_all():
         return [replace(one, dead_time=law.delay()) for one in formulas.read_formula_forces(reading, joint, law, path)]
     nv = joint.type.nv
-    functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
+    kinds = ["moment" if turning else "force" for turning in joint.type.turning]
+    functions = reading.tabled(law, path, kinds, joint.name, partial(law.forces, nv, reading.folder))
     reference = references.get(joint.name) if law.follows_motion() else None
     effort = joint.effort if joint.actuated else Effort()
     return [

@@ -46,7 +46,7 @@ def read_motion_of_joint(reading: Reading, joint: Joint, law: MotionLaw, path: K
     _refuse_turns(reading, joint, law, path)
     reading.law_fits(law, path, joint)
     made = partial(law.curves, place, t0, t1, reading.folder)
-    return Reference(joint, tuple(reading.tabled(law, path, joint.type.nq, joint.name, made)), kinks)
+    return Reference(joint, tuple(reading.tabled(law, path, joint.type.kinds, joint.name, made)), kinks)
 
 
 def _turning(

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+from ...laws.csv_tables import law_table_header, read_law_table_columns
+from ...laws.forces import StateLaw
 from ...laws.law import Law
+from ...laws.motions import TableMotion
 from ...robot.model import Joint
-from ...robot.plausible import enormous_robot_numbers, unbelievable_robot_angle
+from ...robot.plausible import FULL_TURN, enormous_robot_numbers, unbelievable_robot_angle
 from ...text.document import Keys
+from ...text.expression import name_and_unit_of_header
+from ...text.formula_tree import Named
 from .reading import Reading
 
 
@@ -32,8 +39,38 @@ def _angles(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) ->
         for key, kind, value in law.measured():
             if kind == "position":
                 yield from _of_joint(joint, value, (*path, key))
+        if isinstance(law, TableMotion):
+            columns = zip(law.columns_read(), joint.type.kinds)
+            angles = [name for name, kind in columns if kind == "angle"]
+            yield from (((*path, "file"), words) for words in _bare_columns(reading.folder / law.file_, angles))
+        if isinstance(law, StateLaw):
+            yield from ((path, words) for words in _looked_up(reading, joint, law))
     for name, value in reading.file.initial.items():
         yield from _of_joint(reading.joint("initial", name), value, ("initial", name))
+
+
+def _looked_up(reading: Reading, joint: Joint, law: StateLaw) -> Iterator[str]:
+    """Bare angles of more than a turn in the first columns of tables over a coordinate."""
+    kinds = dict(zip(joint.type.coordinates, joint.type.kinds))
+    for one in reading.robot.moving:
+        kinds |= {f"{one.name}.{suffix}": kind for suffix, kind in zip(one.type.coordinates, one.type.kinds)}
+    for lookup in law.lookups():
+        if isinstance(lookup.argument, Named) and kinds.get(lookup.argument.name) == "angle":
+            file = reading.folder / lookup.file
+            yield from _bare_columns(file, law_table_header(file)[:1])
+
+
+def _bare_columns(file: Path, names: Sequence[str]) -> Iterator[str]:
+    """Columns of angles without a unit in their header that have more than a turn."""
+    bare = [name for name in names if name in law_table_header(file) and not name_and_unit_of_header(name)[1]]
+    for name in bare:
+        _, columns = read_law_table_columns(file, [name], of_time=False)
+        if (largest := float(abs(columns).max())) > 1.01 * FULL_TURN:  # a whole turn may be rounded
+            turns = largest / (2 * math.pi)
+            yield (
+                f"the column `{name}` has no unit, so it is in radians, and {largest:g} are {turns:.3g} turns; "
+                f"`{name} (deg)` in the table's header means degrees, `{name} (rad)` ends this warning"
+            )
 
 
 def _of_joint(joint: Joint, value: Any, path: Keys) -> Iterator[tuple[Keys, str]]:

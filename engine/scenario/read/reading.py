@@ -110,8 +110,9 @@ class Reading:
 
     # ---- tables
 
-    def tabled(self, law: Law, path: Keys, count: int, who: str, made: Callable[[], list[Any]]) -> list[Any]:
-        """The functions that a law makes for `count` coordinates; a table's mistakes appear at the law's entry."""
+    def tabled(self, law: Law, path: Keys, kinds: Sequence[str], who: str, made: Callable[[], list[Any]]) -> list[Any]:
+        """The functions that a law makes for coordinates of these kinds; a table's mistakes are at the law's entry."""
+        count = len(kinds)
         if law.columns_read() and len(law.columns_read()) != count:
             key: Keys = ("columns",) if getattr(law, "columns", None) else ("column",)
             raise self.error(
@@ -121,7 +122,9 @@ class Reading:
                 allowed=f"columns: [{', '.join('…' * count)}]",
             )
         try:
-            return made()
+            functions = made()
+            law.refuse_units(self.folder, kinds)
+            return functions
         except InputError as error:
             key = ("file",)
             if error.key in law.columns_read():

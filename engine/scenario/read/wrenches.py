@@ -93,7 +93,7 @@ def read_wrench_component(reading: Reading, value: Any, kind: str, path: Keys) -
                 (*path, key), "one component needs 1 number", found=yaml_value_in_words(given), allowed="one"
             )
         reading.fits(given, kind, (*path, key))
-    function = reading.tabled(value, path, 1, "one component", partial(value.forces, 1, reading.folder))[0]
+    function = reading.tabled(value, path, [kind], "one component", partial(value.forces, 1, reading.folder))[0]
 
     def at(t: Any) -> Any:
         if isinstance(t, np.ndarray):

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...dataclass import dataclass
 from ...errors import InputError, Place
-from ...laws.csv_tables import read_law_table_columns
+from ...laws.csv_tables import law_table_header, read_law_table_columns, refuse_units_of_law_table
 from ...robot.model import Joint, Robot
+from ...text.expression import name_and_unit_of_header
 from .closed import follow_measured_loops
 from .filters import derivative_of_measured_columns, smooth_measured_columns
 from .settings import Column, Columns, DataFile, Filter, IdentificationFile
@@ -127,7 +128,7 @@ class _Table:
         for what, own in (*names.items(), ("currents", names["efforts"])):
             self._right_number(what, getattr(given, what), own)
         if settings.header:
-            there = measurement_header(self._path)
+            there = {name_and_unit_of_header(cell)[0] for cell in law_table_header(self._path)}
             for what in ("speeds", "accelerations"):
                 if getattr(given, what) is None and not set(names[what]) <= set(there):
                     del names[what]
@@ -139,7 +140,11 @@ class _Table:
             chosen["efforts"] = given.currents
         flat = [self._named(name) for own in chosen.values() for name in own]
         time = None if given.time is None else self._named(given.time)
-        t, x = read_law_table_columns(self._path, flat, time=time, header=settings.header)
+        raw = 0 if given.currents is None else len(given.currents)  # whose units are those of the gains
+        t, x = read_law_table_columns(self._path, flat, time=time, header=settings.header, raw=raw)
+        if settings.header:
+            kinds = [kind for what in chosen for kind in _kinds_of_measured(robot, joints, what)]
+            refuse_units_of_law_table(self._path, flat[: len(flat) - raw], kinds)
         parts = dict(zip(chosen, np.split(x, np.cumsum([len(own) for own in chosen.values()])[:-1], axis=1)))
         efforts = parts["efforts"] * (np.array(settings.gains) if given.currents is not None else 1.0)
         return t, parts["positions"], parts.get("speeds"), parts.get("accelerations"), efforts
@@ -148,7 +153,7 @@ class _Table:
         """The name of a column that is given by its name or its place."""
         if isinstance(column, str) or not self._settings.header:
             return str(column)
-        there = measurement_header(self._path)
+        there = law_table_header(self._path)
         if not 1 <= column <= len(there):
             raise InputError(
                 "no such column", place=Place(str(self._path), 1), found=str(column), allowed=f"1 to {len(there)}"
@@ -176,15 +181,17 @@ class _Table:
                 )
 
 
+def _kinds_of_measured(robot: Robot, joints: Sequence[Joint], what: str) -> list[str]:
+    """The kind of each column, such as `angle`."""
+    if what == "positions":
+        return [kind for joint in joints for kind in joint.type.kinds]
+    if what == "efforts":
+        turning = [turns for joint in robot.moving if joint.actuated for turns in joint.type.turning]
+        return [*("moment" if turns else "force" for turns in turning), *("effort" for _ in robot.actuators)]
+    turn, slide = {"speeds": ("rate", "speed"), "accelerations": ("angular acceleration", "acceleration")}[what]
+    return [turn if turns else slide for joint in joints for turns in joint.type.turning]
+
+
 def _second(speed: str) -> str:
     """The suffix of an acceleration, from that of its speed."""
     return speed.replace("qd", "qdd", 1)
-
-
-def measurement_header(path: Path) -> list[str]:
-    """The names in the first line of a file; none where it can't be read, which its reader says."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return [name.strip() for name in file.readline().split(",")]
-    except (OSError, ValueError):
-        return []

@@ -79,6 +79,27 @@ FORMATS = (
         ("formats/test_back.py::test_each_thing_that_urdf_cannot_hold_is_named_by_its_own_name",),
     ),
     Bug(
+        "rows of a table that are numbered from 1 are prismatic joints",
+        "engine/formats/dh_table.py",
+        'self.said.append(f"the column `{meaning}` counts the rows")\n            return ""',
+        'return "type"',
+        ("formats/test_dh_table.py::test_numbers_that_count_the_rows_are_places",),
+    ),
+    Bug(
+        "units in the headers of tables are passed over",
+        "engine/laws/csv_tables.py",
+        "factors[: len(units)] = [1.0 if unit is None else unit for unit in units]",
+        "factors[: len(units)] = 1.0",
+        ("laws/test_tables.py::test_units_in_headers_are_those_of_their_columns",),
+    ),
+    Bug(
+        "units in headers needn't be of their column's kind",
+        "engine/laws/csv_tables.py",
+        "if unit is not None and (message := misfit_of_unit(unit, kind)):",
+        'if unit is not None and (message := misfit_of_unit(unit, "position")):',
+        ("laws/test_tables.py::test_units_that_do_not_fit_are_refused",),
+    ),
+    Bug(
         "one motor with limits limits its joint though another has none",
         MOTORS,
         "if given and None not in given:",

@@ -111,8 +111,8 @@ RUNS = (
     Bug(
         "the first column of a table is always its time",
         TABLE,
-        'else header.index("t") if "t" in header else 0',
-        "else 0",
+        'clock = next((k for k, cell in enumerate(named) if _called(cell, "t")), 0)',
+        "clock = 0",
         ("laws/test_laws.py::test_time_is_the_column_t_else_the_first",),
     ),
     Bug(
