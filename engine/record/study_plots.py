@@ -20,6 +20,7 @@ MOST_ACROSS = 4  # panels side by side
 MOST_PANELS = 24  # of a figure; further inputs aren't drawn
 MOST_LINES = 14  # of a panel
 LEVELS = 12
+FARTHEST = 3.0  # what is shown of a search, as multiples of how far it has come down
 LOST: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#D55E00", "markersize": 5}  # runs without a value
 
 
@@ -65,16 +66,40 @@ def figure_of_search_progress(title: str, label: str, values: np.ndarray, allowe
     figure = Arranged(7.4, 4.4, 1, 1)
     figure.suptitle(plots.plain_plot_text(title, 80), fontsize=12)
     axes = figure.add_subplot(1, 1, 1)
-    runs = np.arange(len(values))
-    for these, colour, words in ((allowed, COLOURS[0], "within limits"), (~allowed, "#bbbbbb", "outside")):
-        if these.any():
-            axes.plot(runs[these], values[these], ".", color=colour, markersize=4, label=words)
+    runs, known = np.arange(len(values)), np.isfinite(values)
     least = np.fmin.accumulate(np.where(allowed, values, np.nan))
-    axes.plot(runs, least, color=COLOURS[1], linewidth=1.4, label="least so far")
+    low, high = _bounds_of_progress(values[known], least[np.isfinite(least)])
+    shown = known & (values >= low) & (values <= high)
+    for these, colour, words in ((allowed, COLOURS[0], "within limits"), (~allowed, "#bbbbbb", "outside")):
+        if (known & these).any():
+            axes.plot(runs[shown & these], values[shown & these], ".", color=colour, markersize=4, label=words)
+        for far, edge, marker in ((values > high, 1.0, "^"), (values < low, 0.0, "v")):
+            if (far := far & these).any():
+                most = values[far].max() if edge else values[far].min()
+                look: dict[str, Any] = {"color": colour, "markersize": 5, "clip_on": False}
+                look |= {"transform": axes.get_xaxis_transform(), "label": f"farther, to {most:.3g}"}
+                axes.plot(runs[far], np.full(far.sum(), edge), marker, **look)
+    if np.isfinite(least).any():
+        axes.plot(runs, least, color=COLOURS[1], linewidth=1.4, label="least so far")
+    axes.set_ylim(low, high)
     _mark_lost(axes, runs, values)
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     _dress(axes, "run", plots.plain_plot_text(label))
     return figure
+
+
+def _bounds_of_progress(values: np.ndarray, least: np.ndarray) -> tuple[float, float]:
+    """The range in which the progress of a search is seen; steps in vain may be a thousand times as far away."""
+    if not len(values):
+        return 0.0, 1.0
+    usual = float(np.quantile(values, 0.9))
+    if len(least):
+        low, begin = float(least.min()), float(least.max())
+        high = max(begin, min(usual, low + FARTHEST * (begin - low)) if begin > low else usual)
+    else:
+        low, high = float(np.quantile(values, 0.1)), usual
+    room = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
+    return low - room, high + room
 
 
 def _grid(sweep: Sweep) -> tuple[np.ndarray, np.ndarray] | None:

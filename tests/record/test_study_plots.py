@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from denoc.record.study_plots import Sweep, figure_of_pareto_front, figures_of_study
+from denoc.record.study_plots import Sweep, figure_of_pareto_front, figure_of_search_progress, figures_of_study
 
 X = np.array([3.0, 1.0, 2.0, 3.0, 1.0, 2.0])
 WORDS = ["rk45"] * 3 + ["rk56"] * 3
@@ -66,3 +66,27 @@ def test_a_constant_output_can_be_drawn(tmp_path):
     figure = drawn({"x": X, "z": z}, {}, {"y": np.ones(6)})["y"]
     figure.savefig(tmp_path / "constant.png")
     assert figure.axes[0].collections
+
+
+def test_progress_is_seen_beside_steps_that_are_a_thousand_times_worse():
+    values = np.array([0.9, 860.0, 0.6, np.nan, 0.4, -40.0, 0.35, 0.31, 0.32, 0.3])
+    allowed = np.arange(10) != 5  # the one below all others is outside of the limits
+    (axes,) = figure_of_search_progress("title", "y (m)", values, allowed).axes
+    low, high = axes.get_ylim()
+    assert 0.1 < low < 0.3
+    assert 0.9 < high < 2.5
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert lines["within limits"].get_xdata().tolist() == [0, 2, 4, 6, 7, 8, 9]
+    assert lines["farther, to 860"].get_xydata().tolist() == [[1, 1]]  # at the upper edge
+    assert lines["farther, to -40"].get_xydata().tolist() == [[5, 0]]
+    assert "outside" in lines
+    assert lines["least so far"].get_ydata()[-1] == 0.3
+
+
+@pytest.mark.parametrize("values", [[2.0, 2.0], [np.nan, np.nan], [0.0, 0.0], [1.0, np.nan]])
+def test_progress_has_a_range_whatever_the_values(values):
+    for allowed in (True, False):
+        (axes,) = figure_of_search_progress("title", "y", np.array(values), np.array([allowed] * 2)).axes
+        low, high = axes.get_ylim()
+        assert low < high
+        assert all(low < x < high for x in values if x == x)

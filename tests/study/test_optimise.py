@@ -20,6 +20,7 @@ from scipy.optimize import minimize_scalar
 
 import denoc
 from denoc.cli.main import main
+from denoc.errors import NumericalError
 from denoc.loops.numbers import AROUND
 from denoc.scenario.run import opened_scenario as scenario_of
 from denoc.study.optimise import nearby
@@ -540,9 +541,54 @@ def test_where_derivatives_end_on_the_way_the_search_goes_on_without():
     Path("pendulum.yaml").write_text(PENDULUM.replace("actuated: true", "actuated: true, limits: [-10 deg, 85 deg]"))
     made = denoc.optimise(yaml.safe_load(FAR.replace("start: 50 deg", "start: 75 deg")))
     assert made.method == "l-bfgs-b"
-    assert "on nelder-mead, for there are no derivatives: an event at t = " in made.why
+    assert "on nelder-mead, where there are no derivatives: an event at t = " in made.why
     assert made.verdict.minimum
     assert made["end"] == pytest.approx(math.radians(-10), abs=1e-4)
+
+
+def crank_study(keep, scenario, **changed):
+    """A search for lengths of a four-bar whose crank is driven, as a mapping."""
+    crank = {"robot": "four-bar", "task": "inverse", "time": {"end": 1, "step": 0.05}, **scenario}
+    Path("crank.yaml").write_text(json.dumps(crank))
+    return {"name": "crank", "scenario": "crank.yaml", "keep": keep, **changed}
+
+
+def test_a_step_into_a_singular_place_is_shortened_and_derivatives_stay():
+    """A rocker that swings by 1.2 rad: the first step leads to lengths with which the crank can't turn round."""
+    keys = {
+        "coupler": "robot.loops.B.first.at.0",
+        "ground": "robot.links.rocker.joint.xyz.0",
+        "crank": "robot.links.coupler.joint.xyz.0",
+    }
+    ranges = {"coupler": ([0.26, 0.35], 0.3), "ground": ([0.22, 0.32], 0.28), "crank": ([0.05, 0.17], 0.1)}
+    turn = {"motion": {"A0": {"law": "rate", "rate": "360 deg/s"}}, "initial": {"A0": "90 deg"}, "expect": "either"}
+    keep = {name: {"column": "B0.q", "take": take} for name, take in (("high", "max"), ("low", "min"))}
+    keep["off"] = {"expression": "(high - low - 1.2)^2"}
+    vary = {name: {"key": keys[name], "between": between, "start": at} for name, (between, at) in ranges.items()}
+    made = denoc.optimise(crank_study(keep, turn, vary=vary, minimise="off"))
+    assert "singularity" in made.table["ended"]
+    assert made.verdict.words == "a minimum"
+    assert made["high"] - made["low"] == pytest.approx(1.2, abs=1e-6)
+    assert "nelder-mead" not in made.why
+    assert re.match(r"there are derivatives at the start; 1 step shortened for want of derivatives: at t = ", made.why)
+    assert len(made.table) < 40
+
+
+def test_where_loops_close_to_one_side_only_derivatives_are_those_of_that_side():
+    """The shortest coupler with which the crank can stand at 0 has 0.07."""
+    vary = {"length": {"key": "robot.loops.B.first.at.0", "between": [0.05, 0.3]}}
+    keep = {"torque": {"column": "A0.tau", "take": "largest"}, "size": {"expression": "length + 0*torque/(1 N m)"}}
+    rest = {"motion": {"A0": {"law": "cycloid", "to": "1 deg"}}}
+    study_of = open_study(crank_study(keep, rest, vary=vary, minimise="size"), search=True)
+    at = {"length": 0.0701}
+    runs = Runs(probe_study(study_of.at([at])), None)
+    assert Derivatives(runs).at(at)["size"] == pytest.approx(1.0)
+
+
+def test_why_there_are_no_derivatives_gives_no_advice_about_the_files():
+    error = NumericalError("four-bar: the loops can't be closed: `B` by 3 mm; look for a length that is wrong")
+    assert nearby._why_none(error) == "a run right beside fails: four-bar: the loops can't be closed: `B` by 3 mm"
+    assert nearby._why_none(nearby.NoTangentsError("forces jump; always")) == "forces jump; always"
 
 
 # ---- forces that jump, and those with corners
@@ -595,7 +641,7 @@ def test_a_jump_that_comes_on_the_way_ends_derivatives():
     box_of("-3*step(q - 0.2)")
     made = denoc.optimise(box_study(start=0.08, minimise={"end": -1}))
     assert made.method == "l-bfgs-b"
-    assert "on nelder-mead, for there are no derivatives: the force of `s` jumps" in made.why
+    assert "on nelder-mead, where there are no derivatives: the force of `s` jumps" in made.why
 
 
 @pytest.mark.parametrize(
@@ -675,7 +721,7 @@ def test_explained_without_a_file(command):
     Path("far.yaml").write_text(FAR)
     code, out, err = command("optimise", "far.yaml", "--explain")
     assert (code, err) == (0, "")
-    assert "by l-bfgs-b (there are derivatives), from 1 start, at most 1000 runs" in out
+    assert "by l-bfgs-b (there are derivatives at the start), from 1 start, at most 1000 runs" in out
     assert not Path("outputs").exists()
 
 

@@ -23,7 +23,7 @@ class SpentError(Exception):
 
 
 class LostError(Exception):
-    """A run with sound numbers that has no derivatives, and why."""
+    """A run with sound numbers that has no derivatives, and why; the landscape is high there from then on."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ class Landscape:
         self.points: list[np.ndarray] = []  # in the order in which they were asked for
         self.best: np.ndarray | None = None  # None as long as no run has sound numbers
         self.worst = 0.0  # what is minimised, at the worst point so far
+        self.rough: set[tuple[float, ...]] = set()  # points of which it is known that they have no derivatives
+        self.heights: dict[tuple[float, ...], float] = {}  # of points that are to be higher than all others
         self.computed = 0
 
     # ---- points
@@ -119,6 +121,10 @@ class Landscape:
             there = abs(float(np.asarray(made[limit.output])[0]))
             self.sizes[k] = abs(limit.value) or (there if np.isfinite(there) and there else 1.0)
 
+    def is_rough(self, u: np.ndarray) -> bool:
+        """Whether a point's run is known to have no derivatives."""
+        return self._mark(u) in self.rough
+
     def at(self, u: np.ndarray) -> Seen:
         """What is known of a point that has been looked at."""
         return self.seen[self._mark(u)]
@@ -134,12 +140,15 @@ class Landscape:
         return np.array([one.rank for one in self.look(points)])
 
     def value(self, u: np.ndarray) -> float:
-        """What is minimised, whatever the limits; for a failed run more than anywhere so far.
+        """What is minimised, whatever the limits; where there is no number, or no derivatives, more than anywhere.
 
-        It isn't far more, for a line search takes lengths from values.
+        It isn't far more, for a line search takes lengths from values; and it stays the same, so that a search that
+        begins anew takes the same way.
         """
         (one,) = self.look(np.atleast_2d(u))
-        return one.value / self.size if np.isfinite(one.value) else self.worst + 1.0
+        if np.isfinite(one.value) and not self.is_rough(u):
+            return one.value / self.size
+        return self.heights.setdefault(self._mark(u), self.worst + 1.0)
 
     def rooms(self, u: np.ndarray) -> np.ndarray:
         """How far a point is inside of each limit."""
@@ -155,14 +164,15 @@ class Landscape:
         return self.slopes(u)[1]
 
     def slopes(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Both derivatives; 0 where a run has failed, from which a search can only turn back."""
+        """Both derivatives; 0 where a run has failed, or has none, from which a search can only turn back."""
         u = np.clip(u, 0.0, 1.0)
         (one,) = self.look(u[None])
-        if not np.isfinite(one.value):
+        if not np.isfinite(one.value) or self.is_rough(u):
             return np.zeros(self.width), np.zeros((len(self.sizes), self.width))
         try:
             outputs = self.derivatives.at(self.place(u))
         except DenocError as error:
+            self.rough.add(self._mark(u))
             raise LostError(str(error)) from None
         value, rooms = self.goal.slopes(outputs)
         span = self.high - self.low

@@ -96,7 +96,7 @@ class Derivatives:
             with np.errstate(all="ignore"):
                 made = self._slopes(place)
         except DenocError as error:
-            return Outcome("failed", False, error.message if isinstance(error, InputError) else str(error), ())
+            return Outcome("failed", False, _why_none(error), ())
         return Outcome(WHAT, True, "", tuple(made.ravel().tolist()))
 
     def _slopes(self, place: Mapping[str, float]) -> np.ndarray:
@@ -158,12 +158,13 @@ class Derivatives:
         for weights, size in ((AROUND, step), (BEYOND, step), (BEYOND, -step)):
             try:
                 there = made([{**place, name: place[name] + k * size} for k in weights])
-            except InputError as error:  # a value is out of what the files allow
+            except DenocError as error:  # a value is out of what the files allow, or loops don't close there
                 first = first or error
                 continue
             return [w / size for w in weights.values()], there
         assert first is not None
-        raise NoTangentsError(f"no value of `{name}` beside {place[name]:g} is allowed: {first.message}")
+        why = first.message if isinstance(first, InputError) else _cause(first)
+        raise NoTangentsError(f"no value of `{name}` beside {place[name]:.6g} is possible: {why}")
 
     def _planned(self, points: Sequence[Mapping[str, float]]) -> list[Plan]:
         asked = self._asked(points)
@@ -178,6 +179,18 @@ class Derivatives:
         return self._files.with_others([study.changes(k) for k in range(len(points))])
 
 
+def _why_none(error: DenocError) -> str:
+    """Why there are no derivatives: what is said about a run beside a sound one isn't about the files."""
+    if isinstance(error, NoTangentsError):
+        return str(error)
+    return f"a run right beside fails: {error.message if isinstance(error, InputError) else _cause(error)}"
+
+
+def _cause(error: DenocError) -> str:
+    """A message without its advice, which is for runs that are wanted."""
+    return str(error).partition("; ")[0]
+
+
 def search_outputs_that_jump(wanted: Sequence[Reduction]) -> str:
     """Which of the numbers may jump, in words; empty if none does."""
     return next((f"when {one.of or one.column} {JUMPS[one.take]} may jump" for one in wanted if one.take in JUMPS), "")
@@ -187,7 +200,7 @@ def study_slopes_of_given_motion(plan: Plan, along: Sequence[Along], names: set[
     """The instants of a run whose motion is given, its columns, and their derivatives (instants, numbers)."""
     with choice.steadily_compiled():
         base = carry_out_plan(plan)
-        if not base.as_expected:
+        if base.ended != "done":  # and the rows up to there are others with other numbers
             raise NoTangentsError(str(base.record["reason"]))
         slopes = {name: np.empty((len(base.t), len(along))) for name in base.table}
         jumps = jumps_along_given_motion(plan, names, base)

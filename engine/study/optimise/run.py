@@ -12,6 +12,7 @@ import numpy as np
 from ...dataclass import dataclass
 from ...errors import DenocError, InputError, NumericalError
 from ...text.document import Document
+from ...text.words import count_with_noun
 from ..sweep import engines
 from ..sweep.design import sampled_sweep_cube
 from ..sweep.probe import Probed, probe_study
@@ -23,9 +24,10 @@ from .landscape import Landscape, LostError, Report, SpentError
 from .methods import METHODS, Method
 from .nearby import Derivatives, search_outputs_that_jump
 from .together import View, go_together
-from .verdict import Verdict, search_verdict
+from .verdict import BETTER, Verdict, search_neighbours, search_verdict
 
 MOST, TOLERANCE = 1000, 1e-8  # by default: evaluations, and of what is minimised
+SHORTENED = 20  # steps of a search that may lead to points without derivatives
 WITH_LIMITS, WITHOUT, JUMPING = "slsqp", "l-bfgs-b", "nelder-mead"  # default methods
 
 
@@ -154,7 +156,7 @@ class Search:
         if asked is None:
             smooth = self.smooth
             name = (WITH_LIMITS if self.goal.limits else WITHOUT) if smooth else JUMPING
-            return name, "there are derivatives" if smooth else f"no derivatives: {self._why_none}"
+            return name, "there are derivatives at the start" if smooth else f"no derivatives: {self._why_none}"
         if METHODS[asked].derivatives and not self.smooth:
             raise _without_derivatives(document, asked, self._why_none)
         return asked, ""
@@ -185,14 +187,34 @@ class Search:
         return False
 
     def _descend(self, land: Landscape, method: Method, start: np.ndarray, seen: Landscape | View) -> None:
-        """One search from its start, by what it sees; where derivatives end on its way, it goes on without."""
-        tolerance = self.file.tolerance or TOLERANCE
-        try:
-            method.search(seen, start, tolerance)
-        except LostError as error:
-            self.lost = self.lost or f"from run {len(land.points)} on {JUMPING}, for there are no derivatives: {error}"
-            best = land.best
-            METHODS[JUMPING].search(seen, start if best is None else best, tolerance)
+        """One search from its start, by what it sees.
+
+        Where a run on its way has no derivatives, it begins anew, takes the same way, and a shorter step there. If it
+        ends beside better points, or where it has been too often, it goes on without derivatives.
+        """
+        tolerance, lost, ended = self.file.tolerance or TOLERANCE, list[str](), False
+        while not ended and len(lost) < SHORTENED and not land.is_rough(start):
+            try:
+                method.search(seen, start, tolerance)
+                ended = True
+            except LostError as error:
+                lost.append(str(error))
+        if not lost:
+            return
+        if ended and not self._better_beside(land, seen):
+            steps = count_with_noun(len(lost), "step")
+            self.lost = self.lost or f"{steps} shortened for want of derivatives: {lost[0]}"
+            return
+        run = len(land.points)
+        self.lost = self.lost or f"from run {run} on {JUMPING}, where there are no derivatives: {lost[-1]}"
+        METHODS[JUMPING].search(seen, start if land.best is None else land.best, tolerance)
+
+    def _better_beside(self, land: Landscape, seen: Landscape | View) -> bool:
+        """Whether the best point has no derivatives, or a point around it is better."""
+        best = land.best
+        if best is None or land.is_rough(best):
+            return True
+        return bool(seen.ranks(search_neighbours(best, land.seed)).min() < land.at(best).rank - BETTER)
 
     def starts(self, land: Landscape) -> np.ndarray:
         """The points at which the search begins."""

@@ -15,6 +15,27 @@ GAINS = ("study/test_sweep.py::test_gains_of_laws_are_inputs_of_one_program",)
 
 SEARCHES = (
     Bug(
+        "a step to a run without derivatives isn't shortened",
+        "engine/study/optimise/landscape.py",
+        "            self.rough.add(self._mark(u))\n",
+        "",
+        ("study/test_optimise.py::test_a_step_into_a_singular_place_is_shortened_and_derivatives_stay",),
+    ),
+    Bug(
+        "loops that close to one side only have no derivatives",
+        NEARBY,
+        "except DenocError as error:  # a value is out",
+        "except InputError as error:  # a value is out",
+        ("study/test_optimise.py::test_where_loops_close_to_one_side_only_derivatives_are_those_of_that_side",),
+    ),
+    Bug(
+        "the progress of a search is drawn as far as its worst step",
+        "engine/record/study_plots.py",
+        "max(begin, min(usual, low + FARTHEST * (begin - low)) if begin > low else usual)",
+        "float(values.max())",
+        ("record/test_study_plots.py::test_progress_is_seen_beside_steps_that_are_a_thousand_times_worse",),
+    ),
+    Bug(
         "forces that jump have derivatives",
         VARIATIONAL,
         "    _no_force_jumps(run, times, states)\n",
