@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..text.files import bytes_of_text_file
 from ..text.source import text_of_yaml_file
 from .assignments import Assignments, Known, read_matlab_assignments
 from .draft import Draft
+from .mat_file import DamagedError, mat_file_arrays
 from .report import CHANGED, DROPPED, IGNORED, USED, Report
 from .side import Side
 from .xml import Element
@@ -50,23 +50,16 @@ def converted_from_redysim(name: str, text: str, *, floating: bool, side: Side) 
 
 def _from_mat(name: str) -> Assignments:
     """The variables of a file of matrices."""
-    from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
-
     made = Assignments(Document(name))
     try:
         data = bytes_of_text_file(Path(name), bounds.SIZE)
-        found = loadmat(
-            io.BytesIO(data), variable_names=[*VECTORS, *INERTIA.values(), "n", "nq", "r", "aj", "th", "g", "type"]
-        )
+        found = mat_file_arrays(data, {*VECTORS, *INERTIA.values(), "n", "nq", "r", "aj", "th", "g", "type"})
     except FileNotFoundError:
         raise InputError("there is no such file", place=Place(name)) from None
-    except (OSError, ValueError, TypeError, NotImplementedError, MatReadError, KeyError, EOFError) as problem:
+    except (OSError, DamagedError) as problem:
         words = " ".join(str(problem).split())[:100]
         raise InputError(f"this is no file of matrices that can be read: {words}", place=Place(name)) from None
-    for key, value in found.items():
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
-            made.known[key] = Known(value.astype(float), (1, 1))
+    made.known |= {key: Known(value, (1, 1)) for key, value in found.items()}
     return made
 
 

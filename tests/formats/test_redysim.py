@@ -1,5 +1,7 @@
 """ReDySim's input files are read without being run; what they say is what Khalil's parameters mean."""
 
+import io
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.formats.assignments import read_matlab_assignments
+from denoc.formats.mat_file import DamagedError, mat_file_arrays
 from limits import cpu_time
 
 FILES = Path(__file__).parent / "files"
@@ -49,6 +52,103 @@ def test_matrices_from_a_file(tmp_path):
     (tmp_path / "inputs.mat").write_bytes(b"MATLAB 5.0 MAT-file" + bytes(300))
     with pytest.raises(InputError):
         denoc.load(tmp_path / "inputs.mat")
+
+
+ARRAYS = {
+    "alp": np.array([[1.5, -2.0, 3.25]]),
+    "a": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "b": np.arange(-3, 3, dtype=np.int16).reshape(3, 2),
+    "m": np.array([[7]], dtype=np.uint8),
+    "bt": np.arange(4, dtype=np.int32).reshape(4, 1),
+    "g": np.arange(24.0).reshape(2, 3, 4),
+    "th": np.array([[True, False]]),
+    "r": np.zeros((0, 3)),
+    "n": np.array([[1 + 2j]]),
+    "dx": "words",
+    "dy": {"field": np.eye(2)},
+    "dz": np.array([[2.5]]),
+}
+FLAT = {key: x for key, x in ARRAYS.items() if key not in ("g", "dy", "th")}  # what version 4 can hold
+WAYS = [("5", False), ("5", True), ("4", False)]
+
+
+def mat_file(version, compressed, arrays=None):
+    from scipy.io import savemat
+
+    file = io.BytesIO()
+    savemat(file, arrays or (ARRAYS if version == "5" else FLAT), format=version, do_compression=compressed)
+    return file.getvalue()
+
+
+def other_way_round(version):
+    """A file as a machine with the other order of bytes writes it."""
+    name, numbers = b"alp", struct.pack(">3d", 1.5, -2.0, 3.25)
+    if version == "4":
+        return struct.pack(">5i", 1000, 1, 3, 0, 4) + name + b"\0" + numbers
+    inside = struct.pack(">4I", 6, 8, 6, 0) + struct.pack(">2I2i", 5, 8, 1, 3) + struct.pack(">2H", 3, 1) + name + b"\0"
+    inside += struct.pack(">2I", 9, 24) + numbers
+    return b"MATLAB 5.0".ljust(124) + struct.pack(">H", 0x100) + b"MI" + struct.pack(">2I", 14, len(inside)) + inside
+
+
+@pytest.mark.parametrize("data", [*(mat_file(*way) for way in WAYS), other_way_round("4"), other_way_round("5")])
+def test_arrays_of_mat_files_are_scipys(data):
+    from scipy.io import loadmat
+
+    theirs = {
+        key: x for key, x in loadmat(io.BytesIO(data)).items() if isinstance(x, np.ndarray) and x.dtype.kind in "fiu"
+    }
+    mine = mat_file_arrays(data, {*ARRAYS})
+    assert mine.keys() == theirs.keys()
+    for key, x in theirs.items():
+        np.testing.assert_array_equal(mine[key], x)
+    assert "alp" in mine
+    assert mat_file_arrays(data, ("alp",)).keys() == {"alp"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_damaged_mat_files_are_read_or_refused(way):
+    """Any byte, changed to any other, and any beginning of a file."""
+    whole, rng = mat_file(*way), np.random.default_rng(2)
+    refused = 0
+    for place in rng.integers(0, len(whole), 600):
+        damaged = bytearray(whole)
+        damaged[place] = rng.choice([0, 0xFF, damaged[place] ^ 1, rng.integers(256)])
+        for data in (bytes(damaged), whole[:place]):
+            try:
+                mat_file_arrays(data, {*ARRAYS})
+            except DamagedError:
+                refused += 1
+    assert refused > 100
+
+
+def test_mat_files_inflate_to_no_more_than_they_may():
+    """What isn't asked for isn't inflated, and of what is, no more than a robot can need; a wrong sum is seen."""
+    import tracemalloc
+    import zlib
+
+    data = mat_file("5", True, {"other": np.zeros((1, 3_000_000)), "alp": np.ones((1, 2))})
+    promised = mat_file("5", True, {"alp": np.ones((1, 2))})
+    packed = zlib.compress(zlib.decompress(promised[136:]) + bytes(24_000_000))
+    bomb = promised[:128] + struct.pack("<2I", 15, len(packed)) + packed
+    tracemalloc.start()
+    assert mat_file_arrays(data, {"alp"})["alp"].tolist() == [[1, 1]]
+    with pytest.raises(DamagedError, match="bytes; at most 8,000,000 are read"):
+        mat_file_arrays(data, {"other"})
+    with pytest.raises(DamagedError, match="doesn't end where it should"):
+        mat_file_arrays(bomb, {"alp"})
+    assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    tracemalloc.stop()
+    with pytest.raises(DamagedError):  # the sum at its end
+        mat_file_arrays(promised[:-1] + bytes([promised[-1] ^ 1]), {"alp"})
+
+
+def test_a_damaged_mat_file_is_refused_by_name(tmp_path, command_line):
+    (tmp_path / "inputs.mat").write_bytes(mat_file("5", False)[:200])
+    code, _, said = command_line("inspect", tmp_path / "inputs.mat")
+    assert code == 2
+    assert "this is no file of matrices that can be read: an element is longer than what there is" in said
+    (tmp_path / "inputs.mat").write_bytes(b"MATLAB 7.3".ljust(124) + struct.pack("<H", 0x200) + b"IM" + b"HDF")
+    assert "`save -v7` writes one that is" in command_line("inspect", tmp_path / "inputs.mat")[2]
 
 
 @pytest.mark.parametrize(

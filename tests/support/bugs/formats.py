@@ -100,6 +100,20 @@ FORMATS = (
         ("laws/test_tables.py::test_units_that_do_not_fit_are_refused",),
     ),
     Bug(
+        "elements of .mat files may be longer than the file",
+        "engine/formats/mat_file.py",
+        "if begin + size > len(data) or (step == 4 and size > 4):",
+        "if step == 4 and size > 4:",
+        ("formats/test_redysim.py::test_a_damaged_mat_file_is_refused_by_name",),
+    ),
+    Bug(
+        "compressed arrays inflate without bound",
+        "engine/formats/mat_file.py",
+        "whole = unpacking.decompress(inside, size + 9)",
+        "whole = unpacking.decompress(inside)",
+        ("formats/test_redysim.py::test_mat_files_inflate_to_no_more_than_they_may",),
+    ),
+    Bug(
         "one motor with limits limits its joint though another has none",
         MOTORS,
         "if given and None not in given:",
