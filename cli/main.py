@@ -14,6 +14,7 @@ from typing import Any
 
 from denoc.cli import as_json, interrupts, said, streams
 from denoc.errors import DenocError
+from denoc.settings import check_environment_settings, environment_setting
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
 GARBAGE = 400_000  # objects that are made between two searches for garbage: more than a run with its plots makes
@@ -47,6 +48,7 @@ def main() -> None:
 def _code() -> int:
     """Runs the command, and returns its exit code."""
     try:
+        check_environment_settings()
         from denoc.cli.app import typer_application
 
         code = typer_application(sys.argv[1:])(standalone_mode=not _json())
@@ -68,7 +70,7 @@ def _code() -> int:
             return _interrupted()
         if _json() and callable(message := getattr(error, "format_message", None)):  # a mistake on the command line
             return _report("usage", message(), int(getattr(error, "exit_code", 2)))
-        if os.environ.get("DENOC_DEBUG"):
+        if environment_setting("DENOC_DEBUG") == "1":
             raise
         return _unforeseen(error)
 

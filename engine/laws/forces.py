@@ -239,8 +239,8 @@ class ComputedTorque(ForceLaw):
 
     example = {"kp": 100, "kd": 20}
     law: Literal["computed-torque"]
-    kp: Annotated[float, quantity_field("number", at_least=0.0)] = Field(description="1/s^2")
-    kd: Annotated[float, quantity_field("number", at_least=0.0)] = Field(default=0.0, description="1/s")
+    kp: Annotated[float, quantity_field("squared frequency", at_least=0.0)] = Field(description="of the error")
+    kd: Annotated[float, quantity_field("frequency", at_least=0.0)] = Field(default=0.0, description="of its rate")
 
     def gains(self) -> tuple[str, ...]:
         return "kp", "kd"

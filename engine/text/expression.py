@@ -3,7 +3,7 @@
     sum      = product (("+" | "-") product)*
     product  = signed (("*" | "/") signed)*
     signed   = ("+" | "-")* measured
-    measured = power unit*                                  a unit belongs to the number right before it
+    measured = power (unit | "1" "/" unit)*                 a unit belongs to the number right before it
     power    = primary (("^" | "**") ("+" | "-")* power)?
     unit     = NAME (("^" | "**") ("+" | "-")* power)?
     primary  = NUMBER | "pi" | GIVEN | unit | FUNCTION "(" sum ")" | "(" sum ")"
@@ -152,6 +152,10 @@ class _Parser(Reader):
             raise _unknown(token, self.given)
         super().finish()
 
+    @property
+    def at_unit(self) -> bool:
+        return self.token.kind == "name" and self.token.text in UNITS
+
     def sum(self) -> Quantity:
         value = self.product()
         while sign := self.accept("+", "-"):
@@ -176,10 +180,11 @@ class _Parser(Reader):
 
     def measured(self) -> Quantity:
         value = self.power()
-        while self.token.kind == "name" and self.token.text in UNITS:
+        while (over := self.one_over()) is not None:
             position = self.token.position
             up, down, dimension = self.unit()
-            value = _made(value * up / down, _combined(value.dimension, dimension, 1), position)
+            up, down = (down, up) if over else (up, down)
+            value = _made(value * up / down, _combined(value.dimension, dimension, -1 if over else 1), position)
         return value
 
     def power(self) -> Quantity:
@@ -211,7 +216,7 @@ class _Parser(Reader):
     def primary(self) -> Quantity:
         """A number, a unit, pi, a function of a sum, or a sum in parentheses."""
         token = self.token
-        if token.kind == "name" and token.text in UNITS:
+        if self.at_unit:
             up, down, dimension = self.unit()
             return _made(up / down, dimension, token.position)
         if token.kind == "end":

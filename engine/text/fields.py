@@ -21,6 +21,8 @@ from .tokens import ExpressionError
 from .units import DIMENSIONS
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\s,.\"'`]")
+_FORBIDDEN_IN_FILE_NAMES = re.compile(r"[/\\:*?<>|]")
+MOST_LETTERS = 100  # of a file's name
 
 # in JSON Schemas: text that can be a quantity, the words for it, text that can be a name
 QUANTITY: dict[str, Any] = {"type": "string", "pattern": r"[0-9]|pi|\{k"}
@@ -240,11 +242,17 @@ def read_name(value: Any) -> str:
 
 def _file_name(value: Any) -> str:
     name = read_name(value)
-    if re.search(r"[/\\:*?<>|]", name) or name.startswith("-") or len(name) > 100:
+    if _FORBIDDEN_IN_FILE_NAMES.search(name) or name.startswith("-") or len(name) > MOST_LETTERS:
         raise PydanticCustomError(
             "name", "can't be the name of a folder", {"allowed": "letters, digits, - and _, at most 100 of them"}
         )
     return name
+
+
+def nearest_file_name(text: str) -> str:
+    """The text as a name that files and their keys may have, with hyphens for what can't stand in one."""
+    plain = re.sub(rf"{_FORBIDDEN_IN_NAMES.pattern}|{_FORBIDDEN_IN_FILE_NAMES.pattern}", "-", text)
+    return "".join(x if x.isprintable() else "-" for x in plain).lstrip("-")[-MOST_LETTERS:].lstrip("-")
 
 
 Numbers = float | tuple[float, ...]  # read by `quantity_list_field`

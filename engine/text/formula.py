@@ -3,7 +3,7 @@
     sum      = product (("+" | "-") product)*
     product  = signed (("*" | "/") signed)*
     signed   = ("+" | "-")* measured
-    measured = power unit*                                  a unit belongs to the number right before it
+    measured = power (unit | "1" "/" unit)*                 a unit belongs to the number right before it
     power    = primary (("^" | "**") ("+" | "-")* power)?   a whole exponent, or a whole one and a half
     primary  = NUMBER | "pi" | unit | NAME | "{" ANY NAME "}" | FUNCTION "(" sum ("," sum)* ")" | lookup | "(" sum ")"
     lookup   = "lookup" "(" TEXT "," sum ("," TEXT)? ("," WORD)* ")"
@@ -107,8 +107,8 @@ class _Parser(Reader):
     def measured(self) -> Formula:
         is_number = self.token.kind == "number"
         value = self.power()
-        while is_number and self.at_unit:
-            value = _made("*", (value, self.unit()), self.token.position)
+        while is_number and (over := self.one_over()) is not None:
+            value = _made("/" if over else "*", (value, self.unit()), self.token.position)
         return value
 
     def power(self) -> Formula:

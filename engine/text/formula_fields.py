@@ -15,7 +15,7 @@ from .tokens import ExpressionError
 
 WORDS = "a formula such as `-20 N m s/rad * A0.qd + 5*sin(2*t)`"
 SCHEMA = {"type": ["string", "number"]}
-_UNIT = re.compile(r"[A-Za-z°]+(\^-?[0-9]+)?([ /*]+[A-Za-z°]+(\^-?[0-9]+)?)*")
+_UNIT = re.compile(r"(1 ?/ ?)?[A-Za-z°]+(\^-?[0-9]+)?([ /*]+[A-Za-z°]+(\^-?[0-9]+)?)*")
 
 
 def formula_field() -> Reader:
@@ -40,7 +40,7 @@ def unit_field() -> Reader:
             with suppress(ExpressionError):
                 size_of_unit(value)
                 return value.strip()
-        raise PydanticCustomError("unit", "not a unit", {"allowed": "units such as `N m`, `m/s^2`, `deg` or `W`"})
+        raise PydanticCustomError("unit", "not a unit", {"allowed": "units such as `N m`, `m/s^2`, `1/s` or `deg`"})
 
     return Reader(read, {"type": "string", "pattern": _UNIT.pattern})
 

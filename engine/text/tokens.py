@@ -66,6 +66,21 @@ class Reader:
         self.at += 1
         return token
 
+    @property
+    def at_unit(self) -> bool:
+        """Whether a unit stands here."""
+        raise NotImplementedError
+
+    def one_over(self) -> bool | None:
+        """Whether a unit that stands here is one over another, as in `20 1/s`, whose `1/` is read; None without one."""
+        first, second = self.token, self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        over = (first.kind, first.text, second.text) == ("number", "1", "/")
+        self.at += 2 * over
+        if self.at_unit:
+            return over
+        self.at -= 2 * over
+        return None
+
     def negative(self) -> bool:
         """Whether any number of signs makes a number negative; read in a loop so that `-----1` doesn't nest."""
         negative = False

@@ -103,6 +103,7 @@ DIMENSIONS: dict[str, tuple[tuple[Dimension, ...], str]] = {
     "acceleration": (((1, 0, -2, 0),), "an acceleration (m/s^2)"),
     "angular acceleration": (((0, 0, -2, 1),), "an angular acceleration (rad/s^2)"),
     "frequency": ((FREQUENCY,), "a frequency (Hz, 1/s)"),
+    "squared frequency": (((0, 0, -2, 0),), "a squared frequency (1/s^2)"),
     "force": ((FORCE,), "a force (N, kN, …)"),
     "stiffness": (((0, 1, -2, 0), MOMENT_PER_ANGLE), "a stiffness (N/m, N m/rad)"),
     "damping": (((0, 1, -1, 0), (2, 1, -1, -1)), "a damping (N s/m, N m s/rad)"),

@@ -692,6 +692,21 @@ def test_runs_that_end_otherwise_than_expected_are_counted_and_left_out(expect, 
     assert best["A0.q"][-1] == pytest.approx(min(x for x, fine in zip(table["turned"], good) if fine))
 
 
+@pytest.mark.parametrize("name", ["a.b", "my study, 1", "--best", "n" * 120, "x.yaml", "tab\there"])
+def test_studies_whose_files_no_scenario_could_be_called_have_best_runs(name, command, command_line):
+    """All of them did, but for the files of the best run, after all runs."""
+    Path(f"{name}.yaml").write_text(STUDY)
+    code, _, err = command(f"./{name}.yaml", "--best", "last", "--no-plot")
+    assert (code, err) == (0, "")
+    sought = study(vary={"load": {"key": "robot.links.link3.mass", "between": [1, 2]}}, minimise="last", evaluations=3)
+    Path(f"{name}.yaml").write_text(json.dumps({**sought, "method": "nelder-mead"}))
+    code, _, err = command_line("optimise", f"./{name}.yaml", "--no-plot", "--out", "sought")
+    assert (code, err) == (0, "")
+    for home in (Path("outputs"), Path("sought")):
+        (best,) = (home / name).glob("*-1.scenario.yaml")
+        assert denoc.run(best).name == best.name.removesuffix(".scenario.yaml")
+
+
 def test_runs_side_by_side_end_as_unexpectedly_as_alone():
     Path("swing.yaml").write_text(SWING.replace("}}", "}, expect: singularity}"))
     table, alone = denoc.sweep(study()).table, denoc.run("swing.yaml")

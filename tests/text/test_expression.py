@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import re
 from contextlib import suppress
 from fractions import Fraction
 
@@ -59,6 +60,15 @@ PI = math.pi
         ("20 Hz", 20, (0, 0, -1, 0)),
         ("2 kHz", 2000, (0, 0, -1, 0)),
         ("1/s", 1, (0, 0, -1, 0)),
+        ("1 1/s", 1, (0, 0, -1, 0)),
+        ("30 1/min", 0.5, (0, 0, -1, 0)),
+        ("-2 1/s^2", -2, (0, 0, -2, 0)),
+        ("(2 1/s)^2", 4, (0, 0, -2, 0)),
+        ("5 kg 1 / s m", 5, (1, 1, -1, 0)),
+        ("6 m / 2 1/s", 3, (1, 0, 1, 0)),
+        ("6 / 2 1/s", 3, (0, 0, 1, 0)),
+        ("2^1/s", 2, (0, 0, -1, 0)),
+        ("3 + 1/2", 3.5, (0, 0, 0, 0)),
         ("3 W / (2 rad/s)", 1.5, (2, 1, -2, -1)),
         ("1 in", 0.0254, (1, 0, 0, 0)),
         ("1 ft", 0.3048, (1, 0, 0, 0)),
@@ -316,7 +326,8 @@ examples = {
     "speed": ["5 mm/s"],
     "acceleration": ["5 m/s^2"],
     "angular acceleration": ["5 rad/s^2", "5 deg/s^2"],
-    "frequency": ["5 Hz", "5/s"],
+    "frequency": ["5 Hz", "5/s", "5 1/s"],
+    "squared frequency": ["5/s^2", "5 1/s^2", "5 Hz^2"],
     "force": ["5 N", "5 kg m/s^2"],
     "moment": ["5 N m", "5 Nm/rad", "5 J"],
     "inertia": ["5 kg m^2"],
@@ -336,6 +347,13 @@ examples = {
     "turn rotor": ["5 kg m^2"],
     "slide rotor": ["5 kg"],
 }
+
+
+@pytest.mark.parametrize("kind", DIMENSIONS)
+def test_every_kind_takes_the_units_that_its_message_names(kind):
+    named = re.findall(r"\((.*)\)", DIMENSIONS[kind][1])
+    for unit in named[0].replace(", …", "").split(", ") if named else ():
+        assert si_value_of_quantity(f"2 {unit}", kind) == 2 * evaluate_expression(f"1 {unit}")
 
 
 @pytest.mark.parametrize("kind", DIMENSIONS)

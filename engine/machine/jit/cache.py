@@ -22,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ...errors import safe_to_print
+from ...settings import environment_setting
 from ...text.files import bytes_of_text_file, file_is_owned, opened_regular_file
 from . import sources
 
@@ -43,8 +44,7 @@ _ignored: list[Path] = []  # warnings that have been shown
 
 def cache_folder() -> Path:
     """The cache's folder: DENOC_CACHE, else one in the user's cache folder."""
-    given = os.environ.get("DENOC_CACHE")
-    if given:
+    if given := environment_setting("DENOC_CACHE"):
         return Path(given)
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))

@@ -6,7 +6,6 @@ and from the program's own ledger.
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from collections.abc import Iterable, Iterator
@@ -15,8 +14,8 @@ from contextvars import ContextVar
 from dataclasses import field, replace
 
 from ...dataclass import dataclass
+from ...settings import environment_setting
 
-BACKENDS = ("auto", "compiled", "plain")
 FORMS = ("auto", "straight", "rolled")
 MOST_STRAIGHT = 60  # bodies; beyond, straight-line code leaves the caches and takes a second to compile
 MOST_IN_LOOP = 30  # bodies in the loop of a run, for which a user waits each time that its form is new
@@ -94,10 +93,8 @@ def present_backend_choice() -> Way:
 
 def chosen_backend() -> str:
     """The backend `auto`, `compiled` or `plain`: the caller's choice, else DENOC_BACKEND."""
-    chosen = VARIABLE.get().chosen or os.environ.get("DENOC_BACKEND", "auto")
-    if _broken or chosen == "plain":
-        return "plain"
-    return chosen if chosen in BACKENDS else "auto"
+    chosen = VARIABLE.get().chosen or environment_setting("DENOC_BACKEND") or "auto"
+    return "plain" if _broken else chosen
 
 
 def compiled_code_may_run_freely() -> bool:

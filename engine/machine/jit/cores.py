@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ...settings import environment_setting
+
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -32,8 +34,7 @@ def processors_to_use() -> int:
     """The number of processors that this process may use; `at_most_processors`, and else DENOC_CORES, override it."""
     if _most:
         return _most[-1]
-    wanted = os.environ.get("DENOC_CORES", "")
-    if wanted.isdigit() and int(wanted) > 0:
+    if wanted := environment_setting("DENOC_CORES"):
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from ...settings import environment_setting
 from . import choice
 from .block import NUMBERS
 
@@ -27,8 +27,7 @@ def native_lanes() -> int:
 @lru_cache(maxsize=1)
 def _fitting() -> int:
     """The number of doubles in a register: 8 with AVX-512, 4 with AVX2, else 2; DENOC_LANES overrides it."""
-    wanted = os.environ.get("DENOC_LANES", "")
-    if wanted in ("2", "4", "8"):
+    if wanted := environment_setting("DENOC_LANES"):
         return int(wanted)
     features = native_processor()[1].split(",")
     return 8 if "+avx512f" in features else 4 if "+avx2" in features else 2

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...errors import InputError, did_you_mean
 from ...scenario.replay import files_of_replay
+from ...text.fields import nearest_file_name
 from ..ensemble import ensemble
 from .reading import Study
 from .table import Table
@@ -40,7 +41,7 @@ def best_scenario_files(study: Study, places: Sequence[int]) -> dict[str, bytes]
     """The contents of the scenario and robot files of these runs, by their names."""
     made: dict[str, bytes] = {}
     for n, k in enumerate(places, start=1):
-        name = f"{study.name}-best-{n}"
+        name = nearest_file_name(f"{study.name}-best-{n}")  # a study's file may be called otherwise than a scenario
         changes = {**study.changes(k), "name": name}
         (result,) = ensemble(study.scenario, [changes], study.robot)
         record = dict(result.record)

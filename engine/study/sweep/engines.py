@@ -17,6 +17,7 @@ from typing import Protocol
 from ...errors import ClusterError, InputError
 from ...machine.jit import cores
 from ...parallel.cluster import Cluster
+from ...settings import environment_setting
 from .tasks import Done, Task, study_task_carried_out
 
 PLACES = ("threads", "process", "dask")
@@ -117,7 +118,7 @@ def task_of_dask_worker(task: Task) -> Done:
 
     There are as many workers on a machine as have something to do.
     """
-    with cores.at_most_processors(cores.processors_to_use() if os.environ.get("DENOC_CORES") else 1):
+    with cores.at_most_processors(cores.processors_to_use() if environment_setting("DENOC_CORES") else 1):
         return study_task_carried_out(task)
 
 

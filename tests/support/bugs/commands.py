@@ -7,6 +7,27 @@ FAILING = ("cli/test_commands.py::test_a_failing_run_keeps_its_rows_and_says_why
 
 COMMANDS = (
     Bug(
+        "environment variables are read unchecked until they are needed",
+        "cli/main.py",
+        "        check_environment_settings()\n",
+        "",
+        ("test_settings.py::test_values_without_a_meaning_are_refused_by_all_commands",),
+    ),
+    Bug(
+        "an unknown backend is none",
+        "engine/settings.py",
+        "if not (first(value) if callable(first) else value in words):",
+        "if callable(first) and not first(value):",
+        ("test_settings.py::test_the_library_refuses_them_where_it_reads_them",),
+    ),
+    Bug(
+        "a unit that is one over another multiplies",
+        "engine/text/expression.py",
+        "up, down = (down, up) if over else (up, down)",
+        "up, down = up, down",
+        ("text/test_expression.py::test_values_and_dimensions",),
+    ),
+    Bug(
         "runs that failed end with another exit code",
         REPORT,
         "return 0 if result.as_expected else 3",
