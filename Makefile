@@ -45,9 +45,9 @@ smoke: $(VENV)/test
 full: $(VENV)/test
 	$(BIN)/python -m pytest -q --full
 
-# broken robots and scenarios through the command line: make hostile COUNT=100000 SEED=x
+# broken files of all kinds through the command line: make hostile KIND="mat store" COUNT=5000 SEED=x
 hostile: $(VENV)/test
-	$(BIN)/python tests/tools/hostile.py $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS))
+	$(BIN)/python tests/tools/hostile.py $(addprefix --kind ,$(KIND)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS))
 
 # deliberate bugs, which the tests have to catch: make mutants SAMPLE=10, or ONLY=word, or WHOLE=1
 mutants: $(VENV)/test

@@ -79,7 +79,8 @@ class Side:
         for many, key in ((self.file.closed_loop, "type"), (self.file.joint_name, "joint_type")):
             there = getattr(self.file, key)
             if there and len(there) != len(many):
-                raise self.document.error((key,), f"{len(there)} types for {len(many)} entries", key=True)
+                found, allowed = str(len(there)), f"{len(many)}, as many as there are entries"
+                raise self.document.error((key,), "not a type for each entry", key=True, found=found, allowed=allowed)
         for key in ("name_mot", "joint_name"):
             for name in getattr(self.file, key):
                 if name not in draft.joints.own:

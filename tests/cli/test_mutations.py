@@ -1,4 +1,4 @@
-"""Library files with something broken in them, at random: no traceback, no hang, nothing half written."""
+"""Files of all kinds with something broken in them, at random: no traceback, no hang, nothing half written."""
 
 import contextlib
 import random
@@ -10,24 +10,36 @@ import denoc
 from denoc.errors import DenocError
 from denoc.robot.build import build_robot
 from denoc.text.source import document_from_mapping, parse_yaml_document
+from kinds import KINDS, LIBRARY, fits, wholes
 from limits import cpu_time
-from mutations import LIBRARY, case, run
+from mutations import Case, case, run
 
-SEED, GROUPS, EACH = 20260712, 10, 30
-RUNS = 0.2  # share of the files that are run, too
+SEED, EACH = 20260712, 12
+RUNS = 0.2  # share of the files that get another command than the quick one
 LIMIT = 20  # seconds of CPU a file
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
-@pytest.mark.sampled(16)
-def test_broken_files(group, tmp_path):
+@pytest.mark.parametrize("kind", KINDS)
+def test_broken_files(kind, tmp_path):
     """`make hostile` tries as many as one likes."""
-    for number in range(group * EACH, (group + 1) * EACH):
-        one, here = case(SEED, number, RUNS), tmp_path / str(number)
+    for number in range(EACH):
+        one, here = case(SEED, number, RUNS, kind), tmp_path / str(number)
         here.mkdir()
         with cpu_time(LIMIT, f"{one.words}\n{one.difference()}"):
             wrong = run(one, here)
         assert not wrong, f"{wrong}\n{one.words}\n{one.difference()}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_files(kind, tmp_path):
+    """What the commands do with files that aren't broken; a kind whose files fail anyway shows nothing."""
+    for number, files in enumerate(wholes(kind)[:3]):
+        name = next(name for name in files if fits(name, KINDS[kind].victims))
+        for k, words in enumerate(KINDS[kind].commands[:1]):
+            here = tmp_path / f"{number}-{k}"
+            here.mkdir()
+            one = Case(kind, number, name, files[name], tuple(words.split()))
+            assert run(one, here) == ""
 
 
 # ---- mappings, which no file stands behind

@@ -93,7 +93,7 @@ def test_joints_become_others(tmp_path):
     ("text", "words", "line"),
     [
         ("closed_loop: [[coupler_end, rocker_and]]\n", "did you mean `rocker_end`", 1),
-        ("closed_loop: [[coupler_end, rocker_end]]\ntype: [3d, 6d]\n", "2 types for 1 entries", 2),
+        ("closed_loop: [[coupler_end, rocker_end]]\ntype: [3d, 6d]\n", "not a type for each entry", 2),
         ("closed_loop: [[coupler_end, rocker_end]]\ntype: [4d]\n", "unknown value", 2),
         ("closed_loops: []\n", "did you mean `closed_loop`", 1),
     ],

@@ -1,190 +1,209 @@
-"""Files of the library with something broken in them at random, what is done with them, and what may come of that."""
+"""Files with something broken in them at random, what is done with them, and what may come of that."""
 
 import contextlib
 import difflib
 import io
+import math
+import multiprocessing
 import os
 import random
 import re
-import sys
+import resource
+import shlex
 import traceback
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from denoc.text.library import library_folder
+import unseen
+from breaking import broken
+from kinds import KINDS, LIBRARY, checked, commanded, fits, wholes
 
-LIBRARY = [file for kind in ("robots", "scenarios") for file in sorted(library_folder(kind).glob("*.yaml"))]
-BITS = [
-    *["nan", ".nan", ".inf", "-.inf", "1e400", "1e-400", "1e300", "-1e300", "1e-300", "-1", "0", "2", "1e18"],
-    *["[]", "{}", "[[]]", "{a: 1}", "null", "true", "'", '"', "\t", "&a [*a]", "*a", "- -", ": :", "? x", "| x", "%", "@x"],
-    *["!!python/object/apply:os.system ['true']", "!!int x", "!!float 1", "!foo x", "\x00", "\x07", "\u2028", "𝔘"],
-    *["9" * 400, "9" * 5000, "__import__('os')", "pi/0", "9^9^9", "sqrt(-1)", "(" * 60, "90 parsec", "2024-01-01"],
-    *["90 deg", "1 m", "3 kg", "2 s", "45 rpm", "5 N", "5 N m", "revolute", "spherical", "free", "fixed", "dh", "frames"],
-    *["base", "link1", "joint1", "all", "cycloid", "table", "pd", "feedforward", "inverse", "simulate", "puma", "..", "/"],
-    *["[1, 2]", "[0, 0, 0]", "[0, 0, 0, 0]", "{axis: [0, 0, 0], angle: 1}", "{law: rate, rate: 1}", "a" * 300, "<<", "---"],
-]  # fmt: skip
-NAME, CHECK = "x.yaml", "check"
-
-
-def mutated(text, draw):
-    """The text with one to four lines broken."""
-    lines = text.split("\n")
-    for _ in range(draw.choice((1, 1, 1, 2, 4))):
-        lines = lines or [""]
-        k, how = draw.randrange(len(lines)), draw.randrange(9)
-        words = list(re.finditer(r"[^\s,:{}\[\]]+", lines[k]))
-        if how == 0:
-            del lines[k]
-        elif how == 1:
-            lines.insert(k, draw.choice(lines))
-        elif how == 2:
-            lines[k] = lines[k].split(":")[0] + ": " + draw.choice(BITS)
-        elif how == 3:
-            lines[k] = lines[k][: draw.randrange(len(lines[k]) + 1)]
-        elif how == 4:
-            lines[k] = " " * draw.randrange(9) + lines[k].strip()
-        elif how == 5:
-            j = draw.randrange(len(lines))
-            lines[k], lines[j] = lines[j], lines[k]
-        elif words:
-            word = draw.choice(words)
-            lines[k] = lines[k][: word.start()] + draw.choice(BITS) + lines[k][word.end() :]
-    return "\n".join(lines)
-
-
-def commands(file, draw, runs=1.0):
-    """What is done with a broken file: a command, in this share of the cases, or else it is only read and checked."""
-    if draw.random() >= runs:
-        return [CHECK, NAME]
-    if file.parent.name == "scenarios":
-        return ["run", NAME, "--no-plot"]
-    short = ["--time", "0.02", "--step", "0.01", "--no-plot"]
-    return draw.choice(
-        [["inspect", NAME]] * 4
-        + [["matrices", NAME, "--only", "all"], ["idyn", NAME, *short], ["simulate", NAME, *short]]
-    )
+CHECKS = ("load", "prepare")  # first words of what is no command of the program's
+MEMORY = 500  # MB that a command may take for a small file
+__all__ = ["KINDS", "LIBRARY", "Case", "case", "run", "simpler", "wholes"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A broken file and the command that gets it."""
+    """A broken file among others, and the command that gets them."""
 
-    file: Path
-    text: str
+    kind: str
+    whole: int  # which of the kind's whole ones
+    name: str  # of the broken file
+    content: bytes
     words: tuple[str, ...]
 
     @property
+    def files(self):
+        return wholes(self.kind)[self.whole]
+
+    @property
     def original(self):
-        return self.file.read_text(encoding="utf-8")
+        return self.files[self.name]
 
     def difference(self):
-        """What is broken, as a difference from the library's file."""
-        lines = difflib.unified_diff(
-            self.original.split("\n"), self.text.split("\n"), self.file.name, NAME, "", "", 1, ""
-        )
-        return "\n".join(line[:200] for line in lines)
+        """What is broken, as a difference from the whole file."""
+        if binary(self.original):
+            pairs = enumerate(zip(self.original, self.content))
+            others = [f"{at}: {old:02x} to {new:02x}" for at, (old, new) in pairs if old != new]
+            return f"{self.name}: {len(self.original)} bytes, now {len(self.content)}; " + ", ".join(others[:8])
+        lines = difflib.unified_diff(text(self.original), text(self.content), "whole", self.name, "", "", 1, "")
+        return "\n".join(line[:200].encode("unicode_escape").decode() for line in lines)
 
 
-def case(seed, number, runs=1.0):
-    """The case of this number, which is the same wherever it is made, with a command in this share of all cases."""
-    draw = random.Random(f"{seed} {number}")
-    file = draw.choice(LIBRARY)
-    text = mutated(file.read_text(encoding="utf-8"), draw)
-    return Case(file, text, tuple(commands(file, draw, runs)))
+def text(content):
+    return content.decode("utf-8", "replace").split("\n")
+
+
+def binary(content):
+    return b"\0" in content
+
+
+def case(seed, number, runs=1.0, kind="robot"):
+    """The case of this number, which is the same wherever it is made; in this share of them the command isn't the quick one."""
+    draw = random.Random(f"{kind} {seed} {number}")
+    row, whole = KINDS[kind], draw.randrange(len(KINDS[kind].wholes))
+    files = wholes(kind)[whole]
+    name = draw.choice([name for name in files if fits(name, row.victims)])
+    content = broken(name, files[name], draw)
+    quick = len(row.commands) == 1 or draw.random() >= runs
+    return Case(
+        kind, whole, name, content, tuple(shlex.split(row.commands[0] if quick else draw.choice(row.commands[1:])))
+    )
 
 
 def simpler(one):
-    """Cases with one of the differences from the library's file taken back."""
-    old, new = one.original.split("\n"), one.text.split("\n")
+    """Cases with one of the differences from the whole file taken back."""
+    old, new = one.original, one.content
+    if binary(old):
+        if len(old) == len(new):
+            for at in [at for at in range(len(old)) if old[at] != new[at]][:20]:
+                yield replace(one, content=new[:at] + old[at : at + 1] + new[at + 1 :])
+        return
+    old, new = old.split(b"\n"), new.split(b"\n")
     for what, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what != "equal":
-            yield Case(one.file, "\n".join([*new[:c], *old[a:b], *new[d:]]), one.words)
+            yield replace(one, content=b"\n".join([*new[:c], *old[a:b], *new[d:]]))
 
 
 def run(one, place):
     """What is wrong with what becomes of a broken file in an empty folder; an empty text if nothing is."""
-    content = one.text.encode("utf-8", "surrogateescape")
-    (place / NAME).write_bytes(content)
-    out, err, before = io.StringIO(), io.StringIO(), os.getcwd()
+    for name, content in one.files.items():
+        if not (KINDS[one.kind].same and name == KINDS[one.kind].same):
+            (place / name).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (place / name).write_bytes(one.content if name == one.name else content)
+    return _apart(one, place) if KINDS[one.kind].alone else _ran(one, place)
+
+
+def _apart(one, place):
+    """The same in a process that is forked for it."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=lambda: there.send(_ran(one, place)))
+    process.start()
+    there.close()
+    try:
+        return here.recv()
+    except EOFError:
+        process.join()
+        return f"the process ended with {process.exitcode}"
+    finally:
+        process.join()
+
+
+def _ran(one, place):
+    from denoc.record import plots
+
+    out, err, before = io.StringIO(), io.StringIO(), (os.getcwd(), plots.save_figure, os.environ.get("DENOC_CACHE"))
     os.chdir(place)
+    plots.save_figure = unseen.save
+    if KINDS[one.kind].alone:
+        os.environ["DENOC_CACHE"] = str(place / "cache")
+    memory, files = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, contents(place)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = checked(one) if one.words[0] == CHECK else commanded(one.words)
+            code = checked(*one.words) if one.words[0] in CHECKS else commanded(one.words)
     except Exception as error:  # noqa: BLE001
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"
+        at = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if "/engine/" in frame.filename or "/cli/" in frame.filename
+        ]
+        where = f"{Path(at[-1].filename).name}:{at[-1].lineno}" if at else "?"
+        return f"{type(error).__name__} ({where}): {error}"
     finally:
-        os.chdir(before)
-    return judged(code, out.getvalue(), err.getvalue(), place, content)
+        os.chdir(before[0])
+        plots.save_figure = before[1]
+        os.environ.pop("DENOC_CACHE") if before[2] is None else os.environ.update(DENOC_CACHE=before[2])
+    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024
+    if memory > MEMORY:
+        return f"{memory:.0f} MB of memory"
+    return judged(one, code, out.getvalue(), err.getvalue(), files, contents(place))
 
 
-def checked(one):
-    """The exit code of a file that is only read and checked; what is wrong is printed as the command line does."""
-    from denoc.errors import DenocError
-    from denoc.formats.load import load
-    from denoc.scenario.run import prepare_scenario
-
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
-        try:
-            (prepare_scenario if one.file.parent.name == "scenarios" else load)(Path(NAME))
-        except DenocError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return error.exit_code
-    return 0
+def contents(place):
+    """What the files of a folder hold, by their paths."""
+    paths = [path for path in place.rglob("*") if path.is_file() or path.is_symlink()]
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in paths}
 
 
-def commanded(words):
-    """The exit code of a command."""
-    from denoc.cli.main import main
-
-    before = sys.argv, os.environ.get("DENOC_DEBUG")
-    sys.argv, os.environ["DENOC_DEBUG"] = ["denoc", *words], "1"  # what is no error of ours comes through
-    try:
-        main()
-    except SystemExit as leaving:
-        return leaving.code or 0
-    finally:
-        sys.argv = before[0]
-        os.environ.pop("DENOC_DEBUG") if before[1] is None else os.environ.update(DENOC_DEBUG=before[1])
-    return 0
-
-
-def judged(code, out, err, place, content):
+def judged(one, code, out, err, before, after):
     """What is wrong with a command's exit code, messages and files; an empty text if nothing is."""
-    left = sorted(
-        str(path.relative_to(place)) for path in place.rglob("*") if path.name != NAME or path.parent != place
-    )
-    if code == 130:  # the run was stopped because it takes long; what there is of it is kept
-        return ""
-    if code not in (0, 2, 3):
-        return f"exit code {code}"
-    if "Traceback" in out + err:
+    row = KINDS[one.kind]
+    if code == 130:  # it was stopped because it takes long; what there is of a run is kept
+        return "" if row.long else "it takes too long"
+    if code not in row.codes:
+        return f"exit code {code}: {err[:300]}"
+    if "Traceback" in out + err or "a mistake in denoc" in err:
         return "a traceback"
     if re.search(r"^warning: .*encountered in", err, re.MULTILINE):
         return "a warning of NumPy: " + err.strip()
-    if (place / NAME).read_bytes() != content:
-        return "the file itself has changed"
-    if any(Path(name).name.startswith(".") for name in left):
-        return f"drafts stay behind: {left}"
-    if any(Path(name).parts[0] != "outputs" for name in left):
-        return f"files in strange places: {left}"
+    if found := re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", out + err):
+        return f"a control character in what is printed: {found[0]!r} in {(out + err)[max(found.start() - 60, 0) : found.end() + 20]!r}"
+    if changed := [
+        name
+        for name in before
+        if after.get(name) != before[name] and (code == 2 or not fits(name, "outputs/* " + row.kept))
+    ]:
+        return f"exit code {code}, and files have changed: {changed}"
+    new = sorted(after.keys() - before.keys())
+    if any(Path(name).name.startswith(".") for name in new):
+        return f"drafts stay behind: {new}"
+    if strange := [name for name in new if not fits(name, row.written)]:
+        return f"files in strange places: {strange}"
     if code == 2:
-        return mistaken(err, left)
-    if code == 3 and "error: " not in err and not left:
+        return mistaken(one, err, new)
+    if code and "error: " not in err and not new and code == 3:
         return "a failure without a word"
-    if code == 0 and any(re.search(r"\b(nan|inf)\b", path.read_text()) for path in place.rglob("*.csv")):
+    if code == 0 and any(re.search(rb"(^|,)-?(nan|inf)\b", after[name]) for name in new if name.endswith(".csv")):
         return "exit code 0, and numbers that aren't finite"
+    if code == 0 and row.same and not alike(after[row.same], one.files[row.same]):
+        return "exit code 0, and other numbers"
     return ""
 
 
-def mistaken(err, left):
+def alike(table, other):
+    """Whether two tables hold the same numbers, but for rounding."""
+    one, two = [re.split(r"[,\n]", content.decode()) for content in (table, other)]
+    return len(one) == len(two) and all(a == b or near(a, b) for a, b in zip(one, two))
+
+
+def near(one, two):
+    try:
+        return math.isclose(float(one), float(two), rel_tol=1e-9, abs_tol=1e-9)
+    except ValueError:
+        return False
+
+
+def mistaken(one, err, new):
     """What is wrong with a refusal: it has to name the place and what to do, and nothing may be written."""
-    if left:
-        return f"exit code 2, and files are left: {left}"
-    if not re.search(rf"^error: {NAME}:\d+:\d+: ", err, re.MULTILINE):
+    if new:
+        return f"exit code 2, and files are left: {new}"
+    quick = " ".join(one.words) == KINDS[one.kind].commands[0]
+    places = "|".join(re.escape(Path(name).name) for name in one.files)
+    whole = "not text in UTF-8|the document is empty|this is no robot|not valid|there is no such file"
+    line = rf":\d+:\d+: |: .*({whole})" if KINDS[one.kind].lines else ""
+    if not re.search(rf"^error: .*({places})({line})" if quick else "^error: ", err, re.MULTILINE):
         return "no file and line: " + err
-    if not re.search(r"^  (found|allowed|hint): \S|not valid YAML", err, re.MULTILINE):
+    if quick and line and not re.search(rf"^  (found|allowed|hint): \S|{whole}", err, re.MULTILINE):
         return "nothing is found, allowed or hinted at: " + err
     return ""

@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 
 import mutations
-from denoc.text.library import library_folder
+from kinds import KINDS
 
 TOOL = runpy.run_path(str(Path(__file__).with_name("hostile.py")))
 GOOD = "error: x.yaml:3:5: wrong\n  allowed: something else\n"
-PUMA = library_folder("robots") / "puma.yaml"
+PUMA = next(k for k, make in enumerate(KINDS["robot"].wholes) if make.args[0].stem == "puma")
+
+
+def case(content=b"", kind="robot", whole=PUMA, name="x.yaml"):
+    return mutations.Case(kind, whole, name, content, tuple(KINDS[kind].commands[0].split()))
 
 
 @pytest.mark.parametrize(
@@ -31,18 +35,27 @@ PUMA = library_folder("robots") / "puma.yaml"
         (3, "", ["outputs/x/x.csv"], ""),
     ],
 )
-def test_each_kind_of_wrong_is_seen(tmp_path, code, err, files, wrong):
-    for name in ["x.yaml", *files]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("t,q\n0,nan\n")
-    found = mutations.judged(code, "", err, tmp_path, b"t,q\n0,nan\n")
+def test_each_kind_of_wrong_is_seen(code, err, files, wrong):
+    before = {"x.yaml": b"this"}
+    found = mutations.judged(case(), code, "", err, before, before | dict.fromkeys(files, b"t,q\n0,nan\n"))
     assert wrong in found
     assert bool(wrong) == bool(found)
 
 
-def test_a_file_that_is_changed_is_seen(tmp_path):
-    (tmp_path / "x.yaml").write_text("other")
-    assert mutations.judged(2, "", GOOD, tmp_path, b"this") == "the file itself has changed"
+def test_files_that_are_changed_are_seen():
+    before = {"x.yaml": b"this", "outputs/x/x.csv": b"t\n"}
+    assert "have changed: ['x.yaml']" in mutations.judged(case(), 0, "", "", before, before | {"x.yaml": b"other"})
+    assert mutations.judged(case(), 0, "", "", before, before | {"outputs/x/x.csv": b"t,q\n"}) == ""
+    assert "have changed" in mutations.judged(case(), 2, "", GOOD, before, before | {"outputs/x/x.csv": b"t,q\n"})
+
+
+def test_a_table_with_other_numbers_is_seen():
+    one = case(kind="store", whole=0, name="outputs/study/study.runs.sqlite")
+    table = one.files["outputs/study/study.csv"]
+    other = table.replace(b"4,", b"5,", 1)
+    found = [mutations.judged(one, 0, "", "", {}, {"outputs/study/study.csv": now}) for now in (table, other)]
+    assert found == ["", "exit code 0, and other numbers"]
+    assert other != table
 
 
 def test_a_failure_is_shown_with_what_it_takes(monkeypatch):
@@ -55,19 +68,30 @@ def test_a_failure_is_shown_with_what_it_takes(monkeypatch):
     monkeypatch.setattr(
         build.plausible, "doubts_about_robot_numbers", fails
     )  # reached only where the file can be read at all
-    text = PUMA.read_text(encoding="utf-8").replace("mass: ", "mass:  ").replace("convention: dh", "convention:  dh")
-    one = mutations.Case(PUMA, text, (mutations.CHECK, mutations.NAME))
+    original = case().original
+    one = case(original.replace(b"mass: ", b"mass:  ").replace(b"convention: dh", b"convention:  dh"))
     before = resource.getrlimit(resource.RLIMIT_CPU)
     wrong = TOOL["tried"](one)
     assert resource.getrlimit(resource.RLIMIT_CPU) == before
-    assert wrong.startswith("ZeroDivisionError: by nothing (test_hostile.py:")
+    assert wrong.startswith("ZeroDivisionError (build.py:")
     best, same = TOOL["simplest"](one, wrong)
     assert same == wrong
-    assert best.text == PUMA.read_text(encoding="utf-8")  # it fails as it is
+    assert best.content == original  # it fails as it is
     assert one.difference().count("\n+") > best.difference().count("\n+") == 0
 
 
-def test_numbers_make_the_same_cases_everywhere():
-    assert mutations.case("x", 7) == mutations.case("x", 7) != mutations.case("y", 7)
-    shares = [mutations.case("x", k, 0.1).words[0] == mutations.CHECK for k in range(200)]
-    assert 160 < sum(shares) < 195
+@pytest.mark.parametrize("kind", ["robot", "store", "mesh"])
+def test_numbers_make_the_same_cases_everywhere(kind):
+    made = [mutations.case(seed, 7, kind=kind) for seed in "xxy"]
+    assert made[0] == made[1] != made[2]
+    quick = KINDS[kind].commands[0]
+    shares = [" ".join(mutations.case("x", k, 0.1, kind).words) == quick for k in range(200)]
+    assert 160 < sum(shares) <= (200 if len(KINDS[kind].commands) == 1 else 195)
+
+
+def test_every_way_of_breaking_breaks():
+    """Most broken files differ from the whole one, and each from the others."""
+    for kind in KINDS:
+        made = [mutations.case("x", k, kind=kind) for k in range(12)]
+        assert len({(one.whole, one.name, one.content) for one in made}) > 7, kind
+        assert sum(one.content != one.original for one in made) > 7, kind
