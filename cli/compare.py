@@ -55,7 +55,7 @@ def compare_command(
         str,
         typer.Argument(
             metavar="SCENARIO",
-            help="A scenario of a mechanism, with its `motion`.",
+            help="A scenario of a mechanism: its `motion` is played back, or its simulation repeated.",
             autocompletion=completing.complete_scenarios,
         ),
     ],
@@ -80,7 +80,7 @@ def compare_command(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Simulate a mechanism under the forces of a given motion with each closure method, and compare the motions.
+    """Simulate a mechanism under the forces of a given motion, or its own, with each closure method, and compare.
 
     As in chapter 4 of Khan's thesis, the runs vary the integrator and the parameters of each method. The comparison
     shows errors of joints, gaps of loops, evaluations, stiffness, and the correction by a feedback controller. Each run

@@ -31,7 +31,7 @@ from ..simulate.trace import Solver
 from ..text.change import Change
 from .compare_settings import STAGES, Options, RunSetting, compared_method_parameter, settings_to_compare
 from .compared import Run
-from .playback import plan_played_back
+from .playback import plan_played_back, playback_reference_path
 from .stiffness import evaluation_time_for_comparison, largest_eigenvalue
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
@@ -58,13 +58,19 @@ class Comparison:
         for name in options.values:
             compared_method_parameter(name)
         self.options = options
-        self.plan = plan_played_back(scenario, changes)
+        self.plan, self.recorded = plan_played_back(scenario, changes)
+        self.path = self.recorded or playback_reference_path(self.plan)
+        if self.recorded is not None:  # its forces are no plan that a controller could correct
+            self.options = replace(options, feedback=False)
         self.system: System = self.plan.system
         self.name = self.plan.name
         self.start, self.end = float(self.plan.grid[0]), float(self.plan.grid[-1])
         self.joints: list[Joint] = [motion.joint for motion in self.system.inputs.feedforward]
+        if self.recorded is not None:
+            moving = self.plan.robot.moving
+            self.joints = [joint for joint in moving if joint.actuated] or list(moving)
         self.max_step = options.max_step or LARGEST * (self.end - self.start)
-        self._plan = feedforward.feedforward_force_plan(self.system, self.plan.q0)
+        self._plan = feedforward.feedforward_force_plan(self.system, self.plan.q0) if self.recorded is None else None
         self._known: dict[float, list[float]] = {}
         self._gains = self._feedback()
         self._cost: dict[tuple[str, bool], tuple[float, float]] = {}
@@ -154,11 +160,12 @@ class Comparison:
     def judge(self, run: Run, table: dict[str, np.ndarray]) -> None:
         """Puts errors against the reference and corrections of the planned forces into the run."""
         for motion in self.system.inputs.feedforward:
-            joint = motion.joint
-            wanted = motion.at(run.t)[0]
-            for suffix, x in zip(joint.type.coordinates, wanted):
-                name = f"{joint.name}.{suffix}"
+            for suffix, x in zip(motion.joint.type.coordinates, motion.at(run.t)[0]):
+                name = f"{motion.joint.name}.{suffix}"
                 run.errors[name] = table[name] - x
+        if self.recorded is not None:
+            for name in (f"{joint.name}.{suffix}" for joint in self.joints for suffix in joint.type.coordinates):
+                run.errors[name] = table[name] - self.recorded.column(name, run.t)
         both = np.array(list(run.errors.values()))
         units = dict.fromkeys("rad" if turns else "m" for joint in self.joints for turns in joint.type.turning)
         run.unit = ", ".join(units)
@@ -193,12 +200,15 @@ class Comparison:
             parameters={**system.parameters, **value},
             switches=True,
         )
-        return Runner(system, plan.q0, planned=self._planned, pause=PAUSE * (self.end - self.start))
+        return Runner(
+            system, plan.q0, planned=self._planned if self._plan else None, pause=PAUSE * (self.end - self.start)
+        )
 
     def _planned(self, t: float) -> list[float]:
         """The planned forces at t, from the cache if they are in it."""
         forces = self._known.get(t)
         if forces is None:
+            assert self._plan is not None, "only planned forces are asked for"
             forces = [*self._plan(t)]
             if len(self._known) < KNOWN:
                 self._known[t] = forces
@@ -235,6 +245,6 @@ class Comparison:
         if mark not in self._cost:
             run = self.runner(setting)
             with np.errstate(all="ignore"):
-                largest = largest_eigenvalue(self.plan, run) if not run.system.method.afresh else math.nan
+                largest = largest_eigenvalue(self.plan, self.path, run) if not run.system.method.afresh else math.nan
             self._cost[mark] = evaluation_time_for_comparison(self.plan, run), largest * (self.end - self.start)
         return self._cost[mark]

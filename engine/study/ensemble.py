@@ -186,6 +186,7 @@ def _member(plan: Plan) -> Member | None:
     alone = scheme is None or (
         system.loops is not None and (system.method.afresh or (modal and not run_equations_close_state(system)))
     )
+    alone = alone or plan.file.solver.error == "estimate"  # of which the lanes know nothing
     if alone or math.isfinite(plan.solver.max_evaluations) or choice.chosen_backend() == "plain":
         return None
     if system.inputs.feedforward and system.loops is not None:

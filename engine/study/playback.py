@@ -1,39 +1,78 @@
-"""Plans of simulations under the forces that a scenario's motion needs."""
+"""Plans of simulations that closure methods are compared on, and the motions that they should have.
+
+A scenario with a motion for its actuators is played back: simulated under the forces that the motion needs. Any other
+simulation is carried out once with small tolerances, and is its own reference. So is the motion of what rolls or
+skates, whose positions don't follow from a planned motion at an instant: its forces are those of its inverse dynamics.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from ..errors import InputError
+import numpy as np
+
+from ..errors import InputError, NumericalError
+from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..scenario.run import Scenario, prepare_scenario
+from ..scenario.run import Scenario, carry_out_plan, prepare_scenario
 from ..simulate import feedforward
 from ..simulate.follow import Path
+from ..simulate.inputs import Driven
 from ..text.change import Change
 
+ROWS = 600  # of a motion that is recorded
+KINDS = ("coordinates", "speeds", "forces")
+RTOL, ATOL = 1e-10, 1e-12  # with which it is
 
-def plan_played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
-    """The plan of a simulation under the forces that the scenario's motion needs."""
+
+class RecordedMotion:
+    """The motion of a run: positions, speeds and forces of all joints, joined from row to row."""
+
+    def __init__(self, robot: Robot, t: np.ndarray, table: Mapping[str, np.ndarray]):
+        from scipy.interpolate import make_interp_spline
+
+        names = [f"{j.name}.{x}" for kind in KINDS for j in robot.moving for x in getattr(j.type, kind)]
+        self._places = {name: k for k, name in enumerate(name for name in names if name in table)}
+        self._curve = make_interp_spline(t, np.column_stack([table[name] for name in self._places]), k=5)
+        self._nq, self._nv = robot.nq, robot.nv
+
+    def column(self, name: str, t: np.ndarray | float) -> np.ndarray:
+        """A column at these instants."""
+        values: np.ndarray = self._curve(t)[..., self._places[name]]
+        return values
+
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """The coordinates and speeds of all joints."""
+        row = self._curve(t)
+        return row[: self._nq], row[self._nq : self._nq + self._nv]
+
+
+def plan_played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> tuple[Plan, RecordedMotion | None]:
+    """The plan of the simulation to be compared, and its motion where that was recorded."""
     first = prepare_scenario(scenario, changes=changes)
     file, robot = first.file, first.robot
     if first.system.loops is None:
         raise InputError(f"{robot.name} has no loops, so there are no closure methods to compare")
-    if not robot.driven:
-        raise InputError(f"{robot.name} has no actuated joints, which a reference motion is for")
     data = file.model_dump(mode="json", by_alias=True, exclude_none=True)
     actuated = [joint.name for joint in robot.moving if joint.actuated]
     led = [name for name in actuated if name in file.motion or "all" in file.motion]
-    if not led:
+    if not led and file.task != "simulate":
         raise InputError(
             f"{first.name}: no reference motion",
-            allowed="a scenario with `motion` for the actuated joints",
+            allowed="a scenario with `motion` for the actuated joints, or with `task: simulate`",
             hint="`drives` are constraints under every method" if file.drives else "",
         )
-    motion = {**data["motion"], **{name: {"law": "hold"} for name in actuated if name not in led}}
-    forces = {name: law for name, law in data["forces"].items() if name not in (*actuated, "all")}
-    forces |= {name: {"law": "feedforward"} for name in actuated}
-    own = {"task": "simulate", "motion": motion, "forces": forces, "expect": "done"}
+    own: dict[str, Any] = {"task": "simulate", "expect": "done"}
+    if led:
+        motion = {**data["motion"], **{name: {"law": "hold"} for name in actuated if name not in led}}
+        forces = {name: law for name, law in data["forces"].items() if name not in (*actuated, "all")}
+        if robot.rolls:
+            motion = {name: law for name, law in motion.items() if name not in (*actuated, "all")}
+        forces |= {name: {"law": "zero" if robot.rolls else "feedforward"} for name in actuated}
+        own |= {"motion": motion, "forces": forces}
     record = {**data["record"], "torques": True, "energy": True, "reactions": False}
     plan = prepare_scenario(
         scenario,
@@ -44,10 +83,43 @@ def plan_played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan
             Change("solver.energy", "accept", "compare: solver.energy"),
         ],
     )
-    q, qd, _, _ = playback_reference_path(plan).at(
-        float(plan.grid[0])
-    )  # the simulation starts on the motion, with its speeds
-    return replace(plan, q0=tuple(q.tolist()), qd0=tuple(qd.tolist()))
+    if not led:
+        return plan, _recorded(plan)
+    if robot.rolls:
+        recorded = _recorded(first)
+        system = plan.system
+        driven = [
+            Driven(speed, None, partial(_force_of_time, recorded, f"{joint.name}.{suffix}"), None, place, timed=True)
+            for joint in robot.moving
+            if joint.actuated
+            for place, (speed, suffix) in enumerate(zip(joint.speeds, joint.type.forces))
+        ]
+        plan = replace(
+            plan, system=replace(system, inputs=replace(system.inputs, driven=(*system.inputs.driven, *driven)))
+        )
+        q, qd = recorded.at(float(plan.grid[0]))
+    else:
+        recorded = None
+        q, qd, _, _ = playback_reference_path(plan).at(float(plan.grid[0]))
+    # the simulation starts on the motion, with its speeds
+    return replace(plan, q0=tuple(q.tolist()), qd0=tuple(qd.tolist())), recorded
+
+
+def _force_of_time(recorded: RecordedMotion, column: str, t: float, *state: object) -> float:
+    return float(recorded.column(column, t))
+
+
+def _recorded(plan: Plan) -> RecordedMotion:
+    """The motion of a plan, carried out with small tolerances by independent coordinates that are kept closed."""
+    grid = np.linspace(plan.grid[0], plan.grid[-1], max(ROWS, len(plan.grid)) + 1)
+    solver = replace(plan.solver, method="rk45", rtol=RTOL, atol=ATOL, step=None)
+    result = carry_out_plan(replace(plan, grid=grid, solver=solver, system=replace(plan.system, closure="denoc")))
+    if result.ended == "interrupted":
+        raise KeyboardInterrupt
+    if result.ended != "done":
+        why = result.record["reason"] or "before the end of its time"
+        raise NumericalError(f"{plan.name} ended as `{result.ended}`, so there is no motion to compare with: {why}")
+    return RecordedMotion(plan.robot, result.t, result.table)
 
 
 def playback_reference_path(plan: Plan) -> Path:

@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 
 from ..scenario.plan import Plan
+from ..simulate.follow import Path
 from ..simulate.runner import Runner
-from .playback import playback_reference_path
+from .playback import RecordedMotion
 
 INSTANTS = 5  # along the reference, at which eigenvalues are computed
 
@@ -26,12 +27,11 @@ def evaluation_time_for_comparison(plan: Plan, run: Runner) -> float:
     return min(times)
 
 
-def largest_eigenvalue(plan: Plan, run: Runner) -> float:
+def largest_eigenvalue(plan: Plan, path: Path | RecordedMotion, run: Runner) -> float:
     """The largest |eigenvalue| of the equations of motion along the reference, in 1/s."""
-    path = playback_reference_path(plan)
     largest = 0.0
     for t in np.linspace(plan.grid[0], plan.grid[-1], INSTANTS).tolist():
-        q, qd, _, _ = path.at(t)
+        q, qd, *_ = path.at(t)
         J = stiffness_jacobian_for_comparison(
             partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured
         )

@@ -55,6 +55,16 @@ def test_runs_by_large_steps_are_lost_where_they_are_lost():
     assert error["step"] == pytest.approx(0.15)
 
 
+def test_runs_of_an_ensemble_have_the_estimates_that_they_have_alone():
+    scenario = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.2}, "solver": {"error": "estimate"}}
+    variations = [{"initial.joint1": x} for x in (0.1, 0.3)]
+    for found, variation in zip(denoc.ensemble(scenario, variations), variations):
+        (alone,) = denoc.ensemble(scenario, [variation])
+        assert found.record["error"]["columns"].keys() == alone.record["error"]["columns"].keys()
+        ends = (one.record["error"]["columns"]["joint3.q"]["end"] for one in (found, alone))
+        assert next(ends) == pytest.approx(next(ends), abs=1e-10)
+
+
 def test_nothing_is_estimated_unless_asked():
     assert swing("rk45", error="accept").record["error"] is None
     assert error_sentences(None) == []

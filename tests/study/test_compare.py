@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,14 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.record import plots
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.study import compare_table
 from denoc.study.compare import Comparison
 from denoc.study.compare_plots import figures_of_comparison
 from denoc.study.compare_settings import ADAPTIVE, FIXED, Options, RunSetting
 from denoc.study.compared import COLUMNS, Run
 from denoc.study.stiffness import stiffness_jacobian_for_comparison
+from denoc.text.change import Change
 
 FEW = Options(
     methods=("denoc", "penalty", "projection-svd-raw"),
@@ -179,11 +182,50 @@ def test_any_mechanism_and_task():
     assert all(run.error_max < 1e-6 for run in found)
 
 
+SHORT = Options(
+    methods=("denoc", "projection-gauss", "penalty"), rtols=(1e-6,), steps=(), values={"k": (1e4,), "sigma": (10,)}
+)
+
+
+def test_what_rolls_is_played_back():
+    """Under the torques of inverse dynamics the wheels turn as they were meant to."""
+    found = list(Comparison("diff-drive-idyn", replace(SHORT, max_evaluations=3000)).runs())
+    assert [run.setting.feedback for run in found] == [False] * 3
+    for run, close in zip(found, (1e-6, 1e-6, 1.0)):
+        for wheel, turn in (("left", 8.0), ("right", 12.0)):
+            wanted = turn * (run.t / 3 - np.sin(2 * np.pi * run.t / 3) / (2 * np.pi))
+            off = run.table[f"{wheel}.q"] - wanted
+            assert abs(off).max() < close
+            assert run.errors[f"{wheel}.q"] == pytest.approx(off, abs=1e-9)
+    assert found[2].error_max > 1e-2  # what springs and dampers let slip
+
+
+def test_a_simulation_is_its_own_reference():
+    """Its force laws act in every run, and the motion to compare with is the one that it has with small tolerances."""
+    found = list(Comparison("two-carriers-carry", SHORT, [Change("time.end", 0.3, "time.end")]).runs())
+    right = carry_out_plan(prepare_scenario("two-carriers-carry", changes=[Change("time.end", 0.3, "time.end")])).table
+    for run, close in zip(found, (1e-8, 1e-8, 1.0)):
+        off = {name: abs(run.table[name] - right[name]).max() for name in run.errors}
+        assert set(off) == {f"{name}{k}.q" for name in ("left", "right", "shoulder", "elbow") for k in (1, 2)}
+        assert max(off.values()) < close
+        assert run.error_max == pytest.approx(max(off.values()), abs=1e-9)
+    assert found[2].energy > 100 * found[0].energy
+    assert [run.ended for run in Comparison("five-bar-fall", SHORT).runs()][:2] == ["done", "done"]
+
+
 @pytest.mark.parametrize(
     "scenario, words",
     [
         ("puma-idyn", "has no loops"),
-        ("five-bar-fall", "no reference motion"),
+        (
+            {
+                "robot": "rssr",
+                "task": "inverse",
+                "time": {"end": 0.2, "step": 0.05},
+                "motion": {"joint4": {"law": "cycloid", "from": "122.09843 deg", "to": "110 deg"}},
+            },
+            "no reference motion",
+        ),
     ],
 )
 def test_what_cant_be_compared_is_refused(scenario, words):

@@ -100,6 +100,19 @@ def test_ratings():
     assert "not confirmed: efficiency, accuracy." in made(evaluations=8000)
 
 
+def test_methods_on_what_rolls():
+    def made(**springs):
+        numbers = {"evaluations": 9000, "error_max": 0.2} | springs
+        kept = [ran(evaluations=n, error_max=1e-9) for n in (900, 1300)]
+        return khan_ratings.khan_nonholonomic_verdict({"two-carriers-carry": [*kept, ran(**numbers)]})
+
+    assert "DeNOC takes 900 evaluations and the projection 1300" in made()
+    assert "take 10 times as many at" in made()
+    assert made().endswith("The methods stand in the order that they have where nothing rolls.")
+    assert "another order" in made(evaluations=1000)
+    assert "another order" in made(error_max=1e-8)
+
+
 def test_axes_and_falls():
     curve = [np.array([0.0, 3.0])]
     assert "fill 50 % of it" in saha_1999.saha_axis_fill(curve, (-2.0, 4.0), "torques")

@@ -207,7 +207,8 @@ class Search:
             return
         run = len(land.points)
         self.lost = self.lost or f"from run {run} on {JUMPING}, where there are no derivatives: {lost[-1]}"
-        METHODS[JUMPING].search(seen, start if land.best is None else land.best, tolerance)
+        best = None if land.is_rough(start) else land.best  # each of many starts goes down from where it is
+        METHODS[JUMPING].search(seen, start if best is None else best, tolerance)
 
     def _better_beside(self, land: Landscape, seen: Landscape | View) -> bool:
         """Whether the best point has no derivatives, or a point around it is better."""

@@ -13,6 +13,7 @@ from .khan_runs import (
     QR,
     RAW,
     khan_comparison,
+    khan_denoc_setting,
     khan_exchanges_a_step,
     khan_gauss_setting,
     khan_penalty_setting,
@@ -25,6 +26,7 @@ from .khan_runs import (
 )
 
 TOLERANCE = 1e-6
+ROLLING = ("diff-drive-idyn", "two-carriers-carry")
 HEADS = (
     f"rtol {TOLERANCE:g}",
     "efficiency; evaluations",
@@ -126,3 +128,54 @@ def khan_ratings() -> Reproduction:
     panel = Panel("", "largest joint-angle error", "rad", tuple(lines), log=True)
     rows = tuple(one.row() for one in methods)
     return Reproduction(table, (panel,), rows, HEADS, ranges=False, verdict=khan_ratings_verdict(methods))
+
+
+# ---- what the thesis leaves to future work: systems that roll
+
+
+def khan_nonholonomic() -> Reproduction:
+    """Each method on a wheeled robot and on two with one payload, whose wheels roll without sliding."""
+    table: Table = {}
+    panels, rows, found = [], list[Row](), dict[str, list[Run]]()
+    for scenario in ROLLING:
+        own = khan_comparison(scenario)
+        grid = own.plan.grid
+        over = "t" if not table else f"{scenario}: t"
+        table[over] = np.array(grid)
+        settings = [
+            khan_denoc_setting(ADAPTIVE, TOLERANCE),
+            khan_gauss_setting(10.0, ADAPTIVE, TOLERANCE),
+            khan_penalty_setting(1e4, ADAPTIVE, 1e-3),
+        ]
+        lines = []
+        for setting in settings:
+            run = khan_run(setting, scenario)
+            found.setdefault(scenario, []).append(run)
+            ended = f"{run.evaluations} evaluations"
+            if run.ended != "done":
+                ended = f"{ended} for {run.reached:.2f} of {grid[-1]:g} s, then given up"
+            error = f"largest error {run.error_max:.1e} {run.unit}"
+            rows.append((f"{scenario}: {setting}", "not done", f"{ended}, {error}, energy to {run.energy:.1e} J"))
+            worst = np.maximum(abs(np.array(list(run.errors.values()))).max(axis=0), 1e-16)
+            table[f"{scenario}: {setting}"] = khan_values_on_grid(grid, run, worst)
+            lines.append(Line(f"{scenario}: {setting}", f"{setting}"))
+        panels.append(Panel(scenario, "largest error", "rad", tuple(lines), log=True, over=over))
+    longest = max(map(len, table.values()))
+    table = {name: np.concatenate([x, np.full(longest - len(x), np.nan)]) for name, x in table.items()}
+    return Reproduction(table, tuple(panels), tuple(rows), ranges=False, verdict=khan_nonholonomic_verdict(found))
+
+
+def khan_nonholonomic_verdict(found: dict[str, list[Run]]) -> str:
+    """What rolling changes of the methods' order."""
+    words, ordered = [], True
+    for scenario, (denoc, gauss, springs) in found.items():
+        most = max(denoc.error_max, gauss.error_max)
+        whole = springs.evaluations * float(khan_comparison(scenario).plan.grid[-1]) / springs.reached
+        ordered &= denoc.evaluations <= gauss.evaluations < whole and most < 1e-3 * springs.error_max
+        words.append(
+            f"On {scenario} DeNOC takes {denoc.evaluations} evaluations and the projection {gauss.evaluations}, with "
+            f"errors of at most {most:.0e} rad; springs of 1e4 N/m take {whole / denoc.evaluations:.0f} times as many "
+            "at a looser tolerance"
+        )
+    order = "the order that they have where nothing rolls" if ordered else "another order than where nothing rolls"
+    return f"{'. '.join(words)}. The methods stand in {order}."

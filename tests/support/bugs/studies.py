@@ -196,4 +196,18 @@ STUDIES = (
         "FIRST = 50  #",
         ("study/test_sweep.py::test_workers_have_batches_of_which_scheduling_is_a_small_part",),
     ),
+    Bug(
+        "what rolls played back from its second row",
+        "engine/study/playback.py",
+        "q, qd = recorded.at(float(plan.grid[0]))",
+        "q, qd = recorded.at(float(plan.grid[1]))",
+        ("study/test_compare.py::test_what_rolls_is_played_back",),
+    ),
+    Bug(
+        "n+ of counts by both kinds together",
+        "engine/study/papers/saha_counts.py",
+        "if ours(n)[kind] >= dense(n)[kind]) + 1 for kind in range(2))",
+        "if sum(ours(n)[: kind + 1]) >= sum(dense(n)[: kind + 1])) + 1 for kind in range(2))",
+        ("study/test_papers.py::test_table_2_gives_the_printed_counts",),
+    ),
 )
