@@ -166,3 +166,18 @@ def test_saha_1999_has_another_matrix_c_than_the_overview():
     for C, skew in ((here["C"], True), (older, False)):
         rest = rate(lambda m: m["I"]) - 2 * C
         assert (abs(rest + rest.T).max() < 1e-6 * scale) == skew
+
+
+def test_overview_48_carries_the_main_chain_with_a_plus():
+    """The twists of a subchain of two bodies from that of the body it hangs on, body by body and by N_l and A_0."""
+    rng = np.random.default_rng(11)
+    P, O1, O2 = rng.normal(size=(3, 2))
+    t_0, rates, p = rng.normal(size=3), rng.normal(size=2), np.array([1.0, 0.0, 0.0])
+    t_1 = propagation(O1, P) @ t_0 + p * rates[0]
+    t_2 = propagation(O2, O1) @ t_1 + p * rates[1]
+    one, none = np.eye(3), np.zeros((3, 3))
+    N_l = np.block([[one, none], [propagation(O2, O1), one]])
+    A_0 = np.concatenate([propagation(O1, P), none])
+    own = N_l @ np.concatenate([p * rates[0], p * rates[1]])
+    np.testing.assert_allclose(N_l @ A_0 @ t_0 + own, [*t_1, *t_2], atol=1e-13)
+    assert abs(-N_l @ A_0 @ t_0 + own - [*t_1, *t_2]).max() > 0.1
