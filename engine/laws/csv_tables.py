@@ -279,17 +279,23 @@ class Spline:
 
     `spline` is of fifth degree, of third if there are fewer than six rows; `pchip` is of third degree and never leaves
     the range of the two rows beside it, with second derivatives that jump at the rows; `linear` has rates that jump.
+    With `slopes` it has these rates, and second derivatives if they are given, in the rows.
     """
 
-    def __init__(self, t: np.ndarray, y: np.ndarray, interpolation: str = "spline"):
-        from scipy.interpolate import PchipInterpolator, make_interp_spline
+    def __init__(self, t: np.ndarray, y: np.ndarray, interpolation: str = "spline", slopes: Sequence[np.ndarray] = ()):
+        from scipy.interpolate import BPoly, PchipInterpolator, make_interp_spline
 
         self.ends, self._rows = (float(t[0]), float(t[-1])), (t, y)
         degree = {"spline": 5 if len(t) >= 6 else 3, "pchip": 3, "linear": 1}[interpolation]
         degree = min(degree, len(t) - 1) if interpolation == "spline" else degree
         with np.errstate(all="ignore"):
             try:
-                curve = PchipInterpolator(t, y) if interpolation == "pchip" else make_interp_spline(t, y, k=degree)
+                if slopes:
+                    degree = 5
+                    seconds = slopes[1] if len(slopes) > 1 else Spline(t, slopes[0])(t)[1]
+                    curve = BPoly.from_derivatives(t, np.column_stack([y, slopes[0], seconds]))
+                else:
+                    curve = PchipInterpolator(t, y) if interpolation == "pchip" else make_interp_spline(t, y, k=degree)
             except (ValueError, np.linalg.LinAlgError) as error:
                 raise InputError(f"no spline leads through these rows: {error}") from None
             if not np.isfinite(curve.c).all():

@@ -77,9 +77,13 @@ class Law(Strict):
     def refuse_units(self, folder: Path, kinds: Sequence[str]) -> None:
         """Raises an error if a column of the law's file has a unit of another kind than that in its place."""
 
+    def columns_by_key(self) -> dict[str, list[str]]:
+        """The names of the columns that the law reads, by the keys that name them."""
+        return {}
+
     def columns_read(self) -> list[str]:
         """The names of the columns that the law reads."""
-        return []
+        return [name for names in self.columns_by_key().values() for name in names]
 
     def doubts(self, folder: Path) -> Iterator[str]:
         """Warnings about the file that the law reads."""
@@ -135,8 +139,8 @@ class TableLaw(Law):
     def file(self) -> str | None:
         return self.file_
 
-    def columns_read(self) -> list[str]:
-        return self.columns or [str(self.column)]
+    def columns_by_key(self) -> dict[str, list[str]]:
+        return {"columns": self.columns} if self.columns else {"column": [str(self.column)]}
 
 
 def law_has_one_parameter_of(law: Strict, first: str, second: str) -> None:

@@ -17,8 +17,11 @@ from pydantic_core import PydanticCustomError
 from ..text.fields import Angle, Numbers, Strict, field_of_several, quantity_field, quantity_list_field
 from ..text.table_fields import OneOf
 from . import profiles
+from .csv_tables import Spline, read_law_table_columns
 from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
 
+SLOPES = {"angle": ("rate", "angular acceleration"), "length": ("speed", "acceleration")}  # by kinds of positions
+MISFIT = 0.2  # share of the largest rate by which given rates may differ from those of a spline without a warning
 Curve = Callable[[Any], tuple[Any, Any, Any]]
 Number = Annotated[float, quantity_field("number")]
 Values = Annotated[Numbers, quantity_list_field("position")]
@@ -222,19 +225,66 @@ class Hold(MotionLaw):
 class TableMotion(TableLaw, MotionLaw):
     """Positions from columns of a CSV file over its time, joined by a spline.
 
-    With `interpolation: pchip` the accelerations jump at the rows. Lines are no motion: their rates jump.
+    With `rates` and `accelerations` the motion has these in each row, as the input of recursive inverse dynamics does;
+    rates alone are joined by a spline of their own, whose slope the accelerations are. With `interpolation: pchip` the
+    accelerations jump at the rows. Lines are no motion: their rates jump.
     """
 
     cure: ClassVar[str] = "`interpolation: pchip` stays within, with accelerations that jump at the rows"
     interpolation: Literal["spline", "pchip"] = Field(
         default="spline", description="between the rows; with `pchip` accelerations jump at the rows"
     )
+    rates: list[str] | None = Field(
+        default=None, min_length=1, description="columns of the rates, one for each coordinate; default: the spline's"
+    )
+    accelerations: list[str] | None = Field(
+        default=None, min_length=1, description="columns of the accelerations, beside `rates`"
+    )
+
+    @model_validator(mode="after")
+    def _rates_fit(self) -> Self:
+        if self.accelerations and not self.rates:
+            raise PydanticCustomError(
+                "rates", "`accelerations` need `rates` beside them", {"allowed": "both, or `rates`"}
+            )
+        if self.rates and self.interpolation == "pchip":
+            raise PydanticCustomError(
+                "rates", "`pchip` has rates of its own", {"allowed": "`rates`, or `interpolation: pchip`"}
+            )
+        return self
+
+    def columns_by_key(self) -> dict[str, list[str]]:
+        slopes = {"rates": self.rates, "accelerations": self.accelerations}
+        return super().columns_by_key() | {key: names for key, names in slopes.items() if names}
+
+    def splines(self, folder: Path) -> list[Spline]:
+        """A spline through each of the columns, with the slopes that the table gives."""
+        if not self.rates:
+            return super().splines(folder)
+        t, values = read_law_table_columns(folder / self.file_, self.columns_read())
+        parts = np.split(values, len(self.columns_by_key()), axis=1)
+        return [Spline(t, y, slopes=slopes) for y, *slopes in zip(*(part.T for part in parts))]
+
+    def refuse_units(self, folder: Path, kinds: Sequence[str]) -> None:
+        slopes = [SLOPES.get(kind, ("frequency", "squared frequency")) for kind in kinds]
+        wanted = [*kinds, *(rate for rate, _ in slopes), *(second for _, second in slopes)]
+        super().refuse_units(folder, wanted[: len(self.columns_read())])
 
     def doubts(self, folder: Path) -> Iterator[str]:
         """Warnings about splines that leave the range of the rows around them, and about accelerations that jump."""
         yield from super().doubts(folder)
         if self.interpolation == "pchip":
             yield f"accelerations jump at the rows of `{self.file_}`, which are joined by `pchip`"
+        if self.rates:
+            t, values = read_law_table_columns(folder / self.file_, [*self.columns_read()[: 2 * len(self.rates)]])
+            for k, name in enumerate(self.rates):
+                own, given = Spline(t, values[:, k])(t)[1], values[:, len(self.rates) + k]
+                share = float(abs(own - given).max() / max(abs(given).max(), 1e-300))
+                if share > MISFIT:
+                    yield (
+                        f"the rates in `{name}` of `{self.file_}` are off those of the positions beside them by up to "
+                        f"{100 * share:.3g} % of the largest: are they in other units, or is a row missing?"
+                    )
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
         return list(self.splines(folder))

@@ -1,5 +1,7 @@
 """What joins the rows of a table, and what files that are no such tables are told."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.interpolate import BSpline
@@ -222,3 +224,77 @@ def test_bare_angles_of_many_turns_are_warned_of(scenario, header, warned, tmp_p
     warnings = ran(tmp_path, scenario, header, [(0.0, 0.0), (90.0, 90.0)]).record["warnings"]
     found = [words for words in warnings if "turns" in words]
     assert [words[: len(warned)] for words in found] == [warned] * bool(warned)
+
+
+# ---- rates and accelerations beside positions
+
+GIVEN = (
+    "robot: planar3r\ntask: inverse\ntime: {end: 1, step: 0.25}\n"
+    "motion: {joint1: {law: table, file: table.csv, column: q, rates: [qd]%s}}"
+)
+
+
+def given(folder, more, rows, header="t,q,qd,qdd"):
+    (folder / "table.csv").write_text("\n".join([header, *(",".join(map(repr, row)) for row in rows)]))
+    (folder / "s.yaml").write_text(GIVEN % more)
+    return denoc.run(folder / "s.yaml")
+
+
+@pytest.mark.parametrize("more", [", accelerations: [qdd]", ""])
+def test_rates_and_accelerations_of_a_table_are_those_of_the_motion(tmp_path, more):
+    """Few rows of a motion that no spline through its positions would find, and what RIDIM makes of them."""
+    t = np.linspace(0, 1, 5)
+    q, qd, qdd = np.sin(9 * t), 9 * np.cos(9 * t), -81 * np.sin(9 * t)
+    table = given(tmp_path, more, np.column_stack([t, q, qd, qdd]).tolist()).table
+    assert table["joint1.q"] == pytest.approx(q, abs=1e-12)
+    assert table["joint1.qd"] == pytest.approx(qd, abs=1e-11)
+    robot = denoc.load("planar3r")
+    if more:
+        assert table["joint1.qdd"] == pytest.approx(qdd, abs=1e-9)
+        rest = np.zeros((5, 2))
+        states = [np.column_stack([x, rest]) for x in (q, qd, qdd)]
+        right = denoc.inverse(robot, *states)
+        found = np.column_stack([table[f"joint{k}.tau"] for k in (1, 2, 3)])
+        assert found == pytest.approx(right, abs=1e-9)
+
+
+def test_a_curve_between_rows_with_rates_and_accelerations_is_smooth():
+    """A polynomial of fifth degree is found again between any two rows, with all of its derivatives."""
+    curve = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.7, -1.5, 0.4])
+    t = np.array([0.0, 0.4, 1.5])
+    spline = Spline(t, curve(t), slopes=[curve.deriv()(t), curve.deriv(2)(t)])
+    x = np.linspace(0, 1.5, 31)
+    for found, right in zip(spline(x), (curve, curve.deriv(), curve.deriv(2))):
+        assert found == pytest.approx(right(x), abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("more", "header", "words"),
+    [
+        (", accelerations: [qdd, q]", "t,q,qd,qdd", "`joint1` needs 1 column"),
+        (", accelerations: [qddd]", "t,q,qd,qdd", "no such column"),
+        (", interpolation: pchip", "t,q,qd,qdd", "`pchip` has rates of its own"),
+        ("", "t,q,qd (rad),qdd", "the unit in this column's header doesn't fit"),
+        (", accelerations: [qdd]", "t,q,qd,qdd (rad/s)", "the unit in this column's header doesn't fit"),
+    ],
+)
+def test_wrong_rates_are_told(tmp_path, more, header, words):
+    with pytest.raises(denoc.InputError, match=re.escape(words)):
+        given(tmp_path, more, [[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]], header)
+
+
+def test_accelerations_need_rates(tmp_path):
+    (tmp_path / "table.csv").write_text("t,q,qdd\n0,0,0\n1,0,0\n")
+    (tmp_path / "s.yaml").write_text(GIVEN.replace("rates: [qd]%s", "accelerations: [qdd]"))
+    with pytest.raises(denoc.InputError, match="need `rates` beside them"):
+        denoc.run(tmp_path / "s.yaml")
+
+
+def test_rates_have_units_and_a_warning_where_they_do_not_fit(tmp_path):
+    t = np.linspace(0, 1, 11)
+    rows = np.column_stack([t, t**2, np.degrees(2 * t), 0 * t + 2]).tolist()
+    right = given(tmp_path, "", rows, "t,q,qd (deg/s),qdd")
+    assert right.table["joint1.qd"] == pytest.approx(2 * right.t, abs=1e-12)
+    assert not [words for words in right.record["warnings"] if "the rates in" in words]
+    wrong = given(tmp_path, "", rows)
+    assert [words for words in wrong.record["warnings"] if "the rates in `qd` of `table.csv` are off" in words]

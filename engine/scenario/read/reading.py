@@ -112,23 +112,25 @@ class Reading:
 
     def tabled(self, law: Law, path: Keys, kinds: Sequence[str], who: str, made: Callable[[], list[Any]]) -> list[Any]:
         """The functions that a law makes for coordinates of these kinds; a table's mistakes are at the law's entry."""
-        count = len(kinds)
-        if law.columns_read() and len(law.columns_read()) != count:
-            key: Keys = ("columns",) if getattr(law, "columns", None) else ("column",)
-            raise self.error(
-                (*path, *key),
-                f"`{who}` needs {count_with_noun(count, 'column')}",
-                found=str(len(law.columns_read())),
-                allowed=f"columns: [{', '.join('…' * count)}]",
-            )
+        count, columns = len(kinds), law.columns_by_key()
+        for name, names in columns.items():
+            if len(names) != count:
+                raise self.error(
+                    (*path, name),
+                    f"`{who}` needs {count_with_noun(count, 'column')}",
+                    found=str(len(names)),
+                    allowed=f"{'columns' if name == 'column' else name}: [{', '.join('…' * count)}]",
+                )
         try:
             functions = made()
             law.refuse_units(self.folder, kinds)
             return functions
         except InputError as error:
-            key = ("file",)
-            if error.key in law.columns_read():
-                key = ("columns", law.columns_read().index(error.key)) if getattr(law, "columns", None) else ("column",)
+            key: Keys = ("file",)
+            for name, names in columns.items():
+                if error.key in names:
+                    key = ("column",) if name == "column" else (name, names.index(error.key))
+                    break
             where = f"{error.place}: " if error.place else ""
             raise self.error(
                 (*path, *key), where + error.message, found=error.found, allowed=error.allowed, hint=error.hint

@@ -356,4 +356,11 @@ RUNS = (
         "int(min(ATTEMPTS, left))",
         ("simulate/test_march.py::test_a_run_of_too_many_evaluations_ends_within_few_steps",),
     ),
+    Bug(
+        "accelerations of a table of motion left out",
+        "engine/laws/csv_tables.py",
+        "slopes[1] if len(slopes) > 1 else",
+        "slopes[1] if len(slopes) > 2 else",
+        ("laws/test_tables.py::test_rates_and_accelerations_of_a_table_are_those_of_the_motion",),
+    ),
 )
