@@ -101,7 +101,7 @@ def _closed(robot: Robot) -> Robot:
     try:
         return replace(robot, q0=tuple(assemble(robot, robot.q0).tolist()), vouched=True)
     except AssemblyError as error:
-        said.print_warning(f"{robot.name}: loops stay open: {error}")
+        said.print_warning(f"not assembled: {error}")
         return robot
 
 

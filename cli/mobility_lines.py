@@ -51,23 +51,24 @@ def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:
     if mobility.standing is None:
         yield f"mobility by Kutzbach's count 6 (n − 1 − j) + Σ f: {_signed(mobility.kutzbach)}; by rank: not closed"
         return
-    yield from _freedoms(mobility, mobility.standing)
+    yield from _freedoms(model, mobility, mobility.standing)
     yield from _reactions(mobility.standing)
     yield from _actuation(mobility, mobility.standing)
-    yield from _order(mobility.standing)
-    yield from _groups(mobility.standing)
+    yield from _order(model, mobility.standing)
+    yield from _groups(model, mobility.standing)
 
 
 def _signed(n: int) -> str:
     return f"−{-n}" if n < 0 else str(n)
 
 
-def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
+def _freedoms(model: Robot, mobility: Mobility, at: Standing) -> Iterator[str]:
     because = (
         f", because {count_with_noun(at.redundant, 'constraint')} {'is' if at.redundant == 1 else 'are'} redundant"
     )
+    where = ", where the loops are closed" if model.loops else ""
     yield (
-        f"mobility {at.freedoms} (by rank, where the loops are closed); Kutzbach's count 6 (n − 1 − j) + Σ f: "
+        f"mobility {at.freedoms} (by rank{where}); Kutzbach's count 6 (n − 1 − j) + Σ f: "
         f"{_signed(mobility.kutzbach)}{because if at.redundant else ', no redundant constraints'}"
     )
     for spin in at.spins:
@@ -98,7 +99,7 @@ def _actuation(mobility: Mobility, at: Standing) -> Iterator[str]:
     yield counts + idle + surplus
 
 
-def _order(at: Standing) -> Iterator[str]:
+def _order(model: Robot, at: Standing) -> Iterator[str]:
     if not at.subsystems:
         return
     yield f"solved in the order {' → '.join(one.name for one in at.subsystems)}"
@@ -107,20 +108,21 @@ def _order(at: Standing) -> Iterator[str]:
         links = "; ".join(", ".join(branch) for branch in one.branches)
         kind = "determinate" if one.determinate else "least norm"
         yield f"  {one.name:<{width}}  {one.equations} × {one.unknowns}, {kind}: {links}"
-    loops = f" (of the loops alone {at.loops_distance:.3g})" if at.loops_distance != at.distance else ""
+    loops = f" (of the {model.ties_in_words} alone {at.loops_distance:.3g})" if at.loops_distance != at.distance else ""
     yield f"distance to the nearest singular position, as smallest scaled singular value: {at.distance:.3g}{loops}"
 
 
-def _groups(at: Standing) -> Iterator[str]:
+def _groups(model: Robot, at: Standing) -> Iterator[str]:
     if not at.groups:
         return
     if len(at.groups) == 1 and not at.apart:
         freedoms = count_with_noun(at.groups[0].freedoms, "freedom")
-        yield f"forward dynamics: the loops hold all bodies together, so that there is one system, with {freedoms}"
+        ties = model.ties_in_words
+        yield f"forward dynamics: the {ties} hold all bodies together, so that there is one system, with {freedoms}"
         return
     size, freedoms = (max(getattr(one, key) for one in at.groups) for key in ("speeds", "freedoms"))
     beside = f" and {at.apart} {'body' if at.apart == 1 else 'bodies'} without" if at.apart else ""
     yield (
-        f"forward dynamics by {count_with_noun(len(at.groups), 'subsystem')} with loops{beside}: "
+        f"forward dynamics by {count_with_noun(len(at.groups), 'subsystem')} with {model.ties_in_words}{beside}: "
         f"of at most {count_with_noun(size, 'speed')}, with pivots of at most {freedoms} × {freedoms}"
     )

@@ -197,9 +197,9 @@ def hybrid(
 def _hybrid(robot: Robot, links: tuple[str, ...]) -> Callable[..., Any]:
     """The robot's direct call of `hybrid` with wrenches on these links."""
     if _closed(robot):
-        raise InputError(
-            f"{robot.name} has loops; `hybrid` is for open chains", hint="`inverse` and `forward` take loops"
-        )
+        why = robot.ties_in_words if robot.tied else "actuators that are no single joint's"
+        hint = "`inverse` and `forward` take them"
+        raise InputError(f"{robot.name} has {why}; `hybrid` is for open chains", hint=hint)
 
     def general(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, *sixes: Any) -> Any:
         return tree.hybrid(robot, q, qd, qdd, tau, dict(zip(links, sixes)))

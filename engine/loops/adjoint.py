@@ -49,7 +49,7 @@ def adjoint(
         raise InputError("no choice", key="inertial", found=type(inertial).__name__, allowed="True, False")
     if inertial and getattr(robot, "tied", False):
         raise InputError(
-            f"{robot.name} has loops; derivatives along inertial numbers are those of trees",
+            f"{robot.name} has {robot.ties_in_words}; derivatives along inertial numbers are those of trees",
             key="inertial",
             found="True",
             allowed="False",

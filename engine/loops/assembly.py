@@ -75,16 +75,20 @@ def loops_cant_close_message(gaps: Sequence[Gap], search: ClosureSearch) -> str:
     """A message with the loops that stay open and their gaps: no position closes them, or none was found."""
     worst = sorted((gap for gap in gaps if gap.length > 1e-9 or gap.angle > 1e-9), key=lambda gap: -gap.length)
     widest = "; ".join(
-        f"`{gap.name}` by {gap.length * 1000:.4g} mm and {math.degrees(gap.angle):.4g}°" for gap in worst[:6]
+        gap.asks or f"`{gap.name}` by {gap.length * 1000:.4g} mm and {math.degrees(gap.angle):.4g}°"
+        for gap in worst[:6]
     )
+    what, wrong = "the loops can't be closed", "a length"
+    if worst and all(gap.asks for gap in worst):
+        what, wrong = "the couplings can't be kept", "a ratio, an offset or a given position"
     if search.agreeing >= ENOUGH:
         return (
-            f"the loops can't be closed: {search.agreeing} of {search.starts} starts end with the same gaps, the least "
-            f"that were found: {widest}; look for a length that is wrong"
+            f"{what}: {search.agreeing} of {search.starts} starts end with the same gaps, the least that were found: "
+            f"{widest}; look for {wrong} that is wrong"
         )
     return (
         f"no position was found in which the loops close, from {search.starts} starts that ended differently; the "
-        f"least gaps were: {widest or 'none'}; give a better guess under `assembly`, or look for a length that is wrong"
+        f"least gaps were: {widest or 'none'}; give a better guess under `assembly`, or look for {wrong} that is wrong"
     )
 
 

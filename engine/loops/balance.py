@@ -164,7 +164,7 @@ def enough_actuators_for_freedoms(balance: Balance) -> None:
     useless = [actuated_speeds(robot)[k] for k in motionless_loop_actuators(balance)]
     if useless:
         raise InputError(
-            f"{robot.name}: the actuator of `{useless[0]}` moves nothing: the loops hold it still",
+            f"{robot.name}: the actuator of `{useless[0]}` moves nothing: the {robot.ties_in_words} hold it still",
             found=f"actuated: {', '.join(actuated_names(robot))}",
             allowed="actuators that move something",
             hint="`denoc inspect` shows the freedoms; without `actuated: true` in that joint it can be computed",

@@ -289,6 +289,6 @@ def multipliers_entering_equations(loops: Closure, J: np.ndarray, S: np.ndarray)
 def singular_loop_message(robot: Robot) -> str:
     """The message where no order is good."""
     return (
-        f"{robot.name}: the mechanism is in a singular position: these actuators can't hold it there, or its loops "
-        "lose a constraint"
+        f"{robot.name}: the mechanism is in a singular position: these actuators can't hold it there, or its "
+        f"{robot.ties_in_words} lose a constraint"
     )

@@ -15,7 +15,7 @@ from ..dynamics.samples import Samples
 from ..dynamics.stripped import massless_bodies
 from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
-from ..robot.model import Body, Coupling, Joint, Loop, Robot
+from ..robot.model import Body, Coupling, Joint, Leader, Loop, Robot
 from ..robot.placement import Placement
 from .blocks import Block, loop_blocks, sums_of_parallel_turns
 from .elimination import Sums
@@ -32,6 +32,10 @@ class Gap:
     name: str
     length: float  # m
     angle: float  # rad
+    asks: str = ""  # of a coupling, what it asks for where its leaders are
+
+    def __str__(self) -> str:
+        return self.asks or f"`{self.name}` {self.length * 1000:.3g} mm {np.degrees(self.angle):.3g}°"
 
 
 class Closure:
@@ -244,8 +248,26 @@ class Closure:
         for c, x in zip(self.couplings, as_floats(self.gaps(values)[self.m - len(self.couplings) :])):
             joint = next(j for j in self.robot.moving if c.coordinate in j.coordinates)
             turns = joint.type.turning[0]
-            result.append(Gap(joint.name, 0.0 if turns else abs(x), abs(x) if turns else 0.0))
+            asks = coupling_in_words(self.robot, c, values)
+            result.append(Gap(joint.name, 0.0 if turns else abs(x), abs(x) if turns else 0.0, asks))
         return result
+
+
+def coupling_in_words(robot: Robot, c: Coupling, values: Sequence[float], *, speeds: bool = False) -> str:
+    """Where a coupling's joints are, or how fast they move if the values are speeds, and what would fit."""
+
+    def value(one: Coupling | Leader) -> float:
+        return values[one.speed if speeds else one.coordinate]
+
+    def shown(one: Coupling | Leader) -> tuple[str, str]:
+        joint = next(joint for joint in robot.moving if one.speed in joint.speeds)
+        unit = ("rad" if joint.type.turning[joint.speeds.index(one.speed)] else "m") + "/s" * speeds
+        return f"`{joint.name}` at {value(one):.6g} {unit}", unit
+
+    fitting = sum(one.ratio * value(one) for one in c.leaders) + (0.0 if speeds else c.offset)
+    leaders = " and ".join(shown(one)[0] for one in c.leaders)
+    follower, unit = shown(c)
+    return f"{follower}; coupled to {leaders} it has to be at {fitting:.6g} {unit}"
 
 
 def loop_closure(robot: Robot) -> Closure:

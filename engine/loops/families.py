@@ -13,7 +13,7 @@ from ..errors import DenocError, InputError
 from ..machine.jit import choice
 from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot.model import Robot
-from .constraints import Closure
+from .constraints import Closure, coupling_in_words
 from .partition import best_partition
 from .texts import CHECKS, CONSISTENT, Arrays, PartitionText, Reduced
 
@@ -133,18 +133,23 @@ def loops_are_consistent(loops: Closure, arrays: Arrays) -> None:
     gaps = abs(loops.gap(q)) * loops.row_scale
     if gaps.max(initial=0.0) > CONSISTENT:
         n, _ = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
-        widest = ", ".join(
-            f"`{gap.name}` {gap.length * 1000:.3g} mm {np.degrees(gap.angle):.3g}°" for gap in loops.open(q[n])
-        )
-        raise InputError(
-            f"{loops.robot.name}: the loops aren't closed at this `q`",
-            found=widest,
-            hint="`denoc.assemble` closes them",
-        )
+        loose = [gap for gap in loops.open(q[n]) if gap.length > 1e-9 or gap.angle > 1e-9]
+        if loose and all(gap.asks for gap in loose):
+            message, hint = "a coupling isn't kept at this `q`", "`denoc.assemble` gives positions that fit"
+        else:
+            message, hint = "the loops aren't closed at this `q`", "`denoc.assemble` closes them"
+        raise InputError(f"{loops.robot.name}: {message}", found=", ".join(map(str, loose)), hint=hint)
     rates, sizes = loops.rate_and_size(q, qd)
-    if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():
+    off = rates / np.maximum(sizes, 1.0)
+    if (off > CONSISTENT).any():
+        n, row = np.unravel_index(int(np.nanargmax(off)), off.shape)
+        place = int(row) - (loops.m - len(loops.couplings))
+        message, found = "these speeds would open the loops", f"`qd` with a rate of {rates.max():.3g} across a cut"
+        if place >= 0:
+            message = "these speeds don't fit a coupling"
+            found = coupling_in_words(loops.robot, loops.couplings[place], qd[n].tolist(), speeds=True)
         raise InputError(
-            f"{loops.robot.name}: these speeds would open the loops",
-            found=f"`qd` with a rate of {rates.max():.3g} across a cut",
+            f"{loops.robot.name}: {message}",
+            found=found,
             hint="the dependent speeds follow from the others",
         )

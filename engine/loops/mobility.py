@@ -131,7 +131,7 @@ def mobility(robot: Robot) -> Mobility:
         kutzbach=kutzbach(loops),
         actuators=len(actuated_speeds(robot)),
         standing=standing,
-        warnings=_open(gaps) if standing is None else tuple(_doubts(standing, actuated_names(robot))),
+        warnings=_open(gaps) if standing is None else tuple(_doubts(standing, robot)),
     )
 
 
@@ -232,9 +232,10 @@ def _group(robot: Robot, loops: Closure, block: Block, J: np.ndarray) -> GroupNa
 
 
 def _open(gaps: Sequence[Gap]) -> tuple[str, ...]:
-    which = "; ".join(f"`{gap.name}` stays open by {loop_gap_in_words(gap)}" for gap in gaps)
+    which = "; ".join(gap.asks or f"`{gap.name}` stays open by {loop_gap_in_words(gap)}" for gap in gaps)
+    what = "the couplings can't be kept" if all(gap.asks for gap in gaps) else "the loops can't be closed"
     return (
-        f"the loops can't be closed from the initial position: {which}; look for a length that is wrong, or give a "
+        f"{what} from the initial position: {which}; look for a length that is wrong, or give a "
         "better guess under `assembly`",
     )
 
@@ -245,9 +246,9 @@ def loop_gap_in_words(gap: Gap) -> str:
     return f"{length:.4g} mm and {angle:.4g}°"
 
 
-def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
-    """Warnings about actuators, freedoms and singular positions; `names` are those of the actuators."""
-    result = []
+def _doubts(at: Standing, robot: Robot) -> list[str]:
+    """Warnings about actuators, freedoms and singular positions."""
+    result, names = [], actuated_names(robot)
     if at.unmoved:
         needed = at.freedoms - len(at.spins)
         result.append(
@@ -255,9 +256,9 @@ def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
             f"actuator (actuated: {', '.join(names) or 'nothing'}): it can be simulated, but has no inverse dynamics"
         )
     for name in at.useless:
-        result.append(f"the actuator of `{name}` moves nothing: the loops hold it still")
+        result.append(f"the actuator of `{name}` moves nothing: the {robot.ties_in_words} hold it still")
     if at.distance < NEAR:
-        whose = "the loops lose" if at.loops_distance < NEAR else "the actuators lose"
+        whose = f"the {robot.ties_in_words} lose" if at.loops_distance < NEAR else "the actuators lose"
         result.append(
             f"the initial position is near a singular one, in which {whose} hold: smallest scaled singular value "
             f"{at.distance:.2g}"

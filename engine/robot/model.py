@@ -320,6 +320,13 @@ class Robot:
         """Whether the joints of the tree can't all move independently."""
         return bool(self.loops or self.couplings or any(joint.hooke for joint in self.moving))
 
+    @property
+    def ties_in_words(self) -> str:
+        """What ties joints to each other, as messages call it."""
+        loops = bool(self.loops) or any(joint.hooke for joint in self.moving)
+        there = [word for word, some in (("loops", loops), ("couplings", bool(self.couplings))) if some]
+        return " and ".join(there) or "constraints"
+
     @cached_property
     def rolls(self) -> bool:
         """Whether something rolls or skates, so that more positions than speeds are independent."""

@@ -32,7 +32,7 @@ def _of(entry: LinkEntry, read: ReadLink, alone: bool) -> Iterator[tuple[tuple[s
     if effort is not None and not joint.actuated:
         yield ("joint", "effort"), f"`{joint.name}` isn't actuated; `actuated: true` gives it an actuator"
     elif effort is not None and "weight" in effort.model_fields_set and alone and not joint.hooke:
-        yield ("joint", "effort", "weight"), "each actuator of a robot without loops has its own freedom"
+        yield ("joint", "effort", "weight"), "each actuator of a robot without loops and couplings has its own freedom"
 
 
 def _of_spring(entry: SpringEntry) -> Iterator[tuple[tuple[str, ...], str]]:

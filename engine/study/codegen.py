@@ -66,17 +66,18 @@ def _closing(robot: Robot, what: str) -> str:
     """A sentence on the inputs and outputs of a program for a robot with loops; empty for a tree."""
     if not robot.tied:
         return ""
+    kept = "The loops are closed" if robot.loops else "The couplings are kept"
     if what in ("idyn", "regressor"):
         names = ", ".join(actuated_speeds(robot))
-        return f"The loops are closed: q, qd, qdd must be consistent with them; tau: {names}."
+        return f"{kept}: q, qd, qdd must be consistent with them; tau: {names}."
     if what == "reactions":
         cuts = ", ".join(loop.name for loop in robot.loops)
         return (
-            "The loops are closed: q, qd, qdd must be consistent with them. After the links, of each cut the wrench of "
+            f"{kept}: q, qd, qdd must be consistent with them. After the links, of each cut the wrench of "
             f"its first link on the second at the second's point: {cuts or 'none'}."
         )
     if what in TEXTS:
-        return "The loops are closed; q and qd must be consistent with them."
+        return f"{kept}; q and qd must be consistent with them."
     return "Of the spanning tree."
 
 

@@ -66,7 +66,9 @@ def report_verdict(kept: Stored) -> ReportVerdict:
         words = balance.words()
         said.append(f"{words[0].upper()}{words[1:]}; {audit.get('exchanged', 0.0):.4g} J were exchanged.")
     if audit.get("closure"):
-        said.append(f"The loops are closed to {audit['closure']:.2g} m and {audit.get('closure_angle', 0.0):.2g} rad.")
+        said.append(
+            f"Loops and couplings hold to {audit['closure']:.2g} m and {audit.get('closure_angle', 0.0):.2g} rad."
+        )
     if estimate := error_sentences(record.get("error")):
         grades.append("doubtful" if (record.get("error") or {}).get("doubtful") else "good")
         said += [f"{one[0].upper()}{one[1:]}." for one in estimate]

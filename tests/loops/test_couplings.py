@@ -47,7 +47,7 @@ def test_calls():
     assert h == pytest.approx([-weight(a)], abs=1e-13)
     tau = np.array([0.4, 0.2])  # the second wheel's torque counts −2 times
     assert denoc.forward(robot, q, qd, tau)[0] == pytest.approx((0.4 - 2 * 0.2 + weight(a)) / INERTIA, abs=1e-12)
-    with pytest.raises(denoc.DenocError, match="closed"):
+    with pytest.raises(denoc.DenocError, match="a coupling isn't kept"):
         denoc.inverse(robot, np.add(q, [0, 0.1]), qd, qdd)
 
 
@@ -94,3 +94,73 @@ def test_sums_that_make_no_sense_are_refused(entry, words):
     with pytest.raises(denoc.DenocError) as caught:
         denoc.loads(text)
     assert words in str(caught.value)
+
+
+GRIPPER = """
+name: gripper
+convention: frames
+links:
+  - {name: l, joint: {type: prismatic, name: lj, actuated: true}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+  - {name: r, parent: base, joint: {type: revolute, name: rj}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+couplings: [{joint: rj, to: lj, ratio: -2, offset: 0.5}]
+"""
+
+
+def said_by(call):
+    with pytest.raises(denoc.DenocError) as caught:
+        call()
+    assert "loop" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("call", ["inverse", "forward"])
+def test_values_that_do_not_fit_a_coupling_are_told_with_those_that_do(call):
+    """Not as loops, of which the robot has none; the values that are told fit."""
+    robot, zero = denoc.loads(GRIPPER), [0.0, 0.0]
+    words = said_by(lambda: getattr(denoc, call)(robot, [0.1, 0.2], zero, zero))
+    assert "a coupling isn't kept at this `q`" in words
+    assert "`rj` at 0.2 rad; coupled to `lj` at 0.1 m it has to be at 0.3 rad" in words
+    words = said_by(lambda: getattr(denoc, call)(robot, [0.1, 0.3], [1, 0], zero))
+    assert "these speeds don't fit a coupling" in words
+    assert "`rj` at 0 rad/s; coupled to `lj` at 1 m/s it has to be at -2 rad/s" in words
+    assert np.isfinite(getattr(denoc, call)(robot, [0.1, 0.3], [1, -2], zero)).all()
+    widest = [[0.1, 0.3], [0.2, 0.1], [0.3, -0.4]]  # of many samples the worst one is told
+    assert "`lj` at 0.3 m it has to be at -0.1 rad" in said_by(
+        lambda: getattr(denoc, call)(robot, widest, np.zeros((3, 2)), np.zeros((3, 2)))
+    )
+
+
+RUN = {"task": "simulate", "time": {"end": 1, "step": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words"),
+    [
+        ({"initial": {"lj": 0.1, "rj": 0.1}}, "its place follows from the couplings and what else is given"),
+        ({"rates": {"lj": 1, "rj": 1}}, "its speed follows from the couplings and what else is given"),
+        (
+            {"task": "inverse", "motion": {"lj": {"law": "hold"}, "rj": {"law": "hold"}}},
+            "the motion of `rj` follows from the couplings and what else is prescribed",
+        ),
+    ],
+)
+def test_scenarios_are_told_of_couplings(scenario, words):
+    assert words in said_by(lambda: denoc.run({**RUN, **scenario}, denoc.loads(GRIPPER)))
+
+
+def test_calls_of_trees_are_told_of_couplings():
+    robot, zero = denoc.loads(GRIPPER), [0.0, 0.0]
+    assert "gripper has couplings; `hybrid`" in said_by(lambda: denoc.hybrid(robot, *[zero] * 4))
+    words = said_by(lambda: denoc.adjoint(robot, [0.1, 0.3], zero, zero, zero, inertial=True))
+    assert "gripper has couplings; derivatives along" in words
+
+
+def test_inspect_speaks_of_couplings(tmp_path, command_line):
+    (tmp_path / "g.yaml").write_text(GRIPPER)
+    _, out, _ = command_line("inspect", tmp_path / "g.yaml")
+    assert "the couplings hold all bodies together" in out
+    assert [line for line in out.splitlines() if "loop" in line] == [
+        "2 links, 0 independent loops; gravity [0, 0, -9.81] m/s²"
+    ]
+    both = denoc.load("four-bar")
+    assert (both.ties_in_words, denoc.loads(GRIPPER).ties_in_words) == ("loops", "couplings")

@@ -20,7 +20,7 @@ from ...simulate.inputs import Driving
 from ...text.checking import yaml_value_in_words
 from ...text.document import Keys
 from ..schema import DriveEntry
-from .reading import Reading
+from .reading import Reading, follows_from_ties
 
 
 class Drives:
@@ -76,7 +76,7 @@ class Drives:
         if k is not None:
             raise self._reading.error(
                 ("drives", k),
-                f"the motion of `{self._entries[k].name}` follows from the loops and what else is prescribed",
+                f"the motion of `{self._entries[k].name}` {follows_from_ties(loops.robot)} prescribed",
                 allowed="as many prescribed motions as there are freedoms, or fewer",
                 hint="one of them contradicts the others, or says the same twice",
             )

@@ -135,3 +135,8 @@ class Reading:
             raise self.error(
                 (*path, *key), where + error.message, found=error.found, allowed=error.allowed, hint=error.hint
             ) from None
+
+
+def follows_from_ties(robot: Robot) -> str:
+    """Where what messages are about comes from, in words before `given` or `prescribed`."""
+    return f"follows from the {robot.ties_in_words} and what else is"

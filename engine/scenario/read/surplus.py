@@ -12,7 +12,7 @@ from ...loops.constraints import Closure
 from ...loops.rank import independent_constraint_rows
 from ...robot.model import Joint
 from .motion import Motions
-from .reading import Reading
+from .reading import Reading, follows_from_ties
 
 SLACK = 1e-3  # rad or lengths of the mechanism (for speeds, per second): the largest change of a given value
 ROUNDING = 1e-9  # in the same units: changes up to this aren't reported
@@ -63,7 +63,7 @@ def read_surplus_coordinates(
         raise _misplaced(reading, loops, astray, asked, _by_assembly(loops, close, q0, q, follow, kept))
     return q, [
         f"`{joint.name}` starts at {_numbers(q, joint.coordinates)} instead of {_numbers(asked, joint.coordinates)}: "
-        "its place follows from the loops and what else is given"
+        f"its place {follows_from_ties(loops.robot)} given"
         for joint in _moved(loops, named, q, asked, ROUNDING)
     ]
 
@@ -102,10 +102,10 @@ def _misplaced(
     fitting = _moved(loops, astray, fit, asked, ROUNDING) or astray
     return reading.error(
         ("initial", first.name),
-        f"`{first.name}` can't start there: its place follows from the loops and what else is given",
+        f"`{first.name}` can't start there: its place {follows_from_ties(loops.robot)} given",
         found=_numbers(asked, first.coordinates),
         allowed=", ".join(f"{joint.name}: {_numbers(fit, joint.coordinates)}" for joint in fitting) + ", or no entry",
-        hint="a guess that decides on the branch is `assembly` in the robot's file",
+        hint="a guess that decides on the branch is `assembly` in the robot's file" if loops.ties else "",
     )
 
 
@@ -116,7 +116,7 @@ def refuse_surplus_motions(
     for joint in scenario_joints_decided_before(loops, q0, joints):
         raise reading.error(
             given[joint][1],
-            f"the motion of `{joint.name}` follows from the loops and what else is prescribed",
+            f"the motion of `{joint.name}` {follows_from_ties(loops.robot)} prescribed",
             allowed="as many prescribed motions as there are freedoms, or fewer",
             hint="one of them contradicts the others, or says the same twice",
         )
@@ -141,13 +141,12 @@ def surplus_rate_warnings(
         if off > SLACK:
             raise reading.error(
                 ("rates", joint.name),
-                f"`{joint.name}` can't move so: its speed follows from the loops and what else is given",
+                f"`{joint.name}` can't move so: its speed {follows_from_ties(loops.robot)} given",
                 found=before,
                 allowed=f"{joint.name}: {now}, or no entry",
             )
         warnings.append(
-            f"`{joint.name}` starts with the speed {now} instead of {before}: it follows from the loops and what else "
-            "is given"
+            f"`{joint.name}` starts with the speed {now} instead of {before}: it {follows_from_ties(loops.robot)} given"
         )
     return warnings
 

@@ -57,7 +57,9 @@ def _closed(
     guess[places] = wanted
     closed = position_with_loops_closed(loops, guess, speeds)
     if abs(closed[places] - wanted).max(initial=0.0) > 1e-6:
-        raise AssemblyError(f"{loops.robot.name}: the loops can't be closed at measured positions", closed)
+        raise AssemblyError(
+            f"{loops.robot.name}: the {loops.robot.ties_in_words} don't fit the measured positions", closed
+        )
     closed[places] = wanted
     return closed
 

@@ -20,6 +20,13 @@ EACH_METHOD = ("loops/test_random.py::test_every_closure_method_has_the_accelera
 
 LOOPS = (
     Bug(
+        "the values that would fit a coupling are told without its ratio",
+        CONSTRAINTS,
+        "fitting = sum(one.ratio * value(one) for one in c.leaders)",
+        "fitting = sum(value(one) for one in c.leaders)",
+        ("loops/test_couplings.py::test_values_that_do_not_fit_a_coupling_are_told_with_those_that_do",),
+    ),
+    Bug(
         "subsystems: what is handed on isn't freed of the group's freedoms",
         EMBEDDING,
         "A[r][s] - carrier[r] * Psi[j][s]",
