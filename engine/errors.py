@@ -107,12 +107,96 @@ def given_in_words(x: object) -> str:
     return str(x) if isinstance(x, float) or (isinstance(x, int) and abs(x) < 1e18) else type(x).__name__
 
 
+# What other programs and books call things: a name that is known here, their words for it, and what to write instead
+# where that isn't the name itself.  A row counts only where its name may stand, so that one word can be several things.
+ELSEWHERE = (
+    (
+        "khalil",
+        "mdh craig modified modified-dh dh-modified proximal",
+        "`khalil`; Craig's `a` and `d` are its `d` and `r`",
+    ),
+    ("dh", "sdh classic classical standard standard-dh dh-standard denavit-hartenberg distal", ""),
+    ("frames", "urdf sdf mjcf xyz", ""),
+    ("revolute", "r hinge rotary rotational rotation rotoid continuous pin", ""),
+    ("prismatic", "p slide slider sliding linear translational translation", ""),
+    ("spherical", "s ball ball-and-socket", ""),
+    ("universal", "u hooke cardan", ""),
+    ("helical", "h screw", ""),
+    ("cylindrical", "c", ""),
+    ("free", "floating floating-base freejoint freeflyer free-flyer 6dof", ""),
+    ("fixed", "weld welded rigid locked", ""),
+    ("rotor_inertia", "armature ia motor_inertia", ""),
+    ("rotor_inertia", "jm", "`rotor_inertia`; the motor's own times the gear ratio squared"),
+    ("rotor_inertia", "range limit stop stops", "`limits`"),
+    ("rotor_inertia", "lower upper qlim qmin qmax low high min max", "`limits: [low, high]`"),
+    ("rotor_inertia", "damping b fv", "`friction: {viscous: …}`"),
+    ("rotor_inertia", "frictionloss tc fc dry_friction", "`friction: {coulomb: …}`"),
+    ("rotor_inertia", "stiffness k", "`spring: {stiffness: …}`"),
+    ("rotor_inertia", "mimic", "an entry under `couplings`"),
+    ("rotor_inertia", "origin", "`xyz` and `rpy`, with `convention: frames`"),
+    ("rotor_inertia", "pos", "`xyz`, with `convention: frames`"),
+    ("viscous", "damping b fv", ""),
+    ("coulomb", "frictionloss tc fc dry static", ""),
+    ("velocity", "speed qdmax vmax max_velocity", ""),
+    ("com", "m", "`mass`"),
+    ("com", "cog cm center_of_mass centre_of_mass", ""),
+    ("com", "i", "`inertia`"),
+    ("com", "inertial", "`mass`, `com` and `inertia`"),
+    ("com", "origin", "`offset: {xyz: …, rpy: …}`"),
+    ("com", "type", "a key of `joint`"),
+    ("com", "visual geom geometry", "`shape`"),
+    ("com", "site sites", "`points`"),
+    ("between", "type", "`joint`"),
+    ("between", "parent child body1 body2 predecessor successor", "`between: [first, second]`"),
+    ("ratio", "multiplier gear", ""),
+    ("ratio", "mimic leader parent", "`to`"),
+    ("links", "bodies body worldbody", ""),
+    ("links", "cuts closed_loop closed_loops equality", "`loops`"),
+    ("links", "mimic gears transmission", "`couplings`"),
+    ("links", "tendon tendons", "`springs`"),
+    ("links", "actuator motors", "`actuators`"),
+    ("task", "q0 x0 initial_position", "`initial`"),
+    ("task", "qd0 v0 initial_velocity", "`rates`"),
+    ("task", "duration tend t_end", "`time: {end: …}`"),
+    ("task", "integrator", "`solver: {method: …}`"),
+    ("task", "trajectory trajectories", "`motion`"),
+    ("task", "tau torque torques controls", "`forces`"),
+    ("inverse", "id idyn rnea inverse-dynamics", ""),
+    ("simulate", "fd fdyn forward forward-dynamics simulation", ""),
+    ("end", "stop final duration tend t_end tf", ""),
+    ("step", "dt timestep", ""),
+    ("start", "begin t0", ""),
+    ("atol", "integrator", "`method`"),
+    ("rk45", "ode45 dopri5 dopri45 dormand-prince runge-kutta", ""),
+    ("dop853", "dopri8 ode78", ""),
+    ("rk4", "ode4", ""),
+    ("radau", "radau5 radauiia", ""),
+    ("bdf", "ode15s cvode gear", ""),
+    ("lsoda", "odeint", ""),
+    ("polynomial", "cubic quintic", ""),
+    ("trapezoid", "trapezoidal lspb", ""),
+    ("cycloid", "cycloidal", ""),
+    ("harmonic", "sin sine sinusoid", ""),
+    ("rate", "constant velocity", ""),
+)
+
+
+def called_elsewhere(word: str, choices: Iterable[str]) -> str:
+    """A hint at what a word of other programs or books is here; empty where it is none for these names."""
+    there, small = set(choices), word.lower()
+    own = (text or f"`{name}`" for name, words, text in ELSEWHERE if name in there and small in words.split())
+    name, mark, more = next(own, "").partition(";")
+    return f"that is {name} here{mark}{more}" if name else ""
+
+
 def did_you_mean(word: object, choices: Iterable[str], closeness: float = 0.6) -> str:
-    """A hint with the nearest valid name, whatever its capitals, or an empty text."""
+    """A hint with what the word is called here, or with the nearest name, whatever its capitals, or an empty text."""
     from difflib import get_close_matches
 
     if not isinstance(word, str):
         return ""
+    if hint := called_elsewhere(word, choices := list(choices)):
+        return hint
     small = {choice.lower(): choice for choice in choices}
     near = get_close_matches(word.lower()[:100], list(small), n=1, cutoff=closeness)
     return f"did you mean `{small[near[0]]}`?" if near else ""

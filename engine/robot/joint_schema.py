@@ -16,7 +16,6 @@ from ..text.fields import (
     quantity_field,
 )
 from ..text.table_fields import Choice
-from .foreign import OF_JOINTS
 from .joints import FORMS, TYPES
 from .orientation import Number, Oriented
 
@@ -142,7 +141,7 @@ class JointEntry(WithLimits):
         homes = [name for name, model in JOINTS.items() if key in set(model.keys())]
         if homes:
             return f"`{key}` belongs to the convention {' and '.join(f'`{x}`' for x in homes)}; this joint's is `{own}`"
-        return f"that is {OF_JOINTS[key]} here" if key in OF_JOINTS else super().hint(key)
+        return super().hint(key)
 
 
 class DhJoint(JointEntry):

@@ -23,7 +23,6 @@ from ..text.fields import (
 )
 from ..text.table_fields import Choice
 from .cuts import CUT_FORMS, CUTS
-from .foreign import OF_LINKS
 from .joint_schema import (
     JOINTS,
     MARK,
@@ -152,10 +151,6 @@ class LinkEntry(Strict):
     frame: Literal["link", "end"] | None = Field(default=None, description="axes of the inertia")
     points: dict[Name, Point] = Field(default={}, description="named points, link axes")
     shape: Shapes = Field(default=[], description="what it looks like: one body or several; pictures only")
-
-    @classmethod
-    def hint(cls, key: str) -> str:
-        return f"that is {OF_LINKS[key]} here" if key in OF_LINKS else super().hint(key)
 
 
 class WrenchEntry(Strict):

@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..dataclass import dataclass
-from ..errors import did_you_mean
+from ..errors import called_elsewhere, did_you_mean
 from .expression import si_value_of_quantity
 from .tokens import ExpressionError
 from .units import DIMENSIONS
@@ -54,6 +54,8 @@ class Strict(BaseModel):
             for name, field in cls.model_fields.items()
             if not field.exclude and any(key in {*model.keys()} for model in _models_within(field.annotation))
         ]
+        if hint := called_elsewhere(key, cls.keys()):
+            return hint
         if homes:
             return f"`{key}` belongs under {' or '.join(f'`{home}`' for home in homes)}"
         return did_you_mean(key, cls.keys())

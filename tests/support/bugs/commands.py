@@ -28,6 +28,13 @@ COMMANDS = (
         ("text/test_expression.py::test_values_and_dimensions",),
     ),
     Bug(
+        "words of other programs are answered with the name that looks like them",
+        "engine/errors.py",
+        "if hint := called_elsewhere(word, choices := list(choices)):",
+        "if (hint := called_elsewhere(word, choices := list(choices))) and len(word) > 99:",
+        ("text/test_names_elsewhere.py::test_craigs_convention_is_khalils",),
+    ),
+    Bug(
         "runs that failed end with another exit code",
         REPORT,
         "return 0 if result.as_expected else 3",
