@@ -97,7 +97,8 @@ def codegen_program_with_arguments(
     symbols = recording.input(GROUP, len(arguments))
     whole = robot_with_argument_symbols(robot, [one.path for one in arguments], symbols)
     if regroup and PROGRAMS[what].regroups:
-        whole = replace(whole, tree=replace(whole.tree, bodies=inertias_moved_towards_base(whole.tree.bodies)))
+        tree = replace(whole.tree, bodies=inertias_moved_towards_base(whole.tree.bodies))
+        whole = replace(whole, tree=tree, vouched=True)
     instead: dict[int, Node] = {}
 
     def planted(x: Node) -> Any:
@@ -107,7 +108,8 @@ def codegen_program_with_arguments(
         instead[symbol.id] = x
         return symbol
 
-    plain = replace(whole, **{name: codegen_structure_with_scalars(getattr(whole, name), planted) for name in NUMBERS})
+    numbers = {name: codegen_structure_with_scalars(getattr(whole, name), planted) for name in NUMBERS}
+    plain = replace(whole, **numbers, vouched=True)
     ties = codegen_structure_with_scalars(ties_of_mechanism(whole), planted)
     result = _recorded(robot, plain, ties, what, recording, link)
     group = recording.inputs.pop(GROUP)
