@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
+from ..machine.jit.ledger import LOOP
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
 from ..machine.jit.result_parts import kernel_parts_divided
 from ..machine.jit.trigonometry import REACH
@@ -35,6 +36,7 @@ from .state_space import speeds_with_actuators
 from .subject import Subject, SubjectNumbers
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
+AHEAD = 10  # calls for which a loop's code is worth being looked for
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
 
@@ -144,7 +146,7 @@ class Offered:
 
     def _one(self, s: Samples, arrays: dict[str, np.ndarray]) -> np.ndarray:
         """One sample by compiled code, or by the plain text where there is none or it can't compute this sample."""
-        single = self.offer.single() if self._compiles() else None
+        single = self._looped() if self._loops else self.offer.single() if self._compiles() else None
         if single is not None:
             result = single(*(array[0] for array in arrays.values()))
             self._aim(single)
@@ -162,14 +164,31 @@ class Offered:
         """Whether there is anything to compile, and not too much."""
         return self.size > 0 and all(self.widths.values()) and len(self.subject.bodies) <= self.row.most
 
-    def _lanes(self, samples: int) -> Kernel | None:
-        """Compiled code for this number of samples, or None where the plain text is to run."""
-        return self.offer.lanes(samples) if self._compiles() else None
+    @cached_property
+    def _loops(self) -> bool:
+        """Whether the text is a loop over bodies, whose machine code serves this tree as any other."""
+        return self.row.loops and tree_rows_follow_speeds(self.subject.bodies)
 
-    def _by(self, arrays: dict[str, np.ndarray], code: Kernel, first: int) -> np.ndarray | None:
+    def _looped(self) -> Single | None:
+        """The loop's machine code with the tables of this tree, or None where the plain text is to run."""
+        from . import body_tables
+
+        tables, text = body_tables.tree_tables(self.subject.robot), body_tables.LOOPS[self.what]
+        return self.offer.form("loops", partial(tables.bound, text, self.shape), 0, LOOP, AHEAD)
+
+    def _lanes(self, samples: int) -> Kernel | Single | None:
+        """Compiled code for this number of samples, or None where the plain text is to run."""
+        if self._compiles():
+            return self.offer.lanes(samples)
+        return self._looped() if self._loops else None
+
+    def _by(self, arrays: dict[str, np.ndarray], code: Kernel | Single, first: int) -> np.ndarray | None:
         """The rows by compiled code from a place on, or None where it can't compute them."""
         self._aim(code)
         given = {name: array[first:] for name, array in arrays.items()}
+        if isinstance(code, Single):
+            rows = [code(*row) for row in zip(*given.values())]
+            return None if any(row is None for row in rows) else np.array(rows)
         (result,), finite, largest = code(*given.values())
         if largest > REACH:
             (result,), finite, largest = code(
@@ -221,6 +240,12 @@ def offered_dynamics_quantity(
         ("offered", what, wrenched, link, at),
         lambda: Offered(what, Subject(robot, robot.tree.bodies, wrenched, link, at, square=what == "kinematics")),
     )
+
+
+def tree_rows_follow_speeds(bodies: Sequence[Body]) -> bool:
+    """Whether the tree's speeds are in the order of its bodies, as loops over them take it."""
+    speeds = [k for body in bodies for k in body.speeds]
+    return speeds == [*range(len(speeds))] and all(body.directions for body in bodies)
 
 
 def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:

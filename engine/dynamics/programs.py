@@ -262,6 +262,7 @@ PROGRAMS = {
         lambda subject: (subject.robot.nv, subject.robot.nv),
         _inertia,
         most=50,  # its operations grow with the square
+        loops=True,
     ),
     "inverse-inertia": ProgramRow(
         "inverse of the generalized inertia matrix, row by row",

@@ -39,8 +39,9 @@ def hexadecimal_of_double(x: float) -> str:
 class Block:
     """The lines of one basic block, on vectors of W doubles, or on doubles if W = 1."""
 
-    def __init__(self, lanes: int):
-        self.lanes, self.lines, self._count = lanes, [], 0  # type: ignore[var-annotated]
+    def __init__(self, lanes: int, name: str = "r"):
+        """`name` is how the names of its registers begin."""
+        self.lanes, self.lines, self._name, self._count = lanes, [], name, 0  # type: ignore[var-annotated]
         wide = lanes > 1
         self.double = f"<{lanes} x double>" if wide else "double"
         self.integer = f"<{lanes} x i64>" if wide else "i64"
@@ -50,8 +51,9 @@ class Block:
     def let(self, text: str) -> str:
         """A new register with this value."""
         self._count += 1
-        self.lines.append(f"  %r{self._count} = {text}")
-        return f"%r{self._count}"
+        register = f"%{self._name}{self._count}"
+        self.lines.append(f"  {register} = {text}")
+        return register
 
     def do(self, text: str) -> None:
         self.lines.append(f"  {text}")

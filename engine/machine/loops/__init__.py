@@ -1,0 +1,10 @@
+"""Algorithms with loops, written once in plain Python: run as they stand on arrays, or translated into machine code.
+
+    words       what a text may call: loops over bodies (`rolled`), loops over all at once (`across`), recorded steps
+    translate   walks the syntax tree of a text, and asks an emitter for each operation
+    emit        the emitter: lines of LLVM IR, with eight numbers side by side in loops across
+    compiled    a text as one object of machine code for all robots, whose sizes and tables come with the call
+
+A text is an ordinary function of lengths and tables. A table of numbers is an array `(k, N)`, with a column for each
+body; one of integers is a row. What a text may do is in the docstring of `translate`.
+"""

@@ -1,0 +1,124 @@
+"""Loops over bodies beside the recursion, on random trees: the same text as machine code and as it stands."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import denoc
+from comparing import off
+from denoc.dynamics import body_texts, dense
+from denoc.dynamics.body_tables import ROOM, tree_tables
+from denoc.dynamics.offered import tree_rows_follow_speeds
+from denoc.machine.jit.choice import using_backend
+from denoc.text.writing import yaml_text
+from random_robots import MOVING, drawn, random_robot
+
+DIGITS = 1e-13
+
+
+def plain_inertia(robot, q):
+    """The text as it stands, on arrays."""
+    tables = tree_tables(robot)
+    n = robot.nv
+    room = {name: np.zeros((count, n + 1)) for name, count in {**ROOM, "F": 6}.items()} | tables.room
+    tree = SimpleNamespace(**tables.lengths, **tables.numbers, **tables.integers, **room)
+    M = np.zeros((n, n))
+    body_texts.inertia(tree, np.array(q)[None], M)
+    return M
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.sampled(4)
+def test_inertia_of_random_trees(seed):
+    """Joints of all types in all conventions, several roots, balls and free bodies anywhere in the tree."""
+    case = drawn(seed, links=(2, 12))
+    robot, q = case.robot, np.array(case.q)
+    recursion = np.array(dense.inertia_matrix(robot.tree.bodies, q.tolist(), robot.nv), dtype=float)
+    with using_backend("compiled"):
+        one, many = denoc.inertia(robot, q), denoc.inertia(robot, np.array([q, q + 0.0]))
+    assert off(one, recursion) < DIGITS
+    assert off(many[1], recursion) < DIGITS
+    if tree_rows_follow_speeds(robot.tree.bodies):
+        assert off(plain_inertia(robot, q), recursion) < DIGITS
+        assert robot.derived["builtin", "inertia"].aimed
+
+
+@pytest.mark.parametrize("n", [7, 8, 61, 100])
+def test_inertia_of_long_trees(n):
+    """One sample and many, beyond the sizes of which straight code is made; most branch."""
+    robot = denoc.loads(yaml_of(random_robot(n, links=(n, n), types=("revolute", "prismatic", "helical"))))
+    rng = np.random.default_rng(n)
+    q = rng.uniform(-1, 1, (3, n))
+    with using_backend("plain"):
+        expected = denoc.inertia(robot, q)
+    with using_backend("compiled"):
+        assert off(denoc.inertia(robot, q), expected) < DIGITS
+        assert off(denoc.inertia(robot, q[1]), expected[1]) < DIGITS
+
+
+def yaml_of(robot):
+    return yaml_text(robot, [])
+
+
+def test_two_robots_share_the_code_and_not_their_numbers():
+    """Each has its own tables, and what one call leaves in them doesn't reach the next."""
+    puma, chain = denoc.load("puma"), denoc.load("chain")
+    q = np.full(6, 0.4), np.full(10, 0.2)
+    with using_backend("compiled"):
+        first = denoc.inertia(puma, q[0]), denoc.inertia(chain, q[1])
+        again = denoc.inertia(puma, q[0]), denoc.inertia(chain, q[1])
+    addresses = {robot.derived["builtin", "inertia"].aimed for robot in (puma, chain)}
+    assert len(addresses) == 1
+    for one, other in zip(first, again):
+        assert (one == other).all()
+
+
+def test_a_tree_far_away_loses_no_digits():
+    """All motions are about its root, wherever that is: a quadrillionth of what a kilometre would leave."""
+    joint = {"type": "free"}
+    arm = {"type": "revolute", "xyz": [0.1, 0, 0], "axis": [0, 1, 0]}
+    inertia = {"xx": 0.1, "yy": 0.2, "zz": 0.15}
+    robot = denoc.loads(yaml_of({"name": "far", "convention": "frames", "links": [
+        {"name": "base0", "joint": joint, "mass": 3.0, "com": [0.02, 0, 0], "inertia": inertia},
+        {"name": "arm", "joint": arm, "mass": 1.0, "com": [0, 0, 0.1], "inertia": inertia}]}))  # fmt: skip
+    turn = [0.5, 0.5, -0.5, 0.5, 0.3]
+    with using_backend("compiled"):
+        near, far = (denoc.inertia(robot, [x, -x, x, *turn]) for x in (0.0, 1e5))
+    assert (near == far).all()
+
+
+def test_speeds_in_another_order_go_the_old_way():
+    """A file that has a child before its parent: rows follow the file, bodies don't."""
+    case = random_robot(5, links=(6, 6), types=("revolute", "prismatic"), shuffled=True)
+    robot = denoc.loads(yaml_of(case))
+    assert not tree_rows_follow_speeds(robot.tree.bodies)
+    q = np.linspace(-1, 1, robot.nq)
+    recursion = np.array(dense.inertia_matrix(robot.tree.bodies, q.tolist(), robot.nv), dtype=float)
+    with using_backend("compiled"):
+        assert off(denoc.inertia(robot, q), recursion) < DIGITS
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_positions_that_are_no_numbers_are_refused(wrong):
+    robot = denoc.load("chain")
+    q = np.zeros(10)
+    with using_backend("compiled"):
+        denoc.inertia(robot, q)
+        q[3] = wrong
+        with pytest.raises(denoc.DenocError, match="not finite"):
+            denoc.inertia(robot, q)
+
+
+def test_angles_of_many_turns_have_their_sines():
+    robot = denoc.load("chain")
+    q = np.linspace(-1, 1, 10)
+    with using_backend("compiled"):
+        near = denoc.inertia(robot, q)
+        assert off(denoc.inertia(robot, q + 2 * np.pi * 2.0**22), near) < 1e-8
+
+
+def test_each_joint_type_is_met():
+    """The drawn trees have all of them."""
+    types = {joint.type.name for seed in range(40) for joint in drawn(seed, links=(2, 12)).robot.moving}
+    assert types >= {*MOVING} - {"three-revolutes"}
