@@ -131,6 +131,15 @@ def _starts_plainly(system: System) -> bool:
     return not (follows or special or system.method.scaled or system.method.basis != "independent")
 
 
+def start_depends_on_inertia(plan: Plan) -> bool:
+    """Whether rods may spin idly from the start, by themselves: they then begin without momentum about their axes."""
+    loops = plan.system.loops
+    if loops is None or not any(plan.qd0):
+        return False
+    S = np.eye(loops.robot.nv)[list(loops.robot.driven)].reshape(-1, loops.robot.nv)
+    return bool(idle_spins(loops, loops.jacobian(np.array(plan.q0))[0], S.T).shape[1])
+
+
 def start_varied_runs(
     plan: Plan, base: Plan, run: Runner, numbers: Numbers, q: np.ndarray, qd: np.ndarray, plain: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Numbers]:

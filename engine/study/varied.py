@@ -37,7 +37,13 @@ from ..text.document import Keys
 from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of_quantity_field
 from .arguments import codegen_draft_with_arguments
 from .limited import put_varied_limit, runs_with_sound_limits, varied_path_is_limit
-from .placed import OtherError, rebuild_varied_robots, start_varied_runs, varied_run_with_partition
+from .placed import (
+    OtherError,
+    rebuild_varied_robots,
+    start_depends_on_inertia,
+    start_varied_runs,
+    varied_run_with_partition,
+)
 
 OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
 OF_PLACE = ("a", "b", "alpha", "gamma", "d", "theta", "xyz", "rpy")  # keys of a joint
@@ -111,6 +117,8 @@ def varied_numbers_of_runs(
         gravity = tuple(weights.get((GRAVITY, k), x) for k, x in enumerate(robot.gravity))
         made = made._replace(regrouped=made.regrouped._replace(gravity=gravity))  # type: ignore[arg-type]
         moved = plan.system.loops is not None and (placed or any(path[0] in STATE for path in states))
+        if numbers and start_depends_on_inertia(plan):
+            return None
         return _started(plan, base() if moved else None, run, made, states | limited, plain)
     except (OtherError, DenocError):
         return None

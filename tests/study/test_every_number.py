@@ -10,6 +10,7 @@ import denoc
 import yamls
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import carry_out_plan, prepare_scenario
+from denoc.study.run_blocks import blocks_of_variations
 from denoc.text.change import Change
 from denoc.text.library import find_library_file, library_names
 
@@ -153,6 +154,22 @@ def test_a_study_seeks_the_forces_that_a_run_seeks(name, tmp_path):
         (tmp_path / "own.yaml").write_text(yamls.dump(scenario))
         scenario = str(tmp_path / "own.yaml")
     is_its_run(scenario)
+
+
+def test_rods_that_spin_idly_start_as_they_do_alone():
+    """The tie rod begins without momentum about its axis, so its spin depends on where its mass is."""
+    key, short = "robot.links.tie-rod.com.0", {"time.end": END, "time.step": END / ROWS}
+    variations = [{**short, key: x} for x in (0.005, 0.006, 0.007)]
+    alone = [
+        carry_out_plan(prepare_scenario("suspension-bounce", None, [Change(k, x, k) for k, x in one.items()]))
+        for one in variations
+    ]
+    assert len({float(one["inner.wy"][0]) for one in alone}) == 3
+    for found, expected in zip(denoc.ensemble("suspension-bounce", variations), alone):
+        assert abs(found["inner.wy"] - expected["inner.wy"]).max() < 1e-8
+    for block in blocks_of_variations("suspension-bounce", variations):
+        for place, values in zip(block.places, block.columns["inner.wy"]):
+            assert abs(values - alone[place]["inner.wy"]).max() < 1e-8
 
 
 @pytest.mark.parametrize("name", library_names("scenarios"))

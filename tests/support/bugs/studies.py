@@ -13,6 +13,13 @@ SAME = ("study/test_sweep.py::test_the_table_does_not_depend_on_batches_threads_
 
 STUDIES = (
     Bug(
+        "rods of many runs spin idly as the first one does",
+        "engine/study/varied.py",
+        "if numbers and start_depends_on_inertia(plan):",
+        "if False:",
+        ("study/test_every_number.py::test_rods_that_spin_idly_start_as_they_do_alone",),
+    ),
+    Bug(
         "many runs of an inverse task have the forces of a simulation",
         "engine/scenario/many.py",
         'not system.pushing and plan.task != "inverse"',
