@@ -85,6 +85,10 @@ def jumps_of_forces(system: System, t: np.ndarray, q: np.ndarray, qd: np.ndarray
 
 
 def jumps_of_dry_friction(system: System, qd: np.ndarray) -> list[Jump]:
-    """The dry frictions in joints whose motion is given, which jump where it turns back."""
+    """The dry frictions of joints that follow given motions, which jump where these turn back.
+
+    Other joints stick and slip, which are events.
+    """
     owners = {k: joint.name for joint in system.robot.moving for k in joint.speeds}
-    return [Jump(f"the friction of `{owners[k]}` jumps", "", qd[:, k]) for k in system.coulomb]
+    given = [k for k in system.coulomb if k not in system.switching] if not (system.smooth and system.free) else []
+    return [Jump(f"the friction of `{owners[k]}` jumps", "", qd[:, k]) for k in given]

@@ -709,6 +709,19 @@ def test_friction_of_a_motion_that_turns_back_may_have_no_derivatives(key):
     assert derivative_of_box(at, vary=vary, column="s.tau", take="rms") == pytest.approx(expected, rel=1e-6)
 
 
+def test_friction_of_a_driven_joint_jumps_in_its_force_alone():
+    """A rod swings freely on a box that is driven to and fro against friction."""
+    box_of(None, robot="rough.yaml", rates={}, motion={"s": {"law": "harmonic", "amplitude": 0.3, "frequency": 0.7}})
+    arm = "  - {name: rod, joint: {type: revolute, name: r, axis: [0, 1, 0]}, mass: 1, com: [0.2, 0, 0],"
+    arm += " inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
+    Path("rough.yaml").write_text(BOX.replace("axis: [1, 0, 0]", "axis: [1, 0, 0], friction: {coulomb: 0.5}") + arm)
+    vary = {"v": {"key": "motion.s.frequency", "between": [0.1, 1]}}
+    with pytest.raises(denoc.DenocError, match="the friction of `s` jumps, and the instant of that depends on the"):
+        derivative_of_box(0.7, vary=vary, column="s.tau", take="mean")
+    ends = [denoc.ensemble("push.yaml", [{"motion.s.frequency": 0.7 + x}])[0]["r.q"][-1] for x in (-1e-4, 1e-4)]
+    assert derivative_of_box(0.7, vary=vary, column="r.q") == pytest.approx((ends[1] - ends[0]) / 2e-4, rel=1e-4)
+
+
 def test_what_a_formula_does_not_know_has_a_difference():
     """asin is no function of formulas; its derivative at 0.3 is 1/cos of its value."""
     keep = {"end": {"column": "t", "take": "final"}, "angle": {"expression": "asin(lean / 1 rad) * (end / 0.4 s)"}}

@@ -22,10 +22,9 @@ from ...robot.model import Robot
 from ...scenario.conclude import columns_of_run
 from ...scenario.course import course_of_trace
 from ...scenario.plan import Plan
-from ...scenario.run import Result, carry_out_plan
+from ...scenario.run import carry_out_plan
 from ...simulate.blows import state_after_blows
 from ...simulate.feedforward import runner_with_feedforward
-from ...simulate.jumps import Jump, jumps_of_dry_friction, jumps_of_forces, jumps_of_formula
 from ...simulate.loop import integrate_run
 from ...simulate.runner import Runner
 from ...simulate.sticking import settle_sticking_modes
@@ -33,7 +32,6 @@ from ...simulate.trace import Trace
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
 from ...text.expression import Quantity
 from ...text.formula import parsed_formula
-from ...text.formula_tree import TIME, names_in_formula
 from ...text.tokens import ExpressionError
 from ..ensemble import ensemble_plans_with_symbols
 from ..run_blocks import variations_of_blocks
@@ -49,6 +47,13 @@ from ..sweep.probe import Probed
 from ..sweep.run import Runs
 from ..sweep.store import Outcome
 from ..variations import Variations
+from .column_jumps import (
+    Columns,
+    jumps_along_given_motion,
+    jumps_of_columns,
+    jumps_of_loads,
+    refuse_jumps_that_move,
+)
 from .same_motion import Beside, motion_stays_the_same, study_slopes_of_efforts
 
 Slopes = tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]  # instants, columns, their derivatives
@@ -56,7 +61,6 @@ Made = TypeVar("Made", Plan, Robot)
 STEP = 1e-3  # of differences, as a share of a number's size
 LEAST = 0.01  # size of a number, as a share of its range
 TURN = 1e-3  # of differences along the state: the largest displacement of any component
-OF_MOTION = ("position", "speed", "acceleration", "point", "point velocity", "point acceleration")  # families
 WHAT = "tangents"  # the mark of derivatives in a store
 
 
@@ -203,42 +207,17 @@ def study_slopes_of_given_motion(plan: Plan, along: Sequence[Along], names: set[
         if base.ended != "done":  # and the rows up to there are others with other numbers
             raise NoTangentsError(str(base.record["reason"]))
         slopes = {name: np.empty((len(base.t), len(along))) for name in base.table}
-        jumps = jumps_along_given_motion(plan, names, base)
+        jumps = jumps_along_given_motion(plan, names, base.t, Columns(base.columns, base.table))
         for k, one in enumerate(along):
             results = [carry_out_plan(other) for other in one.plans]
             if any(len(other.t) != len(base.t) or (other.t != base.t).any() for other in results):
                 raise NoTangentsError("the instants of the rows, or the run's end, change with the numbers")
             for own, other in zip(one.plans, results):
-                for here, there in zip(jumps, jumps_along_given_motion(own, names, other)):
-                    if here.moves(there):
-                        raise NoTangentsError(f"{here.words}, and the instant of that depends on the numbers")
+                made = Columns(other.columns, other.table)
+                refuse_jumps_that_move(jumps, jumps_along_given_motion(own, names, base.t, made))
             for name, values in slopes.items():
                 values[:, k] = np.asarray(one.weights) @ np.array([other.table[name] for other in results])
     return base.t, dict(base.table), slopes
-
-
-def jumps_of_columns(plan: Plan, names: set[str], t: np.ndarray, table: Mapping[str, np.ndarray]) -> list[Jump]:
-    """What jumps in the formulas of columns with these names, and of those that they read."""
-    made, formulas = list[Jump](), {one.name: one for one in plan.formulas}
-    asked = [name for name in formulas if name in names]
-    for name in asked:
-        column = formulas[name]
-        asked += [one.name for one in names_in_formula(column.formula) if one.name in {*formulas} - {*asked}]
-        made += jumps_of_formula(f"`{name}`", column.formula, t, {**table, TIME: t}, dict(column.curves))
-    return made
-
-
-def jumps_along_given_motion(plan: Plan, names: set[str], found: Result) -> list[Jump]:
-    """What jumps in these columns of a run whose motion is given, also in the forces behind them."""
-    made = jumps_of_columns(plan, names, found.t, found.table)
-    if any(one.name in names and one.family not in OF_MOTION for one in found.columns):
-        joints = plan.robot.moving
-        q, qd = (
-            np.array([found.table[f"{joint.name}.{x}"] for joint in joints for x in getattr(joint.type, what)]).T
-            for what in ("coordinates", "speeds")
-        )
-        made += [*jumps_of_forces(plan.system, found.t, q, qd), *jumps_of_dry_friction(plan.system, qd)]
-    return made
 
 
 # ---- runs that are integrated
@@ -270,23 +249,27 @@ def study_slopes_of_integrated_run(plan: Plan, along: Sequence[Along], names: se
         run.alone = True  # the steps are taken once more, one by one
         S = state_tangents_over_grid(run, rows, plan.grid, plan.solver, plan.kinks, beside)
         table = _tabled(plan, names)
-        values = table(plan, run, rows)
-        for jump in jumps_of_columns(plan, names, plan.grid, values):
+        base = table(plan, run, rows)
+        for jump in jumps_of_columns(plan, names, plan.grid, base.data):
             if (first := jump.first()) is not None:
                 raise NoTangentsError(f"{jump.words} with the state at t = {plan.grid[first]:.4g} s")
-        values = {name: x for name, x in values.items() if name in names}
+        jumps = jumps_of_loads(plan, names, plan.grid, base, laws=False)
+        values = {name: x for name, x in base.data.items() if name in names}
         slopes = {name: np.zeros((len(rows), len(along))) for name in values}
+
+        def changed(other: Plan, beside: Runner, states: np.ndarray, weight: float, k: int) -> None:
+            made = table(other, beside, beside.settled_rows(plan.grid, states))
+            refuse_jumps_that_move(jumps, jumps_of_loads(other, names, plan.grid, made, laws=False))
+            for name in values:
+                slopes[name][:, k] += weight * made.data[name]
+
         for k, (one, near) in enumerate(zip(along, beside)):
             moved = S[:, :, k]
             size = TURN / max(float(abs(moved).max()), 1e-300)
             for m, weight in AROUND.items() if moved.any() else ():
-                made = table(plan, run, run.settled_rows(plan.grid, rows + m * size * moved))
-                for name in values:
-                    slopes[name][:, k] += weight / size * made[name]
+                changed(plan, run, rows + m * size * moved, weight / size, k)
             for weight, other, beginning in zip(one.weights, one.plans, near.runs):
-                made = table(other, beginning, beginning.settled_rows(plan.grid, rows))
-                for name in values:
-                    slopes[name][:, k] += weight * made[name]
+                changed(other, beginning, rows, weight, k)
     return plan.grid, values, slopes
 
 
@@ -311,7 +294,7 @@ def _begun(plan: Plan, run: Runner, one: Along) -> Nearby:
     return Nearby(one.weights, runs, starts)
 
 
-def _tabled(plan: Plan, names: set[str]) -> Callable[[Plan, Runner, np.ndarray], dict[str, np.ndarray]]:
+def _tabled(plan: Plan, names: set[str]) -> Callable[[Plan, Runner, np.ndarray], Columns]:
     """A function for the columns of rows with given states; only families that may have one of these names."""
     idle = {"energy": "energy.", "reactions": ".reaction."}
 
@@ -320,12 +303,13 @@ def _tabled(plan: Plan, names: set[str]) -> Callable[[Plan, Runner, np.ndarray],
         needed = mark is None or plan.formulas or any(mark in name for name in names)
         return plan.record.wants(family) and bool(needed)
 
-    def table(plan: Plan, run: Runner, states: np.ndarray) -> dict[str, np.ndarray]:
+    def table(plan: Plan, run: Runner, states: np.ndarray) -> Columns:
         trace = Trace()
         trace.t, trace.states = plan.grid.tolist(), list(states)
         trace.signals = run.signal_rows(plan.grid).tolist()
         trace.discrete = [run.discrete] * len(states)
-        return columns_of_run(plan, course_of_trace(run, trace), wanted).data
+        made = columns_of_run(plan, course_of_trace(run, trace), wanted)
+        return Columns(made.columns, made.data)
 
     return table
 

@@ -15,6 +15,13 @@ GAINS = ("study/test_sweep.py::test_gains_of_laws_are_inputs_of_one_program",)
 
 SEARCHES = (
     Bug(
+        "friction of joints that are driven jumps in no integrated run",
+        NEARBY,
+        "            refuse_jumps_that_move(jumps, jumps_of_loads(other, names, plan.grid, made, laws=False))\n",
+        "",
+        ("study/test_optimise.py::test_friction_of_a_driven_joint_jumps_in_its_force_alone",),
+    ),
+    Bug(
         "a step to a run without derivatives isn't shortened",
         "engine/study/optimise/landscape.py",
         "            self.rough.add(self._mark(u))\n",
@@ -51,9 +58,9 @@ SEARCHES = (
     ),
     Bug(
         "friction of a motion that turns back at other instants has derivatives",
-        NEARBY,
-        "if here.moves(there):",
-        "if here.moves(here):",
+        "engine/study/optimise/column_jumps.py",
+        "if one.moves(other):",
+        "if one.moves(one):",
         ("study/test_optimise.py::test_friction_of_a_motion_that_turns_back_may_have_no_derivatives",),
     ),
     Bug(
@@ -95,8 +102,8 @@ SEARCHES = (
     Bug(
         "columns don't change with the numbers themselves",
         NEARBY,
-        "slopes[name][:, k] += weight * made[name]",
-        "pass",
+        "                changed(other, beginning, rows, weight, k)",
+        "                pass",
         TANGENTS,
     ),
     Bug(
