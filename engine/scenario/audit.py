@@ -96,7 +96,8 @@ def energy_residual_amounts(
         reach = np.minimum(atol / DOUBTFUL, np.where(length, length, math.inf))
         slow = mass * (length * atol) ** 2  # what moves no faster than the tolerance has no more energy
         floor = np.maximum(np.maximum(REST * (weight * length + springs), force * reach), slow)
-        return np.where(finite, residual, np.nan), np.maximum(exchanged, floor)
+        compared = np.maximum(exchanged, floor)  # of numbers near the largest there are it may be beyond them
+        return np.where(finite & np.isfinite(compared), residual, np.nan), compared
 
 
 def _length(bodies: Sequence[Body]) -> np.ndarray:

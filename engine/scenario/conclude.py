@@ -172,7 +172,10 @@ def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalanc
     turnover = max(run.turnover, float(abs(run.balance).max(initial=0.0)))
     integrated = run.steps > 0
     verdict = energy_balance(plan.robot, energies, turnover, run.tau, plan.solver.atol if integrated else 0.0)
-    if verdict is None or not verdict.doubtful:
+    if verdict is None:
+        unknown = "the energy balance is unknown: its numbers are too large to compute with"
+        return None, [unknown] if run.ended != "failed" else []
+    if not verdict.doubtful:
         return verdict, []
     if not integrated:
         verdict = replace(verdict, quadrature=_quadrature(plan, run, verdict))

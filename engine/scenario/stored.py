@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from ..record.view import Look
 from ..record.write import add_plots_to_result, check_output_writable, write_file_whole
 from ..record.write import make_output_folder as make
 from ..text.files import bytes_of_text_file
+from .error_estimate import error_sentences
 
 
 @dataclass
@@ -90,25 +93,77 @@ def _stored(path: Path, unchanged: bool) -> Stored:
     if unchanged:
         checksums.check_recorded_checksums(csv.parent, record, [csv.name])
     table = table_of_stored_scenario_result(csv)
-    columns = [column for column in columns if column.name in table]
+    columns = [column for column in columns if column.name in table and column.name != "t"]
     return Stored(path.parent, path.stem, table.pop("t"), table, columns, record)
 
 
+NUMBER = (int, float, NoneType)
+TEXT = (str, NoneType)
+RECORD: dict[str, Any] = {  # the parts of a record that are read again: types, or those of all entries of a list
+    "columns": [dict],
+    "plots": list,
+    "robot": {"name": str, "data": (dict, NoneType)},
+    "audit": dict.fromkeys(("energy", "exchanged", "quadrature", "closure", "closure_angle", "steps"), NUMBER),
+    "events": [{"t": NUMBER, "joint": TEXT, "actuator": TEXT, "event": TEXT}],
+    "error": (dict, NoneType),
+    "warnings": [str],
+    "undetermined": [str],
+    "files": [str],
+    "checksums": dict,
+    "versions": dict,
+    "input": {"record": dict},
+    "ended": str,
+    "expected": str,
+    "reason": TEXT,
+}
+
+
+def _misfit(value: Any, shape: Any, key: str = "") -> str:
+    """The first part of a value that isn't of its shape; empty if there is none."""
+    if isinstance(shape, list):
+        entries = ((one, shape[0], f"{key}[{k}]") for k, one in enumerate(value)) if isinstance(value, list) else None
+    elif isinstance(shape, dict):
+        known = [name for name in shape if isinstance(value, dict) and name in value]
+        entries = ((value[name], shape[name], f"{key}.{name}") for name in known) if isinstance(value, dict) else None
+    else:
+        return "" if isinstance(value, shape) else key
+    return key if entries is None else next(filter(None, (_misfit(*entry) for entry in entries)), "")
+
+
+def _finite(text: str) -> float:
+    """A number of a record; those too large for a number have been put there by somebody else."""
+    if not math.isfinite(number := float(text)):
+        raise ValueError
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20:
+        raise ValueError
+    return int(text)
+
+
 def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
-    """A record and its columns, checked as far as plots need them."""
+    """A record and its columns, checked as far as commands read them."""
+    wrong = ""
     try:
-        record = json.loads(bytes_of_text_file(file))
+        record = json.loads(bytes_of_text_file(file), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+        wrong = _misfit(record, RECORD)
         columns = [Column(**column) for column in record["columns"]]
         words = [word for column in columns for word in column.as_dict().values()]
         words.append(record["robot"]["name"])
         [plot_drawing(entry) for entry in record["plots"]]
-        if not all(isinstance(word, str) for word in words):
+        error_sentences(record.get("error"))
+        if wrong or not all(isinstance(word, str) for word in words):
             raise TypeError
     except OSError as error:
         raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(file))) from None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
         raise InputError(
-            "not a record of denoc", place=Place(str(file)), hint="`denoc run` of the scenario makes it again"
+            "not a record of denoc",
+            place=Place(str(file)),
+            found=f"`{wrong.removeprefix('.')}` has another type" if wrong else "",
+            hint="`denoc run` of the scenario makes it again",
         ) from None
     return record, columns
 

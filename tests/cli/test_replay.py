@@ -159,7 +159,7 @@ def test_all_files_or_none(tmp_path, monkeypatch):
 def test_a_robot_without_a_file_is_named_only(tmp_path):
     from dataclasses import replace
 
-    result = denoc.run(SWING, robot=replace(denoc.load("puma"), document=None))
+    result = denoc.run(SWING, robot=replace(denoc.load("puma"), document=None, vouched=True))
     result.write(tmp_path / "out", plot=False)
     assert not (tmp_path / "out" / "puma.robot.yaml").exists()
     assert read_yaml_document(tmp_path / "out" / "swing.scenario.yaml").data["robot"] == "puma"

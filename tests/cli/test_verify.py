@@ -406,3 +406,74 @@ def test_an_actuator_under_a_law_acts_once(tmp_path):
         assert not verify_result(stored_scenario_result(tmp_path)).ok, row
         (tmp_path / "push.csv").write_text("\n".join([*table, ""]))
         repair(tmp_path)
+
+
+# ---- records that somebody has edited
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("audit.energy", "x"),
+        ("audit.exchanged", []),
+        ("audit.energy", float("nan")),
+        ("audit.energy", 10**400),
+        ("events", 5),
+        ("events", [2.5]),
+        ("events", [{"t": "now", "event": "stops"}]),
+        ("warnings", {"a": 1}),
+        ("undetermined", 1),
+        ("files", [1.5, "a"]),
+        ("files", "puma"),
+        ("checksums", []),
+        ("versions", "x"),
+        ("input", [1]),
+        ("input.record", "x"),
+        ("ended", None),
+        ("reason", 3),
+        ("columns", {"a": 1}),
+        ("robot", {"name": "x", "data": 5}),
+        ("error", {"columns": 4}),
+        ("error", {"columns": {"q": {"end": 1, "largest": 1, "limit": 0, "t": 0, "unit": ""}}, "doubtful": None}),
+    ],
+)
+def test_a_record_of_another_shape_is_refused_where_it_is_read(key, value, copied):
+    """Commands read records of others: each of their parts has its type before anything is made of it."""
+    folder = copied("rx90-fall")
+    (file,) = folder.glob("*.json")
+    record = json.loads(file.read_text())
+    *homes, last = key.split(".")
+    home = record
+    for step in homes:
+        home = home[step]
+    home[last] = value
+    file.write_text(json.dumps(record))
+    with pytest.raises(InputError, match="not a record of denoc") as told:
+        stored_scenario_result(folder)
+    assert str(file) in str(told.value)
+
+
+def test_columns_that_the_record_describes_otherwise_are_named(copied):
+    folder = copied("planar3r-idyn")
+    (file,) = folder.glob("*.json")
+    record = json.loads(file.read_text())
+    first, second, third = [column for column in record["columns"] if column["name"].startswith("joint1.")][:3]
+    names = {first["name"], second["name"], third["name"]}
+    first["name"], second["name"], third["unit"] = "t", "other", "mm"
+    file.write_text(json.dumps(record))
+    found = verify_result(stored_scenario_result(folder))
+    (columns,) = (check for check in found.checks if not check.ok)
+    assert columns.name == "columns"
+    assert {one.what for one in columns.differences} == names
+
+
+@pytest.mark.parametrize("column", ["joint1.q", "joint1.qd", "joint2.tau"])
+def test_a_column_that_is_gone_is_a_check_that_fails(column, copied, denoc):
+    folder = copied("planar3r-idyn")
+    (csv,) = folder.glob("*.csv")
+    rows = [line.split(",") for line in csv.read_text().splitlines()]
+    at = rows[0].index(column)
+    csv.write_text("\n".join(",".join(row[:at] + row[at + 1 :]) for row in rows) + "\n")
+    code, out, err = denoc(folder)
+    assert (code, err) == (1, "")
+    assert f"{column}: the column is missing" in out

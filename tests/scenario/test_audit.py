@@ -1,5 +1,6 @@
 """The energy balance of a run is judged: it holds, is in doubt, or is broken."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.text.change import Change
+from denoc.text.library import find_library_file
 
 PENDULUM = """
 name: pendulum
@@ -224,3 +226,19 @@ def test_a_singular_position_explains_a_broken_balance():
     )
     assert result.audit["singular"]["t"] == pytest.approx(result.t[-1], abs=0.01)
     assert any("from the quadrature of the power between the rows" in text for text in result.record["warnings"])
+
+
+@pytest.mark.parametrize("mass", ["1e19", "1e150", "1e300"])
+@pytest.mark.parametrize("task", ["inverse", "simulate"])
+def test_a_balance_of_numbers_beyond_those_of_computers_is_unknown(mass, task, tmp_path):
+    """Its record holds no numbers that aren't finite, which JSON can't hold."""
+    text = find_library_file("planar3r", "robots").read_text().replace("mass: 0.5", f"mass: {mass}")
+    motion = (
+        {"motion": {f"joint{k}": {"law": "cycloid", "to": "60 deg"} for k in (1, 2, 3)}} if task == "inverse" else {}
+    )
+    scenario = {"robot": "x", "task": task, "time": {"end": 0.02, "step": 0.01}, **motion}
+    result = denoc.run(scenario, denoc.loads(text))
+    result.write(tmp_path, plot=False)
+    record = json.loads((tmp_path / f"{result.name}.json").read_text())
+    unknown = any("energy balance is unknown" in one for one in record["warnings"])
+    assert (record["audit"]["energy"] is None) == unknown == (mass == "1e300")

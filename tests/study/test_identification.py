@@ -232,6 +232,33 @@ def test_physical_numbers_of_exact_data_are_exact():
     assert max(result.train["data"].values()) < 1e-3
 
 
+def test_constant_forces_alone_are_physical_whatever_they_are():
+    pytest.importorskip("clarabel")
+    robot = denoc.load("planar3r")
+    data = data_of(robot)
+    data["tau"] = data["tau"] + [1.0, -2.0, 0.5]
+    result = denoc.identify(robot, data, study={"estimate": ["offset"], "physical": True})
+    assert np.allclose([result.numbers[f"joint{k}.offset"] for k in (1, 2, 3)], [1.0, -2.0, 0.5], atol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("physical", [False, True])
+@pytest.mark.parametrize("what", ["q", "qd", "qdd", "tau", "mass", "length"])
+def test_numbers_beyond_those_of_computers_are_refused(what, physical):
+    if physical:
+        pytest.importorskip("clarabel")
+    robot = denoc.loads(ONE)
+    data = data_of(robot)
+    if what in data:
+        data[what][3, 0] = 1e300
+    else:
+        robot = denoc.loads(
+            ONE.replace("mass: 3", "mass: 1e300") if what == "mass" else ONE.replace("com: [0.4", "com: [1e100")
+        )
+    with pytest.raises(denoc.DenocError, match="too large to compute with"):
+        denoc.identify(robot, data, physical=physical)
+
+
 def test_what_is_fixed_to_the_ground_stays_as_it_is():
     pytest.importorskip("clarabel")
     robot = denoc.loads(ONE + "  - {name: foot, parent: base, joint: {type: fixed}, mass: 0}\n")

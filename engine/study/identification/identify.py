@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dataclass import dataclass
 from ...dynamics.regressor import parameters, regressor_speeds
-from ...errors import InputError, did_you_mean
+from ...errors import InputError, NumericalError, Place, did_you_mean
 from ...formats.load import loads
 from ...robot.model import Robot
 from . import nearest, written
@@ -98,6 +98,7 @@ class Identified:
         return loads(self.robot_text(), f"{self.robot.name}-identified")
 
 
+LARGEST = 1e30  # of what is measured and of a robot's own numbers, whose products are squared
 Data = str | Path | Mapping[str, Any] | Sequence[str | Path]
 
 
@@ -129,12 +130,36 @@ def identify(
         raise InputError(
             "friction that builds up along a path needs instants", key="friction.law", allowed="data with `t`"
         )
-    with placed_in_study(document):
+    with placed_in_study(document), np.errstate(all="ignore"):
         training, others = _motions(robot, data, test, settings, folder)
     if not training:
         raise document.error((), "there are no data to fit to", allowed="`train: [file.csv]`, or files as arguments")
-    wanted = sought_identification_numbers(robot, settings.estimate, settings.friction)
+    with np.errstate(over="ignore", invalid="ignore"):
+        wanted = sought_identification_numbers(robot, settings.estimate, settings.friction)
+    _check_sizes(robot, wanted.values, (*training, *others))
     return _identified(wanted, training, others, settings.errors, physical)
+
+
+def _check_sizes(robot: Robot, numbers: np.ndarray, motions: Sequence[Recorded]) -> None:
+    """Refuses numbers whose products are beyond what a computer's numbers can be."""
+    if not (abs(numbers) <= LARGEST).all():
+        raise InputError(
+            f"numbers of {robot.name} are too large to compute with",
+            found=f"{abs(numbers).max():.3g}",
+            allowed=f"numbers up to {LARGEST:g}",
+        )
+    for motion in motions:
+        rows = {"positions": motion.q, "speeds": motion.qd, "accelerations": motion.qdd, "efforts": motion.efforts}
+        for what, x in rows.items():
+            bad = np.argwhere(~(abs(x) <= LARGEST))
+            if len(bad):
+                row, column = bad[0]
+                raise InputError(
+                    f"{what} are too large to compute with",
+                    place=Place(motion.name),
+                    found=f"{x[row, column]:.3g} at t = {motion.t[row]:g} s",
+                    allowed=f"numbers up to {LARGEST:g}",
+                )
 
 
 def _motions(
@@ -199,6 +224,9 @@ def _identified(
     regressors = [identification_regressor_rows(wanted, one) for one in training]
     Y = np.concatenate(regressors)
     y = np.concatenate([remaining_measured_efforts(wanted, rows, one) for rows, one in zip(regressors, training)])
+    with np.errstate(over="ignore"):
+        if not (np.isfinite(Y * Y).all() and np.isfinite(y * y).all()):
+            raise NumericalError(f"{robot.name}: the forces of these motions are too large to compute with")
     ends = np.cumsum([len(one.t) for one in training])
     fit: Fit = solve_identification_fit(Y[..., columns], y, base.values, list(ends), errors)
     size = sizes_of_identified_numbers(wanted, training)

@@ -134,7 +134,7 @@ def _constraints(
             A.append(row)
             b.append(value)
         cones.append(solver.PSDTriangleConeT(4))
-    return np.array(A), np.array(b), cones
+    return np.reshape(A, (len(b), len(names))), np.array(b), cones  # there may be nothing that is bounded
 
 
 def identified_numbers_kept(

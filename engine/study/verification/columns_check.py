@@ -53,7 +53,7 @@ def check_columns_of_result(
     t, units = kept.t[:count], {column.name: column for column in again.columns}
     common = [name for name in units if name in kept.table]
     old, new = ({name: table[name][:count] for name in common} for table in (kept.table, again.table))
-    allowed = allowed_in_columns(kept.columns, old, share)
+    allowed = allowed_in_columns(again.columns, old, share)
     compared = [worst_row_of_column(units[name].unit, name, t, old[name], new[name], allowed[name]) for name in common]
     words = f"{len(common)} columns at {count} instants"
     adaptive = again.audit["steps"] and INTEGRATORS[made.solver.method].adaptive
@@ -86,6 +86,11 @@ def _frame(kept: Stored, again: Result) -> Iterator[Difference]:
         yield Difference(name, "the column is missing")
     for name in (name for name in kept.table if name not in again.table):
         yield Difference(name, "no such column comes out again")
+    described = {column.name: column.unit for column in kept.columns}
+    for column in (column for column in again.columns if column.name in kept.table):
+        if described.get(column.name) != column.unit:
+            unit = described.get(column.name, "nothing")
+            yield Difference(column.name, f"its unit is `{column.unit}`, in the record `{unit}`")
     before, now = ([(one.get("joint"), one.get("event")) for one in events] for events in _events(kept, again))
     if before != now and ended != "interrupted":
         kept_first, now_first = _parting(kept.record.get("events") or [], again.record["events"])

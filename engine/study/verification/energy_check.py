@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...dynamics.quantities import energy
+from ...errors import InputError
 from ...record.deviation import Difference, recorded_column_size
 from ...scenario.audit import BROKEN
 from ...scenario.plan import Plan
@@ -21,12 +22,15 @@ def check_energy_of_rows(kept: Stored, made: Plan, again: Result, share: float) 
     if not {f"energy.{name}" for name in (*ENERGIES, "total", "residual")} <= {*kept.table}:
         return []
     reading = StoredRows(made, kept.t, kept.table, False)
-    q, qd = reading.q, reading.joints("speeds")
+    try:
+        q, qd = reading.q, reading.joints("speeds")
+    except InputError:  # the check of the columns says which are missing
+        return []
     sound = np.isfinite(np.hstack([q, qd])).all(axis=1)
     parts = energy(made.robot, q[sound], qd[sound])
     parts["total"] = parts["kinetic"] + parts["potential"] + parts["elastic"]
     old = {f"energy.{name}": kept.table[f"energy.{name}"][sound] for name in parts}
-    allowed = allowed_in_columns(kept.columns, old, share)
+    allowed = allowed_in_columns(again.columns, old, share)
     compared = [
         worst_row_of_column("J", name, kept.t[sound], old[name], parts[name[7:]], allowed[name]) for name in old
     ]

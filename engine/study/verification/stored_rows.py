@@ -114,7 +114,9 @@ class StoredRows:
     def sound(self) -> np.ndarray:
         """The places of the rows that have a force and an acceleration; the last one of a failed run may have none."""
         names = ("coordinates", "speeds", "accelerations", "forces")
-        return np.flatnonzero(np.isfinite(np.hstack([self.joints(name) for name in names])).all(axis=1))
+        others = [name for name in self.table if name.endswith(".force") or ".lambda." in name]
+        numbers = [*(self.joints(name) for name in names), self._columns(others)]
+        return np.flatnonzero(np.isfinite(np.hstack(numbers)).all(axis=1))
 
     def joints(self, what: str) -> np.ndarray:
         """All joints' `coordinates`, `speeds`, `accelerations` or `forces`."""

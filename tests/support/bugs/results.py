@@ -236,10 +236,31 @@ RESULTS = (
         ("scenario/test_audit.py::test_no_shorter_step_is_advised_where_it_would_not_help",),
     ),
     Bug(
+        "balances that overflow are written as they are",
+        AUDIT,
+        "finite & np.isfinite(compared)",
+        "finite",
+        ("scenario/test_audit.py::test_a_balance_of_numbers_beyond_those_of_computers_is_unknown",),
+    ),
+    Bug(
+        "records that were edited are taken as they are",
+        "engine/scenario/stored.py",
+        "wrong = _misfit(record, RECORD)",
+        'wrong = ""',
+        ("cli/test_verify.py::test_a_record_of_another_shape_is_refused_where_it_is_read",),
+    ),
+    Bug(
+        "numbers whose products overflow are fitted",
+        "engine/study/identification/identify.py",
+        "    _check_sizes(robot, wanted.values, (*training, *others))\n",
+        "",
+        ("study/test_identification.py::test_numbers_beyond_those_of_computers_are_refused",),
+    ),
+    Bug(
         "a robot at rest is in doubt",
         AUDIT,
-        "np.where(finite, residual, np.nan), np.maximum(exchanged, floor)",
-        "np.where(finite, residual, np.nan), exchanged",
+        "compared = np.maximum(exchanged, floor)",
+        "compared = exchanged",
         ("scenario/test_audit.py::test_a_robot_at_rest_exchanges_nothing_and_holds",),
     ),
     Bug(
