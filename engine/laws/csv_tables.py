@@ -17,6 +17,7 @@ from ..text.tokens import ExpressionError
 from ..text.units import DIMENSIONS
 
 MOST_ROWS = 1_000_000
+MOST_TURNED = 2 * math.pi * 1.01  # by an angle that has no unit; a whole turn may be rounded
 OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
 MOST_BYTES = 200_000_000
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -253,6 +254,19 @@ def _text(path: Path) -> str:
             found=f"byte 0x{content[error.start]:02x} on line {content.count(bytes([10]), 0, error.start) + 1}",
             hint="save it with the encoding UTF-8",
         ) from None
+
+
+def bare_angles_of_law_table(path: Path, names: Sequence[str], *, of_time: bool = True) -> Iterator[str]:
+    """Warnings about columns of angles without a unit in their header that have more than a turn."""
+    header = law_table_header(path)
+    for name in (name for name in names if name in header and not name_and_unit_of_header(name)[1]):
+        _, columns = read_law_table_columns(path, [name], of_time=of_time)
+        if (largest := float(abs(columns).max())) > MOST_TURNED:
+            yield (
+                f"the column `{name}` has no unit, so it is in radians, and {largest:g} are "
+                f"{largest / (2 * math.pi):.3g} turns; `{name} (deg)` in the table's header means degrees, "
+                f"`{name} (rad)` ends this warning"
+            )
 
 
 def _number(path: Path, line: int, row: list[str], column: int) -> float:

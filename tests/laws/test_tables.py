@@ -202,6 +202,12 @@ def test_units_that_do_not_fit_are_refused(scenario, header, words, tmp_path):
     assert f"found: `{next(name for name in header if '(' in name)}`" in str(caught.value)
 
 
+def test_the_time_of_bare_angles_may_stand_anywhere(tmp_path):
+    (tmp_path / "table.csv").write_text("q,t\n90,0\n0,1\n")
+    (tmp_path / "s.yaml").write_text(MOTION % "q")
+    assert any("90 are 14.3 turns" in words for words in denoc.run(tmp_path / "s.yaml").record["warnings"])
+
+
 @pytest.mark.parametrize(
     ("scenario", "header", "warned"),
     [

@@ -359,6 +359,11 @@ def test_measurements_have_units_in_their_headers(tmp_path):
     )
     with pytest.raises(denoc.DenocError, match="`kg` is a mass; an angle"):
         denoc.identify(robot, tmp_path / "d.csv")
+    write(
+        tmp_path / "e.csv", [t, q / deg, tau], ["t", *(f"{joint}.{what}" for what in ("q", "tau") for joint in joints)]
+    )
+    with pytest.warns(UserWarning, match=r"the column `joint\d.q` has no unit, so it is in radians"):
+        denoc.identify(robot, tmp_path / "e.csv")
 
 
 def test_the_columns_of_actuated_joints_suffice_in_loops(tmp_path):

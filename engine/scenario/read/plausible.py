@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from ...laws.csv_tables import law_table_header, read_law_table_columns
+from ...laws.csv_tables import bare_angles_of_law_table, law_table_header
 from ...laws.forces import StateLaw
 from ...laws.law import Law
 from ...laws.motions import TableMotion
 from ...robot.model import Joint
-from ...robot.plausible import FULL_TURN, enormous_robot_numbers, unbelievable_robot_angle
+from ...robot.plausible import enormous_robot_numbers, unbelievable_robot_angle
 from ...text.document import Keys
-from ...text.expression import name_and_unit_of_header
 from ...text.formula_tree import Named
 from .reading import Reading
 
@@ -42,7 +39,8 @@ def _angles(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) ->
         if isinstance(law, TableMotion):
             columns = zip(law.columns_read(), joint.type.kinds)
             angles = [name for name, kind in columns if kind == "angle"]
-            yield from (((*path, "file"), words) for words in _bare_columns(reading.folder / law.file_, angles))
+            bare = bare_angles_of_law_table(reading.folder / law.file_, angles)
+            yield from (((*path, "file"), words) for words in bare)
         if isinstance(law, StateLaw):
             yield from ((path, words) for words in _looked_up(reading, joint, law))
     for name, value in reading.file.initial.items():
@@ -57,20 +55,7 @@ def _looked_up(reading: Reading, joint: Joint, law: StateLaw) -> Iterator[str]:
     for lookup in law.lookups():
         if isinstance(lookup.argument, Named) and kinds.get(lookup.argument.name) == "angle":
             file = reading.folder / lookup.file
-            yield from _bare_columns(file, law_table_header(file)[:1])
-
-
-def _bare_columns(file: Path, names: Sequence[str]) -> Iterator[str]:
-    """Columns of angles without a unit in their header that have more than a turn."""
-    bare = [name for name in names if name in law_table_header(file) and not name_and_unit_of_header(name)[1]]
-    for name in bare:
-        _, columns = read_law_table_columns(file, [name], of_time=False)
-        if (largest := float(abs(columns).max())) > 1.01 * FULL_TURN:  # a whole turn may be rounded
-            turns = largest / (2 * math.pi)
-            yield (
-                f"the column `{name}` has no unit, so it is in radians, and {largest:g} are {turns:.3g} turns; "
-                f"`{name} (deg)` in the table's header means degrees, `{name} (rad)` ends this warning"
-            )
+            yield from bare_angles_of_law_table(file, law_table_header(file)[:1], of_time=False)
 
 
 def _of_joint(joint: Joint, value: Any, path: Keys) -> Iterator[tuple[Keys, str]]:

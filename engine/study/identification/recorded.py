@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
@@ -10,7 +11,12 @@ import numpy as np
 
 from ...dataclass import dataclass
 from ...errors import InputError, Place
-from ...laws.csv_tables import law_table_header, read_law_table_columns, refuse_units_of_law_table
+from ...laws.csv_tables import (
+    bare_angles_of_law_table,
+    law_table_header,
+    read_law_table_columns,
+    refuse_units_of_law_table,
+)
 from ...robot.model import Joint, Robot
 from ...text.expression import name_and_unit_of_header
 from .closed import follow_measured_loops
@@ -145,6 +151,9 @@ class _Table:
         if settings.header:
             kinds = [kind for what in chosen for kind in _kinds_of_measured(robot, joints, what)]
             refuse_units_of_law_table(self._path, flat[: len(flat) - raw], kinds)
+            angles = [name for name, kind in zip(flat, kinds) if kind == "angle"]
+            if words := next(bare_angles_of_law_table(self._path, angles), ""):  # the others are alike
+                warnings.warn(f"{self._path}: {words}", stacklevel=2)
         parts = dict(zip(chosen, np.split(x, np.cumsum([len(own) for own in chosen.values()])[:-1], axis=1)))
         efforts = parts["efforts"] * (np.array(settings.gains) if given.currents is not None else 1.0)
         return t, parts["positions"], parts.get("speeds"), parts.get("accelerations"), efforts
