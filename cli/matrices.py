@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 TITLES = {
     "N_l": "N_l, twist propagation",
     "N_d": "N_d, joint-rate propagation",
+    "P": "P, the same with the rates of the Euler parameters e of spherical and free joints",
     "I": "I, generalized inertia matrix",
     "C": "C, matrix of convective inertia: Coriolis and centrifugal forces are C times the speeds",
     "h": "h, Coriolis, centrifugal, gravity, friction, springs",
@@ -28,6 +29,7 @@ TITLES = {
     "M": "M, masses",
     "J": "J, Jacobian",
 }
+MADE = {"J": "`--point LINK` makes J", "P": "P is for robots with spherical or free joints; the others have N_d"}
 USUAL = ("I", "C", "h", "U", "D")
 
 
@@ -84,7 +86,7 @@ def matrices_command(
                 key="--only",
                 found=f"`{name}`",
                 allowed=", ".join([*known, "all"]),
-                hint="`--point LINK` makes J" if name == "J" else did_you_mean(name, known),
+                hint=MADE.get(name) or did_you_mean(name, known),
             )
     if as_json:
         listed = {name: computed[name].tolist() for name in chosen}

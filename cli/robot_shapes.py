@@ -201,6 +201,7 @@ class Matrices(TypedDict):
     order: Annotated[Sequence[str], field_of_command_output("the links to which blocks belong")]
     N_l: NotRequired[Matrix]
     N_d: NotRequired[Matrix]
+    P: NotRequired[Matrix]
     I: NotRequired[Matrix]
     C: NotRequired[Matrix]
     h: NotRequired[Row]

@@ -5,11 +5,13 @@ What isn't an entry of the text is 0 or 1 in all states.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .entries import Entries
-from .moving import Layout, Moving
+from .moving import Layout, Moving, layout_of_moving_bodies
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose
 
 Twist = tuple[Vector, Vector]
@@ -209,3 +211,26 @@ def explicit_matrices(
             for r in range(6):
                 found.put("N_l", 6 * i + r, 6 * j + r, 1.0)
     return found.numbers(explicit_matrix_parts(at))
+
+
+def propagation_of_parameter_rates(robot: Robot, q: np.ndarray, N_d: np.ndarray) -> np.ndarray:
+    """N_d with the rates ė of three Euler parameters, instead of ω, for joints that have them (Hanzaki 2009, eq. 17).
+
+    As ė_0 = −eᵀ ė / e_0, the angular velocity in link axes is 2 [(e_0 1 − ẽ) + e eᵀ / e_0] ė, Hanzaki's G* ė turned
+    into them. Where e_0 is 0 the rates ė don't tell ė_0, and these columns are infinite or no numbers.
+    """
+    at, P = layout_of_moving_bodies(robot), N_d.copy()
+    for joint in robot.moving:
+        if joint.type.orientation is None:
+            continue
+        first = joint.coordinates[joint.type.orientation]
+        e = q[..., first : first + 4] / np.linalg.norm(q[..., first : first + 4], axis=-1, keepdims=True)
+        e0, (x, y, z) = e[..., 0, None, None], np.moveaxis(e[..., 1:], -1, 0)
+        none = np.zeros_like(x)
+        across = np.stack([none, -z, y, z, none, -x, -y, x, none], axis=-1).reshape(*x.shape, 3, 3)
+        with np.errstate(all="ignore"):
+            to_turn = 2 * (e0 * np.eye(3) - across + e[..., 1:, None] * e[..., None, 1:] / e0)
+            own = enumerate(zip(at.speeds, at.directions))
+            turning = [k for k, (speed, (_, direction)) in own if speed in joint.speeds and direction < 3]
+            P[..., turning] = N_d[..., turning] @ to_turn
+    return P

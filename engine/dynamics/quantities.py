@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
+from .explicit import propagation_of_parameter_rates
 from .offered import direct_name_of_quantity, offered_dynamics_quantity
 from .programs import HELD, LINEARIZED, PROGRAMS, REDUCED, ROWS, link_named_in_tree
 from .samples import resting_speeds, vector_of_dynamics_samples, wrenches_act_on_links
@@ -89,10 +90,12 @@ def matrices(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> dict[st
     """N_l, N_d, M, I, C, h, U, D, I_inverse, M_tilde, M_hat of one state or many, base axes; `order` names the links.
 
     Rows and columns have the file's order if parents come first there, otherwise that of `order`.  Rotor inertias are
-    in I, U and D.
+    in I, U and D. Robots with spherical or free joints also have P, which is N_d for the rates of Euler parameters e.
     """
     call = _known(robot, "matrices") or _made(robot, "matrices")
     result: dict[str, Any] = call(q, resting_speeds(robot) if qd is None else qd)
+    if any(joint.type.orientation is not None for joint in robot.moving):
+        result["P"] = propagation_of_parameter_rates(robot, np.asarray(q, dtype=float), result["N_d"])
     return result
 
 

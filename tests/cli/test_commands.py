@@ -519,7 +519,9 @@ def test_matrices(denoc):
     U, D = np.array(told["U"]), np.diag(told["D"])
     np.testing.assert_allclose(U @ D @ U.T, told["I"], rtol=1e-12)
     every = json.loads(denoc("matrices", "planar3r", "--only", "all", "--point", "link3", "--json")[1])
-    assert set(every) == {"format", "robot", "q", "qd", "order"} | set(TITLES)
+    assert set(every) == {"format", "robot", "q", "qd", "order"} | set(TITLES) - {"P"}
+    ball = json.loads(denoc("matrices", "rssr", "--only", "P", "--json")[1])
+    assert np.array(ball["P"]).shape == (18, 5)
     assert np.array(every["N_l"]).shape == (18, 18)
     assert np.array(every["M_hat"]).shape == (3, 6, 6)
     code, out, _ = denoc("matrices", "pendulum", "--only", "J", "--point", "rod.tip")

@@ -194,6 +194,39 @@ def test_twists_at_the_mass_centres_are_n_l_n_d_qd(seed):
 
 @laws
 @seeds
+def test_twists_are_n_l_p_times_the_rates_of_euler_parameters(seed):
+    """Hanzaki's P: with ė of spherical and free joints in the place of ω the links move as they do."""
+    case = drawn(seed, types=("spherical", "free", "revolute"), shuffled=bool(seed % 2))
+    m = denoc.matrices(case.robot, case.q, case.qd)
+    rates = coordinate_rates(case.file, case.q, case.qd)
+    speeds = case.qd.copy()
+    for joint in case.robot.moving:
+        if joint.type.orientation is not None:  # ω stands in the last three speeds, e_0 before the others in q
+            at = [joint.coordinates[joint.type.orientation + k] for k in (1, 2, 3)]
+            speeds[list(joint.speeds[-3:])] = rates[at]
+    order = in_order(case, m)
+    right = m["N_l"] @ m["N_d"] @ case.qd[order]
+    assert off(m["N_l"] @ m["P"] @ speeds[order], right) <= 1e-10
+
+
+def test_p_of_a_spherical_joint_is_the_papers():
+    """G* = [B + 1] / e_0 of eq. 14 in axes of the preceding link, here the base, about the joint's own point."""
+    link = {"name": "a", "joint": {"type": "spherical", "name": "s"}, "mass": 1, "com": [0, 0, 0],
+            "inertia": {"xx": 1, "yy": 1, "zz": 1}}  # fmt: skip
+    robot = denoc.loads(yamls.dump({"name": "ball", "convention": "frames", "links": [link]}))
+    q = np.array([0.5, -0.1, 0.7, 0.5])
+    B = denoc.frames(robot, q)["a"][:3, :3]
+    P = denoc.matrices(robot, q)["P"]
+    assert P[:3] == pytest.approx((B + np.eye(3)) / 0.5, abs=1e-12)
+    assert not P[3:].any()
+    many = denoc.matrices(robot, np.array([q, [0.0, 1.0, 0.0, 0.0]]))["P"]
+    assert many[0] == pytest.approx(P, abs=1e-15)
+    assert not np.isfinite(many[1]).all()  # e_0 is 0 there
+    assert "P" not in denoc.matrices(denoc.load("puma"), np.zeros(6))
+
+
+@laws
+@seeds
 def test_composite_and_articulated_inertias_are_what_they_stand_for(seed):
     """Of a floating root: the inertia of the whole as if rigid, and as if all joints were loose (Schur's complement)."""
     case = drawn(seed, first="free", links=(2, 6))

@@ -561,4 +561,14 @@ DYNAMICS = (
         "if False:",
         (f"{CORDS}test_springs_that_do_nothing_and_angles_in_degrees_are_warned_of",),
     ),
+    Bug(
+        "rates of Euler parameters turned the other way",
+        "engine/dynamics/explicit.py",
+        "np.eye(3) - across +",
+        "np.eye(3) + across +",
+        (
+            "dynamics/test_theorems.py::test_p_of_a_spherical_joint_is_the_papers",
+            "dynamics/test_theorems.py::test_twists_are_n_l_p_times_the_rates_of_euler_parameters",
+        ),
+    ),
 )
