@@ -65,6 +65,7 @@ Place = Annotated[
     Reader(
         _place,
         {"anyOf": [NAME, {"type": "array", "items": quantity_field("length").schema, "minItems": 3, "maxItems": 3}]},
+        "length",
     ),
 ]
 

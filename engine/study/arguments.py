@@ -82,11 +82,15 @@ def numbers_named_by_patterns(robot: Robot, patterns: Sequence[str]) -> list[Arg
     return [one for one in known if one.path in result]
 
 
-def number_with_key(robot: Robot, key: str) -> float | None:
+def numbers_of_robot_file(robot: Robot) -> list[Argument]:
+    """All numbers of the file, in its order."""
+    return list(_numbers(codegen_draft_with_arguments(robot).file))
+
+
+def number_with_key(robot: Robot, key: str) -> Argument | None:
     """The number of the file with this key, with names or places in lists, in SI units; None if there is none."""
     short = key.removeprefix(ROBOT)
-    numbers = _numbers(codegen_draft_with_arguments(robot).file)
-    return next((one.value for one in numbers if short in (one.key, _by_place(one))), None)
+    return next((one for one in numbers_of_robot_file(robot) if short in (one.key, _by_place(one))), None)
 
 
 def codegen_program_with_arguments(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,17 @@ from ..simulate.stepper import LEAST_ATOL, LEAST_RTOL
 from ..simulate.sticking import settle_sticking_modes
 from ..simulate.system import Model
 from ..simulate.tableau import RUNGE_KUTTA
+from ..simulate.trace import Trace
 from .animate import say_undrawn_animation
-from .page_sliders import page_own_sliders, page_robot_changed, page_slider_of_key
+from .page_plan import DURATION
+from .page_sliders import MOST_LENGTHS, page_own_sliders, page_robot_changed, page_slider_of_key
 from .sliders import Slider, fit_slider_polynomials
 from .staging import stage_scene
 
 SCRIPTS = ("simulator.js", "page.js")
 MOST_MODES = 12  # sets of independent coordinates that a page can change between
+MOST_EVALUATIONS = 20_000  # of the equations, by which a run is followed for them beyond its end
+CLOSED, ROWS = 1e-9, 9  # a gap of loops, and positions of the run in which other lengths are tried
 
 
 @dataclass(frozen=True)
@@ -64,17 +68,53 @@ class Laws:
     run: Runner
 
     @cached_property
+    def trace(self) -> Trace:
+        """The scenario's run."""
+        return self._followed(self.plan, self.plan.grid)
+
+    def _followed(self, plan: Plan, grid: np.ndarray) -> Trace:
+        return integrate_run(_runner(plan), plan.q0, plan.qd0, grid, plan.solver, plan.kinks, lambda t: None)
+
+    @cached_property
     def modes(self) -> list[Discrete]:
-        """The discrete states of the run, each with other independent coordinates, in the order in which they come."""
+        """The discrete states of the run, each with other independent coordinates, in the order in which they come.
+
+        A page goes on where the scenario ends, at its last instant or at a singular position; those that come then are
+        here, too.
+        """
         plan = self.plan
         if plan.system.loops is None:
             return [self.run.discrete]
-        trace = integrate_run(_runner(plan), plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
+        solver = replace(plan.solver, at_singularity="switch", max_evaluations=MOST_EVALUATIONS)
+        end = float(plan.grid[-1])
+        last = end if plan.kinks else max(end, float(plan.grid[0]) + DURATION)
+        on = replace(plan, system=replace(plan.system, switches=True), solver=solver)
         known: list[Discrete] = []
-        for one in trace.discrete:
+        for one in self.trace.discrete:
             if not one.passing and all(one is not other for other in known):
                 known.append(one)
+        for one in self._followed(on, np.unique([*plan.grid, *np.linspace(end, last, 400)])).discrete:
+            if not one.passing and all(one.program != other.program for other in known):
+                known.append(one)
         return known[:MOST_MODES]
+
+    def close_over(self, slider: Slider) -> bool:
+        """Whether loops close at both ends of a slider, in positions of the run, with the joints that lead it kept."""
+        if self.plan.system.loops is None:
+            return True
+        from ..loops.assembly import close_loops_by_newton
+        from ..loops.constraints import loop_closure
+
+        trace, system = self.trace, self.plan.system
+        for x in (slider.low, slider.high):
+            loops = loop_closure(page_robot_changed(self.plan.robot, [slider], [x]))
+            for k in np.linspace(0, len(trace.t) - 1, ROWS).astype(int):
+                q, _, _ = system.expanded(trace.signals[k][: system.motion_signals], trace.states[k])
+                part = trace.discrete[k].partition
+                kept = {*system.prescribed, *(part.independent if part is not None else ())}
+                if close_loops_by_newton(loops, np.array(q, dtype=float), kept)[1] > CLOSED:
+                    return False
+        return True
 
     def signals(self, discrete: Discrete) -> list[float]:
         """The signals in a discrete state, in the middle of the run."""
@@ -100,10 +140,10 @@ def page_of_plan(
     laws = [Laws("as in the scenario", plan, _runner(plan))]
     if (free := page_plan_without_laws(plan)) is not None:
         laws.append(Laws("none", free, _runner(free)))
-    sliders = [page_slider_of_key(plan, *one) for one in wanted] or page_own_sliders(plan)
     base = PageNumbers(_model(plan.robot, plan), stage_scene(plan.robot, plan.q0)[0])
     say_undrawn_animation(base.scene, say)
-    table, used = _followed(plan, base, sliders)
+    followed, sliders = _Followed(plan, base), [page_slider_of_key(plan, *one) for one in wanted]
+    sliders, table, used = (sliders, *followed.table(sliders)) if sliders else followed.own(laws[0])
     words = {"title": f"{plan.robot.name} ({plan.name})", "about": plan.about}
     paths = [path for path, _ in number_leaves_of_bodies(base.model)]
     code = _code(laws, [paths[k] for k in used])
@@ -112,26 +152,60 @@ def page_of_plan(
     )
 
 
-def _followed(plan: Plan, base: PageNumbers, sliders: Sequence[Slider]) -> tuple[dict[str, Any], list[int]]:
-    """The table of all numbers that follow the sliders, and the places of those of the equations."""
-    paths = [path for path, _ in number_leaves_of_bodies(base.model)]
-    pattern = repr(_structure(plan.robot, base))
+class _Followed:
+    """The numbers of equations and scene as functions of the sliders, each position of which is computed once."""
 
-    @cache
-    def at(values: tuple[float, ...]) -> np.ndarray:
+    def __init__(self, plan: Plan, base: PageNumbers) -> None:
+        self.plan, self.base = plan, base
+        self.paths = [path for path, _ in number_leaves_of_bodies(base.model)]
+        self._pattern = repr(_structure(plan.robot, base))
+        self._known: dict[frozenset[tuple[str, float]], np.ndarray] = {}
+
+    def table(self, sliders: Sequence[Slider]) -> tuple[dict[str, Any], list[int]]:
+        """The table of all numbers that follow the sliders, and the places of those of the equations."""
+        table = fit_slider_polynomials(sliders, lambda values: self._at(sliders, values))
+        places = {place for one in table["alone"] for place, _ in one}
+        places |= {place for *_, one in table["together"] for place, _ in one}
+        return table, sorted(place for place in places if place < len(self.paths))
+
+    def _at(self, sliders: Sequence[Slider], values: Sequence[float]) -> np.ndarray:
+        moved = frozenset((one.key, float(x)) for one, x in zip(sliders, values) if x != one.value)
+        if moved not in self._known:
+            self._known[moved] = self._numbers(sliders, values).vector(self.paths)
+        return self._known[moved]
+
+    def _numbers(self, sliders: Sequence[Slider], values: Sequence[float]) -> PageNumbers:
+        plan, scene = self.plan, self.base.scene
         robot = page_robot_changed(plan.robot, sliders, values)
-        still = _geometry(robot) == _geometry(plan.robot)  # other masses draw no other machine, to the last digit
-        scene = base.scene if still else stage_scene(robot, plan.q0)[0]
+        if _geometry(robot) != _geometry(plan.robot):
+            other = stage_scene(robot, plan.q0, scene.size)[0]
+            # masses and gravity draw no other machine
+            parts = tuple(replace(part, mass=own.mass) for part, own in zip(other.parts, scene.parts))
+            scene = replace(other, parts=parts, gravity=scene.gravity)
         numbers = PageNumbers(_model(robot, plan), scene)
-        if repr(_structure(robot, numbers)) != pattern:
+        if repr(_structure(robot, numbers)) != self._pattern:
             named = ", ".join(one.key for one in sliders)
             raise InputError("these numbers change the structure of the machine", found=named)
-        return numbers.vector(paths)
+        return numbers
 
-    table = fit_slider_polynomials(sliders, lambda values: at(tuple(values)))
-    places = {place for one in table["alone"] for place, _ in one}
-    places |= {place for *_, one in table["together"] for place, _ in one}
-    return table, sorted(place for place in places if place < len(paths))
+    def serves(self, slider: Slider) -> bool:
+        """Whether a page can follow this slider."""
+        try:
+            self.table([slider])
+        except InputError:
+            return False
+        return True
+
+    def own(self, laws: Laws) -> tuple[list[Slider], dict[str, Any], list[int]]:
+        """The sliders of a page by itself, and what follows them: as many lengths as it can follow together."""
+        for lengths in range(MOST_LENGTHS, -1, -1):
+            sliders = page_own_sliders(self.plan, laws.close_over, self.serves, lengths)
+            try:
+                return sliders, *self.table(sliders)
+            except InputError:
+                if not lengths:
+                    raise
+        raise AssertionError
 
 
 def page_plan_without_laws(plan: Plan) -> Plan | None:

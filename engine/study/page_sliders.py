@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,31 +12,97 @@ from ..errors import InputError, did_you_mean
 from ..robot.model import Robot
 from ..scenario.plan import Plan
 from ..text.change import Change
+from ..text.document import Keys
 from ..text.writing import yaml_flow_text
-from .arguments import number_with_key
+from .arguments import codegen_draft_with_arguments, number_with_key, numbers_of_robot_file
 from .file_units import unit_at
 from .sliders import Slider
 
 FALL = "robot.gravity"  # the slider for the size of gravity, whose direction stays
 MOST_SLIDERS = 8  # that a page has by itself
+MOST_LENGTHS, MOST_TRIED = 5, 10  # of these, and of lengths that are tried for them
 MASS, GRAVITY = 3.0, 2.0  # times the file's value, up to which the sliders of a page reach by themselves
+REACHES = (0.5, 0.2, 0.1, 0.05)  # of a length, by which its slider reaches to both sides: the first that serves
+DH = ("a", "b", "d", "r")  # the lengths among a joint's parameters
+IN_WORDS = {"com": "mass centre", "rotor_inertia": "rotor inertia", "first_moments": "first moment", "r": "mass centre"}
 
 
-def page_own_sliders(plan: Plan) -> list[Slider]:
-    """The sliders of a page by itself: gravity and the masses of the heaviest links."""
+def page_own_sliders(
+    plan: Plan, closes: Callable[[Slider], bool], serves: Callable[[Slider], bool], most: int = MOST_LENGTHS
+) -> list[Slider]:
+    """The sliders of a page by itself: lengths as far as loops close, gravity, and the masses of the heaviest links."""
+    lengths: list[Slider] = []
+    for one in [*page_length_sliders(plan)][:MOST_TRIED]:
+        ends = ((one.value - k * abs(one.value), one.value + k * abs(one.value)) for k in REACHES)
+        wide = (replace(one, low=float(f"{low:.9g}"), high=float(f"{high:.9g}")) for low, high in ends)
+        found = next(filter(closes, wide), None) if len(lengths) < most else None
+        lengths += [found] if found is not None and serves(found) else []
     document = plan.robot.document
     data = document.data if document is not None and isinstance(document.data, dict) else {}
-    found: list[Slider] = []
+    masses: list[Slider] = []
     links = {link.name: link for link in plan.robot.links}
     for entry in data.get("links", []) if isinstance(data.get("links"), list) else []:
         name = entry.get("name") if isinstance(entry, dict) else None
         if name in links and "mass" in entry and links[name].mass:
             mass = links[name].mass
-            found.append(Slider(f"robot.links.{name}.mass", 0.1 * mass, MASS * mass, mass, "kg"))
-    found.sort(key=lambda one: -one.value)
+            masses.append(Slider(f"robot.links.{name}.mass", mass / 10, MASS * mass, mass, "kg", f"{name}: mass"))
+    masses.sort(key=lambda one: -one.value)
     size = float(np.linalg.norm(plan.robot.gravity))
-    gravity = [Slider(FALL, 0.0, GRAVITY * size, size, "m/s²")] if size else []
-    return gravity + found[: MOST_SLIDERS - len(gravity)]
+    gravity = [Slider(FALL, 0.0, GRAVITY * size, size, "m/s²", "gravity")] if size else []
+    return (lengths + gravity + masses)[:MOST_SLIDERS]
+
+
+def page_length_sliders(plan: Plan) -> Iterator[Slider]:
+    """Sliders, without ranges yet, of the lengths between a machine's joints; those of the base come last."""
+    if plan.robot.document is None:
+        return
+    file = codegen_draft_with_arguments(plan.robot).file
+    named = {(loop.between[k], str(at)) for loop in file.loops for k, at in enumerate((loop.first.at, loop.second.at))}
+    found: list[Slider] = []
+    for one in numbers_of_robot_file(plan.robot):
+        kind = (one.path[0], *one.path[2:-1])
+        between = kind == ("links", "joint", "xyz") or (kind[0] == "loops" and kind[2:] == ("at",))
+        between |= kind == ("links", "joint") and one.path[-1] in DH
+        if one.path[0] == "links" and one.path[2] == "points":
+            between = (file.links[int(one.path[1])].name, str(one.path[3])) in named
+        if between and one.value:
+            key, words = f"robot.{one.key}", page_words_of_key(plan.robot, one.path)
+            found.append(Slider(key, one.value, one.value, one.value, unit_at(plan.robot, key), words))
+    yield from sorted(found, key=lambda one: one.words.startswith("base:"))
+
+
+def page_words_of_key(robot: Robot, path: Keys) -> str:
+    """What a number of the robot's file is, in words: whose it is, and what."""
+    file = codegen_draft_with_arguments(robot).file
+    entry: Any = getattr(file, str(path[0]))
+    owner, rest = str(path[0]), list(path[1:])
+    if isinstance(entry, list | tuple) and rest and isinstance(rest[0], int) and rest[0] < len(entry):
+        entry, rest = entry[rest[0]], rest[1:]
+        owner = str(getattr(entry, "name", "") or owner)
+    place, to = "", ""
+    if path[0] == "links" and rest[:1] == ["joint"]:
+        joint = next((link.joint.name for link in robot.links if link.name == owner), owner)
+        rest = rest[1:]
+        if rest[:1] == ["xyz"]:
+            owner, to = next(link.parent for link in robot.links if link.name == owner), joint
+            place = "distance" if owner == "base" else "length"
+            entry, rest = entry.joint.xyz, rest[1:]
+        else:
+            owner = joint
+            rest = [f"length {rest[0]}"] if len(rest) == 1 and rest[0] in DH else rest
+    elif path[0] == "links" and rest[:1] == ["points"]:
+        entry, to, place, rest = entry.points[rest[1]], str(rest[1]), "length", rest[2:]
+    elif path[0] == "loops" and rest[1:2] == ["at"]:
+        side = ("first", "second").index(str(rest[0]))
+        entry, to, owner, place = getattr(entry, str(rest[0])).at, owner, entry.between[side], "length"
+        rest = rest[2:]
+    if place and rest:  # the number is the whole length if it is the only one of its place
+        alone = sum(1 for x in entry if x) == 1
+        return f"{owner}: {place} to {to}" if alone else f"{owner}: {'xyz'[int(rest[0])]} of {to}"
+    words = [IN_WORDS.get(str(one), str(one).replace("_", " ")) for one in rest]
+    if words and isinstance(rest[-1], int):
+        words[-1] = "xyz"[rest[-1]] if rest[-1] < 3 else words[-1]
+    return f"{owner}: {' '.join(words)}" if words else owner
 
 
 def page_slider_of_key(plan: Plan, key: str, low: float | None, high: float | None) -> Slider:
@@ -50,7 +117,11 @@ def page_slider_of_key(plan: Plan, key: str, low: float | None, high: float | No
             found=f"{low:g}..{high:g}",
             allowed=f"{key}=LOW..HIGH with {value:g} between them",
         )
-    return Slider(key, low, high, value, "m/s²" if key == FALL else unit_at(plan.robot, key))
+    if key == FALL:
+        return Slider(key, low, high, value, "m/s²", "gravity")
+    number = number_with_key(plan.robot, key)
+    assert number is not None
+    return Slider(key, low, high, value, unit_at(plan.robot, key), page_words_of_key(plan.robot, number.path))
 
 
 def page_slider_number(robot: Robot, key: str) -> float:
@@ -76,7 +147,7 @@ def page_slider_number(robot: Robot, key: str) -> float:
             found=yaml_flow_text(value),
             allowed="such as robot.links.crank.mass",
         )
-    return number
+    return number.value
 
 
 def page_robot_changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) -> Robot:

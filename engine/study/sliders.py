@@ -29,13 +29,14 @@ _TO_CHEBYSHEV = np.cos(np.outer(np.arange(NODES), _TURNS)) * np.where(np.arange(
 
 @dataclass(frozen=True)
 class Slider:
-    """A number of the file: its key, its range, its value there, and its unit."""
+    """A number of the file: its key, its range, its value there, its unit, and what it is in words."""
 
     key: str
     low: float
     high: float
     value: float
     unit: str = ""
+    words: str = ""
 
     def at(self, x: np.ndarray | float) -> np.ndarray:
         """The value at a place between −1 and 1."""

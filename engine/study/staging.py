@@ -36,10 +36,13 @@ FREELY = ("free", "planar")  # joints to the base that hold a link nowhere
 SLIDING = ("prismatic", "cylindrical")
 
 
-def stage_scene(robot: Robot, q: Sequence[float] | np.ndarray) -> tuple[Scene, Poses]:
-    """The scene of a robot and its poses at one position, or at many, for which rails are long enough."""
+def stage_scene(robot: Robot, q: Sequence[float] | np.ndarray, size: float | None = None) -> tuple[Scene, Poses]:
+    """The scene of a robot and its poses at one position, or at many, for which rails are long enough.
+
+    What is thick or thin is so by the machine's size, or by the given one.
+    """
     rows = np.atleast_2d(np.asarray(q, dtype=float))
-    return _Stage(robot, rows).scene(), stage_poses(robot, rows)
+    return _Stage(robot, rows, size).scene(), stage_poses(robot, rows)
 
 
 def stage_poses(robot: Robot, rows: np.ndarray) -> Poses:
@@ -66,7 +69,7 @@ class _Mounts:
 class _Stage:
     """A scene in the making: the seats of all joints and the mounts of all links, in the links' axes."""
 
-    def __init__(self, robot: Robot, rows: np.ndarray):
+    def __init__(self, robot: Robot, rows: np.ndarray, size: float | None):
         self.robot, self.rows = robot, rows
         first = rows[0]
         self.placed = {BASE: np.eye(4), **frames(robot, first)}
@@ -75,7 +78,7 @@ class _Stage:
         self.ghosts = _ghosts(robot)
         self.shapes = shapes_for_animation(robot)
         self.mounts = self._mounts()
-        self.size = self._size()
+        self.size = self._size() if size is None else size
 
     def scene(self) -> Scene:
         """The finished scene."""

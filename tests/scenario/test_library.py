@@ -84,6 +84,13 @@ EXPECTED = {
         ("I-2.B.y", "min", 0.19162229),
         ("I-2.B.y", "max", 0.22427439),
     ],
+    "jansen-walk": [
+        ("lower.foot.y", "min", -0.91833071),
+        ("lower.foot.y", 1.06, -0.69433223),
+        ("axle.tau", 0.0, 0.31499328),
+        ("axle.tau", "min", -1.55011454),
+        ("axle.tau", "max", 4.03406145),
+    ],
     "kuka-kr5-idyn": [
         ("joint2.tau", 0.0, 128.711692),
         ("joint2.tau", 0.285, 211.105157),

@@ -185,11 +185,32 @@ def test_hoekens_point_moves_as_the_carpet_scrapers():
     assert np.ptp(straight) <= 2.8e-4
 
 
-@pytest.mark.parametrize("scenario", ["hoeken-idyn", "slider-crank-idyn"])
+def test_jansens_foot_by_circles():
+    """Each joint of the leg is where two circles about others meet; the lengths are Jansen's eleven, in centimetres."""
+    b, c, d, e, f, g, h, i, j, k = np.array([41.5, 39.3, 40.1, 55.8, 39.4, 36.7, 65.7, 49.0, 50.0, 61.9]) / 100
+
+    def meeting(one, far, other, wide, side):
+        way = other - one
+        distance = np.hypot(*way)
+        along = (far**2 - wide**2 + distance**2) / (2 * distance)
+        across = side * np.sqrt(far**2 - along**2)
+        return one + (along * way + across * np.array([-way[1], way[0]])) / distance
+
+    result, hip = denoc.run("jansen-walk"), np.array([-0.38, -0.078])
+    places = []
+    for turn in result["axle.q"]:
+        pin = 0.15 * np.array([np.cos(turn), np.sin(turn)])
+        top, knee = meeting(pin, j, hip, b, -1), meeting(pin, k, hip, c, 1)
+        shoulder = meeting(top, e, hip, d, -1)
+        places.append(meeting(meeting(shoulder, f, knee, g, -1), h, knee, i, -1))
+    assert off(np.column_stack([result["lower.foot.x"], result["lower.foot.y"]]), np.array(places)) <= EXACT
+
+
+@pytest.mark.parametrize("scenario", ["hoeken-idyn", "slider-crank-idyn", "jansen-walk"])
 @pytest.mark.sampled(2)
 def test_torque_is_that_of_lagranges_equation(scenario):
     """With the crank's rate constant, τ = I'(θ) ω²/2 + V'(θ), from energies at neighbouring positions."""
-    robot, result = denoc.load(scenario.removesuffix("-idyn")), denoc.run(scenario)
+    robot, result = denoc.load(scenario.rpartition("-")[0]), denoc.run(scenario)
     crank = next(joint for joint in robot.moving if joint.actuated)
     names = robot.joints
     for k in range(3, len(result.t), 40):

@@ -14,11 +14,12 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record.pages import html
-from denoc.scenario.run import prepare_scenario
+from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.study import page as pages
+from denoc.study.arguments import number_with_key
 from denoc.study.file_units import unit_at
 from denoc.study.page_plan import page_slider_ranges, plan_of_page
-from denoc.study.page_sliders import page_own_sliders, page_slider_number
+from denoc.study.page_sliders import page_own_sliders, page_slider_number, page_words_of_key
 from denoc.study.sliders import Slider, fit_slider_polynomials
 from denoc.text.change import Change
 
@@ -41,6 +42,7 @@ OTHERS = (
     "space-arm-drive",
     "spherical-arm-fall",
     "planar3r-fall",
+    "jansen-walk",
 )
 needs_node = pytest.mark.skipif(NODE is None, reason="there is no Node.js on this machine")
 needs_browser = pytest.mark.skipif(browser.path() is None, reason="there is no Chromium on this machine")
@@ -75,6 +77,11 @@ class Computed:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
+
+
+@cache
+def data_of(name):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page_of(name), re.DOTALL)[1])
 
 
 def coordinates(result, data, count):
@@ -128,11 +135,9 @@ def test_fixed_steps(tmp_path):
 )
 @pytest.mark.sampled(2)
 def test_a_changed_number_is_what_set_gives(name, change, tmp_path):
-    computed = Computed(page_of(name), tmp_path)
-    values = []
-    for one in computed.data["sliders"]:
-        value = change.get(one["key"], one["value"])
-        values.append(float(np.linalg.norm(value)) if isinstance(value, list) else float(value))
+    text = pages.page_of_plan(prepare_scenario(name), page_slider_ranges([*change]))
+    computed = Computed(text, tmp_path)
+    values = [float(np.linalg.norm(change[one["key"]])) for one in computed.data["sliders"]]
     plan = prepare_scenario(name, changes=[Change(key, value, key) for key, value in change.items()])
     until = plan.grid[plan.grid <= 2.0]
     rows = np.array(computed(until, values)["rows"])
@@ -157,6 +162,83 @@ def test_a_length_moves_the_joints_and_the_drawing(tmp_path):
     rows = np.array(computed(until, [1.2 * length])["rows"])
     q = coordinates(result, computed.data, len(until))
     assert abs(rows[:, : q.shape[1]] - q).max() <= 1e-8
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("key", "value"), [("robot.loops.B.first.at.0", 0.34), ("robot.links.rocker.joint.xyz.0", 0.25)]
+)
+def test_lengths_of_a_mechanism_with_a_start(key, value, tmp_path):
+    """A four-bar whose coupler one can pull longer: the start under `initial` stays, loops close elsewhere."""
+    computed = Computed(page_of("four-bar-fall"), tmp_path)
+    assert computed.data["sceneMoves"]
+    values = [value if one["key"] == key else one["value"] for one in computed.data["sliders"]]
+    result = denoc.ensemble("four-bar-fall", [{key: value}])[0]
+    q = coordinates(result, computed.data, len(result.t))
+    rows = np.array(computed(result.t, values)["rows"])
+    assert rows[0, 0] == pytest.approx(np.pi / 3, abs=1e-12)
+    assert abs(rows[:, : q.shape[1]] - q)[: int((result.t <= 1.0).sum())].max() <= 1e-8
+    assert abs(q - coordinates(denoc.run("four-bar-fall"), computed.data, len(result.t))).max() > 0.1
+
+
+def test_a_page_by_itself_has_lengths_first_then_loads():
+    told = [(one["words"], one["unit"], one["value"]) for one in data_of("four-bar-fall")["sliders"]]
+    assert told == [
+        ("crank: length to A", "m", 0.1),
+        ("rocker: length to B", "m", 0.25),
+        ("coupler: length to B", "m", 0.3),
+        ("base: distance to B0", "m", 0.28),
+        ("gravity", "m/s²", 9.81),
+        ("coupler: mass", "kg", 3.0),
+        ("rocker: mass", "kg", 2.5),
+        ("crank: mass", "kg", 1.0),
+    ]
+
+
+def test_lengths_reach_no_further_than_loops_close():
+    """In all positions of the run's crank, the ends of coupler and rocker reach each other."""
+    own = [one["value"] for one in data_of("four-bar-fall")["sliders"][:4]]
+    for k, one in enumerate(data_of("four-bar-fall")["sliders"][:4]):
+        for end in (one["low"], one["high"]):
+            crank, rocker, coupler, base = (end if i == k else x for i, x in enumerate(own))
+            turn = denoc.run("four-bar-fall")["A0.q"][:: 200 // 8]
+            far = np.hypot(base - crank * np.cos(turn), crank * np.sin(turn))
+            assert (abs(coupler - rocker) <= far).all()
+            assert (far <= coupler + rocker).all()
+
+
+@pytest.mark.parametrize(
+    ("robot", "key", "words"),
+    [
+        ("four-bar", "loops.B.first.at.0", "coupler: length to B"),
+        ("four-bar", "links.crank.com.0", "crank: mass centre x"),
+        ("four-bar", "links.0.inertia.yy", "crank: inertia yy"),
+        ("jansen", "links.f.joint.xyz.1", "upper: y of shoulder"),
+        ("planar3r", "links.link2.joint.a", "joint2: length a"),
+        ("rx90", "links.link1.joint.friction.viscous", "joint1: friction viscous"),
+    ],
+)
+def test_sliders_are_called_by_words(robot, key, words):
+    loaded = denoc.load(robot)
+    number = number_with_key(loaded, f"robot.{key}")
+    assert page_words_of_key(loaded, number.path) == words
+
+
+@needs_node
+def test_a_platform_falls_on_where_the_scenario_ends(tmp_path):
+    """The page takes other coordinates after 0.33 s, and balances its energy; the run that switches is the same."""
+    computed = Computed(page_of("gough-stewart-fall"), tmp_path)
+    times = np.linspace(0.0, 2.0, 81)
+    answer = computed(times)
+    assert not answer["ended"]
+    rows = np.array(answer["rows"])
+    assert len(rows) == 81
+    assert abs(rows[:, -1]).max() < 1e-5
+    beyond = [Change("time", {"end": 1.0, "step": 0.025}, "time"), Change("solver.at_singularity", "switch", "x")]
+    other = carry_out_plan(prepare_scenario("gough-stewart-fall", changes=beyond))
+    assert other.ended == "done"
+    q = coordinates(other, computed.data, 41)
+    assert abs(rows[:41, : q.shape[1]] - q).max() < 1e-5
 
 
 def test_numbers_that_follow_sliders():
@@ -247,7 +329,7 @@ def test_numbers_with_units_have_sliders(tmp_path):
         'mass: 1 lb, com: ["5 * 4 in", 0, 0], inertia: {xx: 0.01, yy: 0.01, zz: 0.01}}]}'
     )
     plan = plan_of_page(str(file), [])
-    assert [one.key for one in page_own_sliders(plan)] == ["robot.gravity", "robot.links.rod.mass"]
+    assert [one.key for one in page_own_sliders(plan, bool, bool)] == ["robot.gravity", "robot.links.rod.mass"]
     assert page_slider_number(plan.robot, "robot.links.rod.mass") == pytest.approx(0.45359237, rel=1e-12)
     assert page_slider_number(plan.robot, "robot.links.0.com.0") == pytest.approx(20 * 0.0254, rel=1e-12)
 
@@ -276,7 +358,7 @@ def test_the_page_runs_in_a_browser(name, tmp_path):
     file = tmp_path / "page.html"
     plan = prepare_scenario(name)
     file.write_text(page_of(name), encoding="utf-8")
-    assert file.stat().st_size < 1.2e6
+    assert file.stat().st_size < 1.6e6
     result = denoc.run(name)
     times = result.t[result.t <= 1.0]
     with browser.Page(file) as page:
@@ -288,7 +370,7 @@ def test_the_page_runs_in_a_browser(name, tmp_path):
         assert page.comes(f"denoc.state().t > {plan.grid[0]}")
         page.key("r", "KeyR", "r")
         assert page.evaluate("denoc.state().t") == plan.grid[0]
-        slider = page.evaluate("document.querySelector('#sliders input')?.getAttribute('aria-label') ?? ''")
+        slider = page.evaluate("document.querySelector('#sliders label')?.title ?? ''")
         if slider:
             key = json.dumps(slider)
             page.evaluate(f"(denoc.set({key}, 0.5 + 0 * 1), document.getElementById('link').click())")
@@ -296,6 +378,38 @@ def test_the_page_runs_in_a_browser(name, tmp_path):
         assert page.messages == []
         assert page.failures == []
         assert all(address.startswith(("file:", "data:")) for address in page.requests)
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_words_of_sliders_are_not_cut(width, tmp_path):
+    file = tmp_path / "page.html"
+    file.write_text(page_of("jansen-walk"), encoding="utf-8")
+    with browser.Page(file, width, 1000) as page:
+        cut = "[...document.querySelectorAll('#sliders span')].filter((x) => x.scrollWidth > x.clientWidth).length"
+        assert page.evaluate(cut) == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        values = page.evaluate("[...document.querySelectorAll('#sliders output')].map((x) => x.textContent)")
+        assert values[:2] == ["0.415 m", "0.026099 m"]
+
+
+@needs_browser
+def test_numbers_with_which_loops_cannot_close(tmp_path):
+    file, key = tmp_path / "page.html", "robot.loops.B.first.at.0"
+    text = pages.page_of_plan(prepare_scenario("four-bar-fall"), page_slider_ranges([f"{key}=0.2..0.9"]))
+    file.write_text(text, encoding="utf-8")
+    with browser.Page(file) as page:
+        move = "(() => {{ const x = document.querySelector('#sliders input'); x.value = {}; x.dispatchEvent(new Event('input')); }})()"
+        page.evaluate(move.format(1000))
+        assert (
+            page.evaluate("document.getElementById('said').textContent") == "The loops don't close with these numbers."
+        )
+        page.evaluate(move.format(143))
+        page.click("#reset")
+        assert page.evaluate("document.getElementById('said').textContent") == ""
+        page.click("#play")
+        assert page.comes("denoc.state().t > 0.05")
+        assert page.failures == []
 
 
 @needs_browser
@@ -308,7 +422,7 @@ def test_names_in_a_page_stay_text(tmp_path):
     assert "<script>alert" not in file.read_text(encoding="utf-8")
     with browser.Page(file) as page:
         assert page.evaluate("document.querySelectorAll('img').length") == 0
-        assert page.evaluate("document.querySelector('#sliders span').textContent") == "gravity"
+        assert "gravity" in page.evaluate("[...document.querySelectorAll('#sliders span')].map((x) => x.textContent)")
         assert page.failures == []
 
 

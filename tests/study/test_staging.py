@@ -18,6 +18,7 @@ PLANE = {
     "three-rrr-platform",
     "carpet-scraper",
     "hoeken",
+    "jansen",
     "n-four-bar",
     "slider-crank",
 }

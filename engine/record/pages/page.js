@@ -121,8 +121,8 @@
   const inputs = data.sliders.map((one, k) => {
     const label = document.createElement("label"), words = document.createElement("span"), value = document.createElement("output");
     const input = document.createElement("input");
-    words.textContent = one.key.replace(/^robot\./, "").replace(/^links\./, "");
-    input.type = "range"; input.min = "0"; input.max = "1000"; input.setAttribute("aria-label", one.key);
+    words.textContent = one.words; label.title = one.key;
+    input.type = "range"; input.min = "0"; input.max = "1000";
     const place = (x) => Math.round((x - one.low) / (one.high - one.low) * 1000);
     const set = (x, moved) => {
       simulation.numbers.values[k] = x;
@@ -131,7 +131,7 @@
     };
     input.addEventListener("input", () => { set(one.low + input.value / 1000 * (one.high - one.low), true); renewed(); });
     input.addEventListener("dblclick", () => { set(one.value); renewed(); });
-    label.append(words, input, value);
+    label.append(words, value, input);
     find("sliders").append(label);
     return { set, key: one.key };
   });
@@ -141,6 +141,8 @@
     if (data.closes) simulation.close(10);
     simulation.energy0 = null; simulation.h = 0; simulation.ended = "";
     simulation.y[simulation.n] = simulation.y[simulation.n + 1] = 0;
+    if (data.closes && simulation.gap > 1e-6) { simulation.ended = "The loops don't close with these numbers."; run(false); }
+    find("said").textContent = simulation.ended;
     if (viewer) viewer.rebuilt(scene());
     simulation.told = simulation.t; now = simulation.t;
     show();

@@ -119,6 +119,8 @@ Denoc.Simulation = class {
     for (let k = 0; k < times && this.data.closes; k++) {
       this.signals(this.t);
       denocModes[this.mode].row(this.u[this.mode], this.y, this.row);
+      this.gap = 0; // how far the last round has moved: not at all, where the loops close
+      for (let i = 0; i < this.n; i++) { const moved = Math.abs(this.row[i] - this.y[i]) / (1 + Math.abs(this.y[i])); if (!(moved <= this.gap)) this.gap = moved; }
       this.y.set(this.row.subarray(0, this.n));
     }
     this.normalise(this.y);

@@ -169,10 +169,24 @@ STUDIES = (
         ("study/test_page.py::test_numbers_of_a_file_have_units",),
     ),
     Bug(
+        "drawings of changed lengths are as thick as their size says, which has kinks",
+        "engine/study/page.py",
+        "stage_scene(robot, plan.q0, scene.size)",
+        "stage_scene(robot, plan.q0)",
+        ("study/test_page.py::test_a_page_by_itself_has_lengths_first_then_loads",),
+    ),
+    Bug(
+        "a page has the coordinates of the scenario's run alone",
+        "engine/study/page.py",
+        "if not one.passing and all(one.program != other.program for other in known):",
+        "if False:",
+        ("study/test_page.py::test_a_platform_falls_on_where_the_scenario_ends",),
+    ),
+    Bug(
         "sliders take a number with a unit for one in SI units that is 1",
-        "engine/study/arguments.py",
-        "next((one.value for one in numbers if short in (one.key, _by_place(one))), None)",
-        "next((1.0 for one in numbers if short in (one.key, _by_place(one))), None)",
+        "engine/study/page_sliders.py",
+        "    return number.value\n",
+        "    return 1.0\n",
         ("study/test_page.py::test_numbers_with_units_have_sliders",),
     ),
     Bug(
