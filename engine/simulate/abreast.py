@@ -17,7 +17,7 @@ from ..dataclass import dataclass
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
-from . import blows, modes, reasons, sticking
+from . import blows, modes, reasons, saturation, sticking
 from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings
 from .discrete import Discrete
@@ -78,9 +78,10 @@ class Traces:
         """The events of run k, as its record has them."""
         patterns, events = self.patterns, list[dict[str, Any]]()
         for t, before, after, slot in self._of(k):
-            earlier = patterns.mode(before, k) if before >= 0 else patterns.blank
-            later = patterns.mode(after, k)
-            if slot < 0:
+            later, earlier = patterns.mode(after, k), patterns.mode(before, k) if before >= 0 else patterns.blank
+            if before < 0:
+                events += saturation.saturation_events(patterns.run.system, earlier, later, t)
+            elif slot < 0:
                 events += reasons.describe_kink(patterns.run.system, t, earlier, later)
             else:
                 events += reasons.describe_event(patterns.run, patterns.watches[before][slot], t, earlier, later)
@@ -328,12 +329,22 @@ class _Abreast:
         loose, direction = np.full(len(these), -1), np.zeros(len(these))
         for mode, slot, rows in alike(before, slots):
             watch = self.patterns.watches[mode][slot]
-            if watch.what in ("stops slipping", modes.TURNS):
+            if watch.what in (modes.STOPS, modes.TURNS):
                 self._rest(these[rows], watch.speed)
             elif watch.what == modes.LOOSE:
                 loose[rows], direction[rows] = self.patterns.switching.index(watch.speed), watch.direction
         self._settle(these, loose, direction, blows=True)
-        self._note(these, t, before, slots)
+        self._note(these, t, before, np.where(self._off_limits(these, before, slots), -1, slots))
+
+    def _off_limits(self, these: np.ndarray, before: np.ndarray, slots: np.ndarray) -> np.ndarray:
+        """Whether the joint whose watch says that it reaches its limit isn't there, but for rounding between steps."""
+        off = np.zeros(len(these), dtype=bool)
+        for mode, slot, rows in alike(before, slots):
+            watch, some = self.patterns.watches[mode][slot], self.contacts.some(these[rows])
+            if watch.what in modes.AT_LIMITS:
+                c = self.patterns.switching.index(watch.speed)
+                off[rows] = ~(some.lower | some.upper)[:, c]
+        return off
 
     def _rest(self, these: np.ndarray, k: int) -> None:
         """Bring speed k of these runs to rest exactly."""

@@ -50,6 +50,9 @@ def state_after_blows(run: Runner, t: float, y: np.ndarray, before: np.ndarray |
     sides = {k: joint_touches_stops(system, q, k) for k in system.stopped}
     stops = [k for k, side in sides.items() if any(side)]
     outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]
+    if outwards and before is None and system.loops is not None:
+        turning = _turning(run, t, y, {k: -now[k] if sides[k][0] else now[k] for k in outwards})
+        stops, outwards = ([k for k in some if k not in turning] for some in (stops, outwards))
     if not outwards and before is None:
         return y
     response, start = Response.of(system, q, system.prescribed), np.array(now if before is None else before)
@@ -66,6 +69,20 @@ def state_after_blows(run: Runner, t: float, y: np.ndarray, before: np.ndarray |
         lost = response.kinetic(start) - response.kinetic(qd)
     y[-1] += lost
     return y
+
+
+def _turning(run: Runner, t: float, y: np.ndarray, outwards: Mapping[int, float]) -> list[int]:
+    """Those joints with these speeds outwards that turn back by themselves before they are behind their stops.
+
+    At the end of its stroke a joint has next to no lever; a stop there, on which nothing is pressed, would hold it all.
+    """
+    q, rates, turning = run.complete(t, y)[0], run.accelerations(t, y, run.discrete), []
+    for k, speed in outwards.items():
+        low, high = (one - q[run.system.stopped[k].coordinate] for one in run.system.stopped[k][1:])
+        back, room = (rates[k], -low) if -low < high else (-rates[k], high)
+        if back > 0.0 and speed**2 / (2.0 * back) <= NEAR * (high - low) + room:
+            turning.append(k)
+    return turning
 
 
 def speeds_after_blows(

@@ -13,33 +13,39 @@ ROUNDING = 1e-12  # of a sum's largest term
 ROUNDS = 50  # for each unknown
 
 
-def balance_contacts(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Forces s and accelerations a, without rounding errors in a, by an active set method that frees forces singly."""
+def balance_contacts(
+    G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, size: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Forces s and accelerations a, without rounding errors in a, by an active set method that frees forces singly.
+
+    `size` is that of what met in b, where more did than is left of it.
+    """
+    size = abs(b) if size is None else size
     if len(b) == 1 and G[0, 0] > 0.0:
-        one = _balanced_alone(float(G[0, 0]), float(b[0]), float(low[0]), float(high[0]))
+        one = _balanced_alone(float(G[0, 0]), float(b[0]), float(low[0]), float(high[0]), float(size[0]))
         return np.array(one[:1]), np.array(one[1:])
     scale = 1.0 / np.sqrt(np.where(np.diag(G) > 0.0, np.diag(G), 1.0))  # makes all forces of one size
     bounds = low, high
-    G, b, low, high = G * np.outer(scale, scale), b * scale, low / scale, high / scale
+    G, b, low, high, size = G * np.outer(scale, scale), b * scale, low / scale, high / scale, size * scale
     s = np.clip(np.zeros(len(b)), low, high)
     free = np.zeros(len(b), dtype=bool)
     for _ in range(ROUNDS * len(b)):
-        a = _moved(G, b, s)
+        a = _moved(G, b, s, size)
         wrong = np.where(a < 0, s < high, s > low) * abs(a)
         wrong[free] = 0.0  # these are settled but for rounding
         if not wrong.any():
             break
         free[int(np.argmax(wrong))] = True
-        _settled(G, b, low, high, s, free)
-    return np.where(s <= low, bounds[0], np.where(s >= high, bounds[1], s * scale)), _moved(G, b, s) / scale
+        _settled(G, b, low, high, s, free, size)
+    return np.where(s <= low, bounds[0], np.where(s >= high, bounds[1], s * scale)), _moved(G, b, s, size) / scale
 
 
-def _balanced_alone(G: float, b: float, low: float, high: float) -> tuple[float, float]:
+def _balanced_alone(G: float, b: float, low: float, high: float, size: float) -> tuple[float, float]:
     """The force and the acceleration of a single contact."""
 
     def moved(s: float) -> float:
         a = b + G * s
-        return a if abs(a) > ROUNDING * (abs(b) + G * abs(s)) else 0.0
+        return a if abs(a) > ROUNDING * (size + G * abs(s)) else 0.0
 
     s = min(max(0.0, low), high)
     a = moved(s)
@@ -49,17 +55,25 @@ def _balanced_alone(G: float, b: float, low: float, high: float) -> tuple[float,
     return s, a
 
 
-def _moved(G: np.ndarray, b: np.ndarray, s: np.ndarray) -> np.ndarray:
+def _moved(G: np.ndarray, b: np.ndarray, s: np.ndarray, size: np.ndarray) -> np.ndarray:
     a = b + G @ s
-    return np.where(abs(a) <= ROUNDING * (abs(b) + abs(G) @ abs(s)), 0.0, a)
+    return np.where(abs(a) <= ROUNDING * (size + abs(G) @ abs(s)), 0.0, a)
 
 
-def _settled(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, s: np.ndarray, free: np.ndarray) -> None:
+def _settled(
+    G: np.ndarray,
+    b: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    s: np.ndarray,
+    free: np.ndarray,
+    size: np.ndarray,
+) -> None:
     """Moves the free forces until their a vanish; a force that reaches a bound on the way stays there, not free."""
     while free.any():
         these = np.flatnonzero(free)
         part = G[np.ix_(these, these)]
-        a = _moved(G, b, s)[these]
+        a = _moved(G, b, s, size)[these]
         step = -np.linalg.lstsq(part, a, rcond=ROUNDING)[0]
         stuck = a + part @ step
         bounded = abs(stuck).max() <= 1e-9 * abs(a).max()

@@ -19,12 +19,14 @@ class Discrete:
 
     `slip[k]` is the direction in which speed k slips against its dry friction.  `held[k]` is the range of the support
     that friction and stop together can give while they hold speed k.  A mechanism has a `partition` of its coordinates;
-    its given speeds are those of prescribed motion and as many held ones as are independent of each other.  Discrete
+    its given speeds are those of prescribed motion and as many held ones as are independent of each other.  Speeds that
+    are `idle` rest at a dead centre, or because the loops lock them: nothing presses on them until they move.  Discrete
     states are compared by identity, because the rows of a run are grouped by it.
     """
 
     slip: Mapping[int, float] = field(default_factory=dict)
     held: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    idle: tuple[int, ...] = ()
     partition: Partition | None = None
     near: float = 0.0  # share of a pivot at which the guard is zero
     saturated: Mapping[int, float] = field(default_factory=dict)  # speed → the effort limit that its actuator gives

@@ -181,7 +181,10 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
     """The state after an event, which is noted; the run ends where events follow each other without end."""
     before = run.discrete
     y = modes.state_after_event(run, watch, t, y)
-    trace.events += reasons.describe_event(run, watch, t, before, run.discrete)
+    if watch.what in modes.AT_LIMITS and not modes.joint_is_at_limit(run, watch, t, y):
+        trace.events += reasons.describe_kink(run.system, t, before, run.discrete)
+    else:
+        trace.events += reasons.describe_event(run, watch, t, before, run.discrete)
     if reasons.events_chatter(trace.events, duration):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {reasons.endless_events_message(trace.events[-1])}"
     return y

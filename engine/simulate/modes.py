@@ -7,22 +7,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .blows import joint_touches_stops, state_after_blows
+from .blows import NEAR, joint_touches_stops, state_after_blows
 from .events import Rule, Watch, watch_by_rule
 from .runner import Runner
 from .signals import wanted_row_signals
 from .sticking import (
+    MOVING,
     SLACK,
+    WEAKER,
     discrete_state_with_contacts,
     margin_of_shared_supports,
     overloaded,
     settle_sticking_modes,
     support_scale_of_sticking,
 )
-from .system import System
+from .system import System, constraints_of_system
 
 LOOSE = "breaks loose"
+STOPS = "stops slipping"
 TURNS = "turns back at its stop"
+MOVES = "begins to move"
 TINY = 1e-8  # singular values, relative to the largest, that are taken for 0
 DEAD = 1e-5  # jumps of scaled speeds from which on there is a dead centre: a speed is 0 while the mechanism moves
 AT_LIMITS = "reaches its lower limit", "reaches its upper limit"
@@ -31,10 +35,13 @@ AT_LIMITS = "reaches its lower limit", "reaches its upper limit"
 def watches_of_present_modes(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
     """The event functions of the present modes from (t, y) on; an event is a fall from positive to not positive."""
     system, discrete = run.system, run.discrete
-    watched = [_speed(system, k, sign, "stops slipping") for k, sign in discrete.slip.items()]
+    watched = [_speed(system, k, sign, STOPS) for k, sign in discrete.slip.items()]
+    for k in discrete.idle:
+        most = MOVING * constraints_of_system(system).column_scale[k]
+        watched += [_component(system.place_of(k), Rule(-sign, sign * most), MOVES, k, sign) for sign in (1.0, -1.0)]
     part = discrete.partition
     if part is not None and any(k not in part.given for k in discrete.held):
-        watched.append(_shared_margin(run, discrete.still[0]))
+        watched.append(_shared_margin(run, t, y))
     else:
         supports = Supports(run)
         for k, (low, high) in discrete.held.items():
@@ -44,11 +51,12 @@ def watches_of_present_modes(run: Runner, t: float, y: np.ndarray) -> list[Watch
     q = run.complete(t, y)[0] if system.stopped else []
     for k, stop in system.stopped.items():
         if k not in discrete.held:
-            for side, inwards in zip(joint_touches_stops(system, q, k), (1.0, -1.0)):
-                if side and k not in discrete.slip:  # it may return before its place is sampled again
-                    watched.append(_speed(system, k, inwards, TURNS))
-            for bound, inwards, what in zip((stop.low, stop.high), (1.0, -1.0), AT_LIMITS):
-                rule = Rule(inwards, bound, SLACK * (stop.high - stop.low))
+            touched = joint_touches_stops(system, q, k)
+            for side, bound, inwards, what in zip(touched, (stop.low, stop.high), (1.0, -1.0), AT_LIMITS):
+                if side and k not in discrete.slip and k not in discrete.idle:
+                    watched.append(_speed(system, k, inwards, TURNS))  # before its place is sampled again
+                grazes = side and y[system.place_of(k)] * inwards < 0.0
+                rule = Rule(inwards, bound, (2 * NEAR if grazes else SLACK) * (stop.high - stop.low))
                 place = system.state_coordinates.index(stop.coordinate)
                 watched.append(_component(place, rule, what, k, -inwards))
     return watched
@@ -85,15 +93,17 @@ def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch
     return watch_by_rule(lambda t, y: supports(t, y, k), ("support", k), rule, LOOSE, k, direction)
 
 
-def _shared_margin(run: Runner, k: int) -> Watch:
+def _shared_margin(run: Runner, t: float, y: np.ndarray) -> Watch:
     """The watch on the margin within which all supports together can hold the mechanism."""
-    rule = Rule(1.0, slack=2 * SLACK)
+    k = run.discrete.still[0]
 
     def margin(t: float, y: np.ndarray) -> float:
         return margin_of_shared_supports(run, run.discrete, run.evaluate(t, y))
 
     if run.discrete.sharing:
-        return watch_by_rule(margin, ("margin", k), rule, LOOSE, k, 0.0)
+        return watch_by_rule(margin, ("margin", k), Rule(1.0, slack=2 * SLACK), LOOSE, k, 0.0)
+    # where rounding still holds what has been let go, that is asked again ten times as far behind
+    rule = Rule(1.0, slack=min(max(2 * SLACK, -10.0 * margin(t, y)), WEAKER))
     return Watch(lambda t, y: rule(margin(t, y)), LOOSE, k)
 
 
@@ -114,10 +124,19 @@ def let_go_of_pressed_joints(run: Runner, pressed: Sequence[Watch], t: float, y:
     return bool(these)
 
 
+def joint_is_at_limit(run: Runner, watch: Watch, t: float, y: np.ndarray) -> bool:
+    """Whether the joint of a watch on its limits is stopped there: by its state after the event.
+
+    Between steps its place is known less closely than the loops say, and at the end of a stroke it turns by itself.
+    """
+    touched = any(joint_touches_stops(run.system, run.complete(t, y)[0], watch.speed))
+    return touched and not y[run.system.place_of(watch.speed)] * watch.direction > 0.0
+
+
 def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
     """The state just after the event; the run gets the modes in which it goes on."""
     k, system = watch.speed, run.system
-    if watch.what in ("stops slipping", TURNS):
+    if watch.what in (STOPS, TURNS):
         y = _brought_to_rest(run, t, y, k)
     y = state_after_blows(run, t, y)
     y = settle_sticking_modes(run, t, y, loose=(k,) if watch.what == LOOSE else ())

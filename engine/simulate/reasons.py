@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,21 +66,45 @@ def _moderate(rate: np.ndarray) -> bool:
 
 def describe_kink(system: System, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
     """What comes to joints and actuators where a force jumps, as the record has it."""
-    loose = (k for k in before.held if k not in after.held)
-    events = [_contact_event(system, k, t, modes.LOOSE, after) for k in loose]
-    return events + saturation.saturation_events(system, before, after, t)
+    return _changes(system, t, before, after) + saturation.saturation_events(system, before, after, t)
+
+
+def describe_event(run: Runner, watch: Watch, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
+    """What an event is in the record: its own joint, then all others whose modes it has changed."""
+    system, k = run.system, watch.speed
+    events = _changes(system, t, before, after)
+    own = [one for one in events if one["joint"] == _name(system, k)]
+    others = [one for one in events if one not in own]
+    if watch.what in (modes.STOPS, *modes.AT_LIMITS) or (watch.what == modes.TURNS and k in after.held):
+        own = [_contact_event(system, k, t, watch.what, after)]
+    return own + others + saturation.saturation_events(system, before, after, t)
+
+
+def _changes(system: System, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
+    """An event for each joint that is held, slips, or slips the other way, where it didn't before, or no longer does.
+
+    An idle joint that begins to slip does nothing that a reader could see.
+    """
+    events = []
+    for k in system.switching:
+        if k in before.held:
+            what = modes.LOOSE
+        elif k in before.slip:
+            what = modes.STOPS
+        else:
+            what = modes.AT_LIMITS[0 if math.isinf(after.held.get(k, (0.0, 0.0))[1]) else 1]
+        was, now = ("held" if k in one.held else one.slip.get(k, 0.0) for one in (before, after))
+        if was != now and k not in before.idle:
+            events.append(_contact_event(system, k, t, what, after))
+    return events
 
 
 def _contact_event(system: System, k: int, t: float, what: str, after: Discrete) -> dict[str, Any]:
     """An event of speed k, with the joint's mode after it."""
-    joint = next(joint for joint in system.robot.moving if k in joint.speeds)
     then = {1.0: "moves up", -1.0: "moves down"}.get(after.slip.get(k, 0.0), "free")
-    return {"t": t, "joint": joint.name, "event": what, "then": "held" if k in after.held else then}
+    return {"t": t, "joint": _name(system, k), "event": what, "then": "held" if k in after.held else then}
 
 
-def describe_event(run: Runner, watch: Watch, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
-    """What an event is in the record, with the joint's mode after it; some events are nothing to a reader."""
-    events = []
-    if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in after.held:
-        events.append(_contact_event(run.system, watch.speed, t, watch.what, after))
-    return events + saturation.saturation_events(run.system, before, after, t)
+def _name(system: System, k: int) -> str:
+    """The name of the joint with speed k."""
+    return next(joint.name for joint in system.robot.moving if k in joint.speeds)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dynamics.dense import inertia_matrix
 from ..loops.rank import TINY, constraint_null_space
-from .system import System
+from .system import System, constraints_of_system
 
 SOUND = 1e-6  # least diagonal element of Cholesky's factor, with a diagonal of ones before
 
@@ -58,14 +58,19 @@ class Response:
     @staticmethod
     def in_loops(M: np.ndarray, J: np.ndarray, scale: np.ndarray, fixed: list[int], rows: np.ndarray) -> Response:
         """The response of a mechanism with this scaled Jacobian and this scale of its speeds."""
-        T = constraint_null_space(np.concatenate([J, _units(len(M), fixed) * scale]))
-        T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
-        return Response(M, T * scale[:, None], fixed, rows)
+        return Response(M, _motions(J, scale, fixed), fixed, rows)
 
     def compliance(self, speeds: list[int]) -> np.ndarray:
         """The accelerations of these speeds under unit forces along them, as a matrix."""
         G: np.ndarray = self.T[speeds] @ self.inverse @ self.T[speeds].T
         return G
+
+    def sizes(self, qdd: np.ndarray, forces: np.ndarray) -> np.ndarray:
+        """The sizes of what meets in these accelerations under forces of these sizes."""
+        across = np.linalg.pinv(self.rows, rcond=TINY)
+        off = self.rows @ qdd
+        ways = abs(self.T @ self.inverse @ self.T.T) @ (forces + abs(self.M @ (across @ off)))
+        return np.asarray(ways + abs(across) @ abs(off))
 
     def after(self, speeds: list[int], impulses: np.ndarray) -> np.ndarray:
         """The jumps of all speeds under impulses along these."""
@@ -81,6 +86,19 @@ class Response:
     def kinetic(self, qd: np.ndarray) -> float:
         """The kinetic energy of these speeds."""
         return float(qd @ self.M @ qd) / 2
+
+
+def allowed_motions(system: System, q: list[float], fixed: Iterable[int]) -> np.ndarray:
+    """The independent motions that the loops of a mechanism allow at these coordinates, with some speeds fixed."""
+    loops = constraints_of_system(system)
+    return _motions(loops.scaled(loops.jacobian(np.array(q))[0]), loops.column_scale, list(fixed))
+
+
+def _motions(J: np.ndarray, scale: np.ndarray, fixed: list[int]) -> np.ndarray:
+    """The motions that a scaled Jacobian allows."""
+    T = constraint_null_space(np.concatenate([J, _units(len(scale), fixed) * scale]))
+    T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
+    return np.asarray(T * scale[:, None])
 
 
 def _units(n: int, fixed: list[int]) -> np.ndarray:

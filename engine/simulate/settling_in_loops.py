@@ -27,7 +27,8 @@ from .response import Response
 from .settling import CLEAR, LOOSE, Ask, Settled, brought_to_rest_or_slipping, free_contacts, inertia_matrices_of_runs
 from .together import Starts
 
-NOISY = 10.0  # times the rounding of accelerations: within this factor, they are in doubt
+LEVER = 1e-3  # of a joint at its stop: one with less may be at the end of its stroke, where it turns by itself
+NOISY = 1e-9  # of the largest acceleration, in proportion to the joints' levers: less may be rounding
 
 
 def settled_modes_of_mechanisms(
@@ -107,11 +108,9 @@ def _balanced(
         if loose[k] >= 0:
             bounds = sticking.weaker_bounds(G, b, *bounds)
         s, a = balance_contacts(G, b, *bounds)
-        rounding = sticking.least_accelerations(G, free[k])
-        moved = abs(a) > rounding
-        held[k, columns], way[k, columns] = ~moved, np.where(moved, np.sign(a), 0.0)
+        held[k, columns], way[k, columns] = a == 0.0, np.sign(a)
         ways = response.T[speeds]
-        sure[k] = _clear(ways, s, a, bounds, rounding, LOOSE if loose[k] >= 0 else CLEAR)
+        sure[k] = _clear(ways, s, a, abs(free[k]).max(), bounds, LOOSE if loose[k] >= 0 else CLEAR)
     return held, way, sure
 
 
@@ -119,16 +118,18 @@ def _clear(
     ways: np.ndarray,
     s: np.ndarray,
     a: np.ndarray,
+    largest: float,
     bounds: tuple[np.ndarray, np.ndarray],
-    rounding: np.ndarray,
     margin: float,
 ) -> bool:
     """Whether forces s and accelerations a are so far from their bounds that rounding decides nothing.
 
-    `ways` are those of the joints along the freedoms. Where they share one, only what they bear together counts.
+    `ways` are those of the joints along the freedoms. Where they share one, only what they bear together counts. Joints
+    without lever may be idle, and small accelerations beside the `largest` one may be rounding: `sticking.py` knows.
     """
-    moved = abs(a) > rounding
-    if ((abs(a) > rounding / NOISY) & (abs(a) < rounding * NOISY)).any():
+    levers = abs(ways).max(axis=1, initial=0.0)
+    moved = a != 0.0
+    if not levers.all() or (moved & (abs(a) < NOISY * largest * levers / levers.max(initial=0.0))).any():
         return False
     size = np.maximum(np.maximum(*(np.where(np.isfinite(x), abs(x), 0.0) for x in bounds)), abs(s))
     size = np.maximum(size, sticking.LEAST_SCALE)
@@ -171,6 +172,8 @@ def states_of_mechanisms_after_blows(
         stops = np.flatnonzero(lower[k] | upper[k])
         speeds = [columns[c] for c in stops.tolist()]
         after, impulses, _ = speeds_after_blows(response, qd[k], speeds, [*zip(lower[k, stops], upper[k, stops])])
+        levers = np.linalg.norm(response.T[speeds], axis=1) / starts.alike.column_scale[runs[k], speeds]
+        sure[k] = (levers > LEVER).all()
         placed[n, stops] = impulses != 0.0
         y[k, [system.place_of(j) for j in system.state_speeds]] = after[system.state_speeds]
         y[k, -1] += response.kinetic(qd[k]) - response.kinetic(after)
@@ -186,6 +189,6 @@ def states_of_mechanisms_after_blows(
         kept = [*system.prescribed, *(k for k, is_placed in zip(columns, one.tolist()) if is_placed)]
         shut, closed = starts.alike.closed(moved[some], kept, runs[hit[some]], angled=False)
         near = abs(shut - q[hit[some]]).max(axis=1) <= NEARLY * np.maximum(starts.alike.length[runs[hit[some]]], 1.0)
-        sure[hit[some]] = closed & near
+        sure[hit[some]] &= closed & near
         y[hit[some], : len(system.state_coordinates)] = shut[:, system.state_coordinates]
     return y, sure

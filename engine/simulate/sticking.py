@@ -14,23 +14,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..machine.program.scalars import as_float
+from ..machine.program.scalars import as_float, as_floats
 from . import coordinates, saturation
 from .blows import joint_is_placed_at_stop, joint_touches_stops, state_with_joints_at_stops
 from .complementarity import balance_contacts
 from .discrete import Discrete
 from .equations import Evaluation
-from .response import Response
+from .response import Response, allowed_motions
 from .runner import Runner
 from .sharing import Sharing
-from .system import System, constraints_of_system
+from .signals import wrench_signals_at
+from .situation import planned_feedforward_forces
+from .system import System
 
 RESTING = 1e-10  # radians or lengths of the mechanism per second: a slower joint is at rest at an event
-DRIFTING = 1e-8  # relative: a joint with more acceleration than this isn't held
+SHORT = 0.1  # a joint that moves less than this with the mechanism is at rest only where it is slower by as much
+MOVING = 1e-8  # radians or lengths of the mechanism per second: an idle joint that is faster isn't idle any more
+DRIFTING = 1e-8  # of the square of speeds: a joint without lever and with more acceleration than this isn't idle
 # A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
 # rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
 SLACK = 1e-12
-NOISE = 1e-10  # relative to the largest acceleration: anything less is rounding
+NOISE = 1e-11  # of what meets in an acceleration: anything less is rounding
 LEAST_SCALE = 1e-12  # of forces that overloads are compared with
 SOON = 1e-6  # of a run's length: a joint that breaks loose within it does so at once
 WEAKER = 1e-6  # relative: friction at break-away is reduced by this much, so that a joint that breaks loose moves
@@ -47,11 +51,16 @@ def settle_sticking_modes(run: Runner, t: float, y: np.ndarray, *, loose: Collec
         return y
     y = _placed_at_stops(run, t, y)
     q, qd = run.complete(t, y)
-    ranges = _ranges_at_rest(system, q, qd)
-    moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if system.switching.get(k) and k not in ranges}
+    ranges, idle = _ranges_at_rest(system, q, qd)
+    still = {*ranges, *idle}
+    moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if system.switching.get(k) and k not in still}
     y = y.copy()
-    for k in ranges:
+    for k in still:
         y[system.place_of(k)] = 0.0
+    if idle:
+        moving |= _carried_off(run, t, y, discrete_state_with_contacts(run, q, moving, ranges), idle)
+    if (idle := tuple(k for k in idle if k not in moving)) != run.discrete.idle:
+        run.discrete = replace(run.discrete, idle=idle)
     trial = discrete_state_with_contacts(run, q, moving, ranges)
     if ranges and (loose or not _holds(run, t, y, trial)):
         trial = _released(run, t, y, trial, moving, loose)
@@ -69,16 +78,29 @@ def _placed_at_stops(run: Runner, t: float, y: np.ndarray) -> np.ndarray:
     if system.loops is None or not system.stopped:
         return y
     q, qd = run.complete(t, y)
-    resting = _ranges_at_rest(system, q, qd).items()
+    resting = _ranges_at_rest(system, q, qd)[0].items()
     at = {k: int(math.isfinite(high)) for k, (low, high) in resting if math.isinf(low) or math.isinf(high)}
     if all(joint_is_placed_at_stop(system.stopped[k], q, side) for k, side in at.items()):
         return y
     return state_with_joints_at_stops(run, t, y, at)
 
 
-def _ranges_at_rest(system: System, q: list[float], qd: list[float]) -> dict[int, tuple[float, float]]:
-    """The ranges of forces that can hold the speeds that are at rest, where anything can hold them."""
-    return {k: bounds for k in system.switching if (bounds := _range(system, q, qd, k)) is not None}
+def _ranges_at_rest(
+    system: System, q: list[float], qd: list[float]
+) -> tuple[dict[int, tuple[float, float]], tuple[int, ...]]:
+    """The ranges of forces that can hold the speeds at rest, where anything can hold them, and those that are idle.
+
+    A joint without lever, at a dead centre or because the loops lock it, is idle: nothing presses on it, and its forces
+    hold nothing, however large they are.
+    """
+    ranges = {k: bounds for k in system.switching if (bounds := _range(system, q, qd, k)) is not None}
+    if system.loops is None or not ranges:
+        return ranges, ()
+    scale = system.loops.column_scale
+    levers = np.linalg.norm(allowed_motions(system, q, system.ruled), axis=1) / scale
+    slow = RESTING * scale * np.where(levers > 0.0, np.minimum(1.0, levers / SHORT), 1.0)
+    ranges = {k: bounds for k, bounds in ranges.items() if abs(qd[k]) <= slow[k]}
+    return {k: bounds for k, bounds in ranges.items() if levers[k]}, tuple(k for k in ranges if not levers[k])
 
 
 def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[float, float] | None:
@@ -88,6 +110,20 @@ def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[flo
     if abs(qd[k]) > RESTING * scale or not (coulomb or low or high):
         return None
     return -math.inf if high else -coulomb, math.inf if low else coulomb
+
+
+def _carried_off(run: Runner, t: float, y: np.ndarray, trial: Discrete, idle: Collection[int]) -> dict[int, float]:
+    """The ways of those rough idle joints that the mechanism carries off: at a dead centre a joint's speed is 0 for an
+    instant only, whatever forces act in it.
+    """
+    assert run.system.loops is not None
+    qd, scale = np.array(run.complete(t, y)[1]), run.system.loops.column_scale
+    if not qd.any():
+        return {}
+    rates = run.accelerations(t, y, trial)
+    least = max(DRIFTING * abs(qd / scale).max() ** 2, SLACK * abs(rates / scale).max())
+    clear = [k for k in idle if run.system.switching[k] and abs(rates[k]) > least * scale[k]]
+    return {k: math.copysign(1.0, rates[k]) for k in clear}
 
 
 def discrete_state_with_contacts(
@@ -109,8 +145,6 @@ def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
         return all(_excess(run.system, k, supports[k], bounds) <= SLACK for k, bounds in trial.held.items())
     now = run.evaluate(t, y, trial)
     if len(now.support) < len(trial.held):
-        if _carried_off(run, trial, now):
-            return False
         return margin_of_shared_supports(run, trial, now) >= -SLACK
     return all(_excess(run.system, k, as_float(now.support[k]), trial.held[k]) <= SLACK for k in trial.held)
 
@@ -125,15 +159,6 @@ def margin_of_shared_supports(run: Runner, discrete: Discrete, now: Evaluation) 
 def supports_of_held_speeds(now: Evaluation) -> dict[int, float]:
     """The supports of held speeds as numbers."""
     return {k: as_float(x) for k, x in now.support.items()}
-
-
-def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
-    """Whether the mechanism carries off a joint that is to be held: at a dead centre the joint's speed is 0 for an
-    instant only, whatever forces act in it.
-    """
-    scale = constraints_of_system(run.system).column_scale
-    rates = abs(np.array(now.qdd, dtype=float)) / scale
-    return bool((rates[list(trial.still)] > DRIFTING * max(1.0, rates.max())).any())
 
 
 def _excess(system: System, k: int, support: float, limits: tuple[float, float]) -> float:
@@ -167,15 +192,16 @@ def _released(
     """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
-    free = run.accelerations(t, y, discrete_state_with_contacts(run, q, moving, {}))
-    b = free[still]
-    G = Response.of(system, q, system.ruled).compliance(still)
+    now = run.evaluate(t, y, discrete_state_with_contacts(run, q, moving, {}))
+    response = Response.of(system, q, system.ruled)
+    b, G = np.array(as_floats(now.qdd))[still], response.compliance(still)
+    size = _sizes(run, t, y, now, response)[still]
     low, high = np.array([trial.held[k] for k in still]).T
     if loose:
         low, high = weaker_bounds(G, b, low, high)
-    _, a = balance_contacts(G, b, low, high)
+    s, a = balance_contacts(G, b, low, high, size)
     slip, held = dict(moving), dict(trial.held)
-    for k, x, least in zip(still, a.tolist(), least_accelerations(G, free).tolist()):
+    for k, x, least in zip(still, a.tolist(), (NOISE * (size + abs(G) @ abs(s))).tolist()):
         if abs(x) > least:
             del held[k]
             if system.switching[k]:
@@ -183,16 +209,16 @@ def _released(
     return discrete_state_with_contacts(run, q, slip, held)
 
 
-def least_accelerations(G: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """The accelerations of joints with this compliance from which on they move: what is less is rounding.
+def _sizes(run: Runner, t: float, y: np.ndarray, now: Evaluation, response: Response) -> np.ndarray:
+    """The sizes of what meets in each acceleration: forces, gravity and terms of speed, constraints.
 
-    Of joints that share a freedom either all move or none, so that the bounds have the ratios of their accelerations.
-    A joint without any, which the loops lock or which is at a dead centre, has the bound of the quickest one.
+    Rounding is relative to these, and so to nothing that goes on elsewhere in the system.
     """
-    ways = np.sqrt(np.maximum(np.diag(G), 0.0))
-    most = ways.max(initial=0.0)
-    shares = np.where(ways > 0.0, ways, most) / most if most > 0.0 else np.ones(len(G))
-    return np.asarray(NOISE * abs(free).max(initial=0.0) * shares)
+    system, (q, qd) = run.system, run.complete(t, y)
+    wrenches = iter(wrench_signals_at(system, run.within(t)))
+    bias = planned_feedforward_forces(system, q, qd, [0.0] * len(qd), wrenches, {})
+    forces = np.array([abs(np.array(as_floats(x))) for x in (now.tau, now.resistance, bias)]).sum(axis=0)
+    return response.sizes(np.array(as_floats(now.qdd)), forces)
 
 
 def weaker_bounds(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
