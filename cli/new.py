@@ -24,14 +24,6 @@ TEMPLATES = Path(__file__).with_name("templates")
 MOST_NAMED = 8  # joints that a comment names
 
 
-class Convention(StrEnum):
-    """The conventions for placing joints."""
-
-    dh = "dh"
-    khalil = "khalil"
-    frames = "frames"
-
-
 class Task(StrEnum):
     """The tasks of scenarios."""
 
@@ -47,8 +39,14 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="PATH", help="File or
 def new_robot_command(
     name: Name,
     convention: Annotated[
-        Convention, typer.Option("--convention", help="Convention for placing joints.")
-    ] = Convention.frames,
+        str,
+        typer.Option(
+            "--convention",
+            metavar="NAME",
+            help="Convention for placing joints: dh, khalil or frames.",
+            autocompletion=options.completion_from_names("denoc.robot.joint_schema", "JOINTS"),
+        ),
+    ] = "frames",
     loop: Annotated[bool, typer.Option("--loop", help="Write a mechanism with a closed loop, a four-bar.")] = False,
     table: Annotated[
         Path | None,
@@ -61,11 +59,17 @@ def new_robot_command(
     With --from its links are those of a table with a column for each parameter, by their names in the papers, in books
     or in toolboxes, and a row for each joint; how the columns were taken is printed.
     """
+    from denoc.errors import InputError, did_you_mean
+    from denoc.robot.joint_schema import JOINTS
+
     name, path = _place(name, out)
+    if convention not in JOINTS:
+        message, hint = "no such convention", did_you_mean(convention, JOINTS)
+        raise InputError(message, key="--convention", found=f"`{convention}`", allowed=", ".join(JOINTS), hint=hint)
     if table is not None:
-        _from_table(name, path, table, convention.value, loop)
+        _from_table(name, path, table, convention, loop)
         return
-    text = _filled(f"{'loop' if loop else 'robot'}-{convention.value}", {"NAME": _written(name)})
+    text = _filled(f"{'loop' if loop else 'robot'}-{convention}", {"NAME": _written(name)})
     _write(path, text, f"`denoc inspect {path}` shows it, `denoc idyn {path}` runs it")
 
 

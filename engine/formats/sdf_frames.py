@@ -86,6 +86,8 @@ class Frames:
             )
         self.base = sdf_pose_of_element(draft, model)  # the model's frame in the world
         self.known: dict[str, Pose] = {MODEL: Pose(), WORLD: Pose(-self.base.R.T @ self.base.at, self.base.R.T)}
+        if (own := model.attributes.get("name", MODEL)) not in self.given:
+            self.known[own] = Pose()
 
     def link(self, name: str, at: Element, seen: tuple[str, ...] = ()) -> str:
         """The link that a frame is fixed to, or the world."""

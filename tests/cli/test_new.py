@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import denoc as package
-from denoc.cli.new import TEMPLATES, Convention, Task
+from denoc.cli.new import TEMPLATES, Task
+from denoc.robot.joint_schema import JOINTS
 from denoc.text.library import library_names
 from denoc.text.source import read_yaml_document
 
-CONVENTIONS = [one.value for one in Convention]
+CONVENTIONS = list(JOINTS)
 TASKS = [one.value for one in Task]
 
 

@@ -172,7 +172,7 @@ def test_joints_between_frames_are_those_of_their_links():
 
 def test_joints_of_a_world_are_its_models():
     model = f"<model name='m'>{MASSES}{TIE.format('revolute', 'a', 'b')}</model>"
-    joint = "<joint name='w' type='prismatic'><parent>world</parent><child>m::b</child><axis><xyz expressed_in='m::a'>1 0 0</xyz></axis></joint>"
+    joint = "<joint name='w' type='prismatic'><parent>world</parent><child>m::b</child><pose relative_to='m'>0.1 0 0 0 0 0</pose><axis><xyz expressed_in='m::a'>1 0 0</xyz></axis></joint>"
     robot = loaded(f"<world name='w'>{model}{joint}</world>")
     inside = loaded(f"<model name='m'>{MASSES}{TIE.format('revolute', 'a', 'b')}{joint.replace('m::', '')}</model>")
     assert set(robot.joints) == {"w", "t"} | {name for name in robot.joints if "_f" in name}

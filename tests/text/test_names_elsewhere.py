@@ -72,3 +72,11 @@ def test_craigs_convention_is_khalils(word):
     with pytest.raises(denoc.DenocError) as caught:
         denoc.loads(ARM.replace("convention: dh", f"convention: {word}"))
     assert "hint: that is `khalil` here; Craig's `a` and `d` are its `d` and `r`" in str(caught.value)
+
+
+def test_options_answer_words_of_others(command_line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, told = command_line("new", "robot", "r", "--convention", "mdh")
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert "error: --convention: no such convention" in told
+    assert "hint: that is `khalil` here" in told
