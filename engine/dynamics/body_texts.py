@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..machine.loops.words import Number, Table, Tables, across, cosine_sine, rolled, step
+from ..machine.loops.words import Number, Table, Tables, across, cosine_sine, rolled, sign, step
 
 Numbers = Sequence[Number]
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of second moments
@@ -139,11 +139,60 @@ def momentum(body: Numbers, motion: Numbers) -> list[Number]:
     return [*add(turn, cross(h, v)), *add(times(m, v), cross(w, h))]
 
 
+def across_motion(v: Numbers, s: Numbers) -> list[Number]:
+    """The rate v × s of a motion s that is fixed in what moves by v."""
+    return [*cross(v[:3], s[:3]), *add(cross(v[:3], s[3:]), cross(v[3:], s[:3]))]
+
+
+@step
+def scaled(k: Number, a: Numbers) -> list[Number]:
+    return times(k, a)
+
+
+@step
+def gained(S: Numbers, qdd: Number, v: Numbers, own: Numbers) -> list[Number]:
+    """What a speed adds to the acceleration of what hangs on it: S q̈ + v × S q̇."""
+    return add(times(qdd, S), across_motion(v, own))
+
+
+@step
+def unit_wrenches(R: Numbers, v: Numbers, a: Numbers) -> list[Number]:
+    """The wrench on a link by a unit of each of its ten numbers (`inertial.NAMES`), its frame R moving by v and a.
+
+    First the moments' three components, each for all ten; then those of the forces, for the first four: inertias
+    about the link's origin have none.
+    """
+    axes, p, w, al = (R[0:3], R[3:6], R[6:9]), R[9:12], v[:3], a[:3]
+    speed = add(v[3:], cross(w, p))
+    d = add(a[3:], cross(al, p), cross(w, speed))  # of the link's origin
+    forces, moments = [d], [cross(p, d)]
+    for e in axes:
+        f = add(cross(al, e), cross(w, cross(w, e)))
+        forces.append(f)
+        moments.append(add(cross(e, d), cross(p, f)))
+    (wx, wy, wz), (ax, ay, az) = ([dot(e, x) for e in axes] for x in (w, al))
+    rates = (  # J α + ω × J ω for each unit of J
+        [ax, wx * wz, -1.0 * (wx * wy)],
+        [-1.0 * (wy * wz), ay, wx * wy],
+        [wy * wz, -1.0 * (wx * wz), az],
+        [ay - wx * wz, ax + wy * wz, wx * wx - wy * wy],
+        [az + wx * wy, wz * wz - wx * wx, ax - wy * wz],
+        [wy * wy - wz * wz, az - wx * wy, ay + wx * wz],
+    )
+    moments += [turned(R, x) for x in rates]
+    return [x[k] for k in range(3) for x in moments] + [x[k] for k in range(3) for x in forces]
+
+
+@step
+def signed(x: Number) -> Number:
+    return sign(x)
+
+
 # ---- loops over bodies
 
 
 def frames(tree: Tables, q: Table) -> None:
-    """The frames R of all rows; L are those of bodies in their parents, X angles and lengths along their z axes."""
+    """The frames R and directions S of all rows; L are frames of bodies in their parents, X angles and lengths."""
     for i in rolled(tree.n):
         tree.X[0, i] = q[0, tree.angle_at[i]] * tree.angles[0, i]
         tree.X[1, i] = q[0, tree.length_at[i]] * tree.lengths[0, i]
@@ -165,13 +214,28 @@ def frames(tree: Tables, q: Table) -> None:
         for by in range(3):
             if tree.order[k] == by:
                 tree.R[0:12, i] = shifted_axes(tree.R[0:12, tree.leaders[k]], by)
+    for i in across(0, tree.n):
+        tree.S[0:6, i] = axis(tree.R[0:12, i], tree.turns[0, i], tree.slides[0, i])
+
+
+def motions(tree: Tables, qd: Table, qdd: Table) -> None:
+    """The velocities v and accelerations a of all rows; gravity is an acceleration of the base."""
+    for i in across(0, tree.n):
+        tree.m[0:6, i] = scaled(qd[0, i], tree.S[0:6, i])
+    for i in rolled(tree.n):
+        tree.v[0:6, i] = sum_of(tree.v[0:6, tree.parent[i]], tree.m[0:6, i])
+    for k in rolled(tree.followers):  # directions of a joint are fixed in its link, which moves by all of them
+        tree.v[0:6, tree.follower_rows[k]] = +tree.v[0:6, tree.leaders[k]]
+    for i in across(0, tree.n):
+        tree.e[0:6, i] = gained(tree.S[0:6, i], qdd[0, i], tree.v[0:6, i], tree.m[0:6, i])
+    for i in rolled(tree.n):
+        tree.a[0:6, i] = sum_of(tree.a[0:6, tree.parent[i]], tree.e[0:6, i])
 
 
 def inertia(tree: Tables, q: Table, M: Table) -> None:
     """The generalized inertia matrix with rotor inertias, by composite bodies (Saha 1999, eq. 24)."""
     frames(tree, q)
     for i in across(0, tree.n):
-        tree.S[0:6, i] = axis(tree.R[0:12, i], tree.turns[0, i], tree.slides[0, i])
         tree.I[0:10, i] = spread(tree.R[0:12, i], tree.body[0:10, i])
     for k in rolled(tree.n):
         i = tree.n - 1 - k
@@ -186,3 +250,36 @@ def inertia(tree: Tables, q: Table, M: Table) -> None:
                 M[j, i] = x
                 M[i, j] = x
         M[j, j] = M[j, j] + tree.rotor[0, j]
+
+
+def regressor(tree: Tables, q: Table, qd: Table, qdd: Table, Y: Table) -> None:
+    """The joint forces by a unit of each number that inverse dynamics is linear in: of links, then of drives.
+
+    Column 10 l + k of Z has the wrench by number k of link l, a row for each component.
+    """
+    frames(tree, q)
+    motions(tree, qd, qdd)
+    for l in rolled(tree.links):
+        tree.T[0:12, l] = chained(tree.R[0:12, tree.link_rows[l]], tree.link_frames[0:12, l])
+        tree.T[12:18, l] = +tree.v[0:6, tree.link_rows[l]]
+        tree.T[18:24, l] = +tree.a[0:6, tree.link_rows[l]]
+    for l in across(0, tree.links):
+        tree.B[0:42, l] = unit_wrenches(tree.T[0:12, l], tree.T[12:18, l], tree.T[18:24, l])
+    for l in rolled(tree.links):
+        for r in range(3):
+            for k in range(10):
+                tree.Z[r, 10 * l + k] = +tree.B[10 * r + k, l]
+            for k in range(4):
+                tree.Z[3 + r, 10 * l + k] = +tree.B[30 + 4 * r + k, l]
+    for j in rolled(tree.n):
+        s = held(tree.S[0:6, j])
+        for k in rolled(tree.link_runs[j], tree.link_runs[j + 1]):
+            for c in across(10 * tree.link_low[k], 10 * tree.link_high[k]):
+                Y[j, c] = product(s, tree.Z[0:6, c])
+        c = tree.drive_columns[j]
+        Y[j, c] = +qdd[0, j]
+        Y[j, c + 1] = +qd[0, j]
+        Y[j, c + 2] = signed(qd[0, j])
+        Y[j, c + 3] = 1.0
+        if tree.spring_at[j] >= 0:
+            Y[j, c + 4] = +q[0, tree.spring_at[j]]

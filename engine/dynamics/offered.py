@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.ledger import LOOP
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
@@ -36,6 +37,7 @@ from .state_space import speeds_with_actuators
 from .subject import Subject, SubjectNumbers
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
+FEW = 7  # bodies from which on a loop over them is at least as quick as code of the robot's own
 AHEAD = 10  # calls for which a loop's code is worth being looked for
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
@@ -165,9 +167,17 @@ class Offered:
         return self.size > 0 and all(self.widths.values()) and len(self.subject.bodies) <= self.row.most
 
     @cached_property
+    def _fits_loops(self) -> bool:
+        return self.row.loops is not None and self.row.loops(self.subject.robot)
+
+    @property
     def _loops(self) -> bool:
-        """Whether the text is a loop over bodies, whose machine code serves this tree as any other."""
-        return self.row.loops and tree_rows_follow_speeds(self.subject.bodies)
+        """Whether a loop over bodies does one sample, whose machine code serves this tree as any other.
+
+        A small robot's own code is up to twice as quick, but only where it is asked for does it pay to compile it.
+        """
+        small = len(self.subject.bodies) < FEW and choice.chosen_backend() == "compiled"
+        return self._fits_loops and not small
 
     def _looped(self) -> Single | None:
         """The loop's machine code with the tables of this tree, or None where the plain text is to run."""
@@ -180,7 +190,7 @@ class Offered:
         """Compiled code for this number of samples, or None where the plain text is to run."""
         if self._compiles():
             return self.offer.lanes(samples)
-        return self._looped() if self._loops else None
+        return self._looped() if self._fits_loops else None
 
     def _by(self, arrays: dict[str, np.ndarray], code: Kernel | Single, first: int) -> np.ndarray | None:
         """The rows by compiled code from a place on, or None where it can't compute them."""
@@ -240,12 +250,6 @@ def offered_dynamics_quantity(
         ("offered", what, wrenched, link, at),
         lambda: Offered(what, Subject(robot, robot.tree.bodies, wrenched, link, at, square=what == "kinematics")),
     )
-
-
-def tree_rows_follow_speeds(bodies: Sequence[Body]) -> bool:
-    """Whether the tree's speeds are in the order of its bodies, as loops over them take it."""
-    speeds = [k for body in bodies for k in body.speeds]
-    return speeds == [*range(len(speeds))] and all(body.directions for body in bodies)
 
 
 def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:

@@ -198,6 +198,18 @@ def link_reactions(
     return result
 
 
+def rows_follow_speeds(robot: Robot) -> bool:
+    """Whether the tree's speeds are in the order of its bodies, as loops over them take it."""
+    speeds = [k for body in robot.tree.bodies for k in body.speeds]
+    return bool(speeds) and speeds == [*range(robot.nv)] and all(body.directions for body in robot.tree.bodies)
+
+
+def rows_follow_speeds_without_sprung_balls(robot: Robot) -> bool:
+    """Whether, besides, springs measure a coordinate each, which the joints of balls haven't."""
+    drives = [drive for body in robot.tree.bodies for drive in body.drives if drive.stiffness]
+    return rows_follow_speeds(robot) and all(drive.coordinate >= 0 for drive in drives)
+
+
 # ---- the table
 
 ENERGIES = ("kinetic", "potential", "elastic")
@@ -254,6 +266,7 @@ PROGRAMS = {
         _regressor,
         regroups=False,
         most=50,  # its operations grow with the square
+        loops=rows_follow_speeds_without_sprung_balls,
     ),
     "inertia": ProgramRow(
         "generalized inertia matrix, row by row",
@@ -262,7 +275,7 @@ PROGRAMS = {
         lambda subject: (subject.robot.nv, subject.robot.nv),
         _inertia,
         most=50,  # its operations grow with the square
-        loops=True,
+        loops=rows_follow_speeds,
     ),
     "inverse-inertia": ProgramRow(
         "inverse of the generalized inertia matrix, row by row",

@@ -69,8 +69,8 @@ class ProgramRow:
     many takes seconds to compile.  `parts` are those into which calls divide the numbers;
     without them, a call's result is one array of the shape.  `unsolved` is the text up to the solving of a linear
     system for many columns, which compiled code of large robots does in a loop.  A row that is for one sample `alone`
-    has there what an error says of several.  Where it `loops`, one sample, and samples of robots with more than `most`
-    bodies, have a loop over bodies as their text, whose machine code serves all trees (`body_tables.py`).
+    has there what an error says of several.  Of robots for which `loops` holds, one sample, and samples of more than
+    `most` bodies, are left to loops over bodies, whose machine code serves all trees (`body_tables.py`).
     """
 
     about: str
@@ -84,7 +84,7 @@ class ProgramRow:
     parts: Callable[[Subject], Sequence[Part]] | None = None
     unsolved: Callable[[Subject, Given], Unsolved] | None = None
     alone: str = ""
-    loops: bool = False
+    loops: Callable[[Robot], bool] | None = None
 
     def widths(self, subject: Subject) -> dict[str, int]:
         """The number of columns of each group of inputs."""

@@ -6,15 +6,22 @@ import numpy as np
 import pytest
 
 import denoc
+import yamls
 from comparing import off
-from denoc.dynamics import body_texts, dense
+from denoc.dynamics import body_texts, dense, offered
 from denoc.dynamics.body_tables import ROOM, tree_tables
-from denoc.dynamics.offered import tree_rows_follow_speeds
+from denoc.dynamics.programs import PROGRAMS, rows_follow_speeds
+from denoc.dynamics.regressor import parameters as regressor_parameters
+from denoc.dynamics.regressor import regressor_entries, regressor_width
 from denoc.machine.jit.choice import using_backend
-from denoc.text.writing import yaml_text
 from random_robots import MOVING, drawn, random_robot
 
 DIGITS = 1e-13
+
+
+@pytest.fixture(autouse=True)
+def loops_for_small_robots_too(monkeypatch):
+    monkeypatch.setattr(offered, "FEW", 0)
 
 
 def plain_inertia(robot, q):
@@ -39,15 +46,61 @@ def test_inertia_of_random_trees(seed):
         one, many = denoc.inertia(robot, q), denoc.inertia(robot, np.array([q, q + 0.0]))
     assert off(one, recursion) < DIGITS
     assert off(many[1], recursion) < DIGITS
-    if tree_rows_follow_speeds(robot.tree.bodies):
+    if rows_follow_speeds(robot):
         assert off(plain_inertia(robot, q), recursion) < DIGITS
         assert robot.derived["builtin", "inertia"].aimed
+
+
+def plain_regressor(robot, q, qd, qdd):
+    """The text as it stands, on arrays."""
+    tables = tree_tables(robot)
+    places = tables.lengths["places"]
+    room = {name: np.zeros((count, places)) for name, count in ROOM.items()} | tables.room
+    room["Z"] = np.zeros((6, tables.lengths["columns"]))
+    tree = SimpleNamespace(**tables.lengths, **tables.numbers, **tables.integers, **room)
+    Y = np.zeros((robot.nv, tables.lengths["width"]))
+    body_texts.regressor(tree, q[None], qd[None], qdd[None], Y)
+    return Y
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.sampled(4)
+def test_regressors_of_random_trees(seed):
+    """Links on fixed joints, on the ground and doubled, springs, and joints at rest, which dry friction doesn't hold."""
+    case = drawn(seed, links=(2, 9))
+    robot, q, qd, qdd = case.robot, np.array(case.q), np.array(case.qd), np.array(case.qdd)
+    qd[0] = 0.0
+    shape = robot.nv, regressor_width(robot)
+    recursion = np.array(regressor_entries(robot, q.tolist(), qd.tolist(), qdd.tolist()), dtype=float).reshape(shape)
+    with using_backend("compiled"):
+        one, many = (
+            denoc.regressor(robot, q, qd, qdd),
+            denoc.regressor(robot, *(np.array([x, x]) for x in (q, qd, qdd))),
+        )
+    assert off(one, recursion) < DIGITS
+    assert off(many[1], recursion) < DIGITS
+    if PROGRAMS["regressor"].loops(robot):
+        assert off(plain_regressor(robot, q, qd, qdd), recursion) < DIGITS
+    numbers = np.array([*regressor_parameters(robot).values()])
+    free = denoc.loads(yamls.dump({key: x for key, x in case.file.items() if key != "wrenches"}))
+    assert off(one @ numbers, denoc.inverse(free, q, qd, qdd)) < 1e-11
+
+
+@pytest.mark.parametrize("n", [61, 100])
+def test_regressors_of_long_trees(n):
+    robot = denoc.loads(
+        yamls.dump(random_robot(n, links=(n, n), types=("revolute", "prismatic", "fixed"), wrenches=False))
+    )
+    q, qd, qdd = np.random.default_rng(n).uniform(-1, 1, (3, robot.nv))
+    numbers = np.array([*regressor_parameters(robot).values()])
+    with using_backend("compiled"):
+        assert off(denoc.regressor(robot, q, qd, qdd) @ numbers, denoc.inverse(robot, q, qd, qdd)) < 1e-11
 
 
 @pytest.mark.parametrize("n", [7, 8, 61, 100])
 def test_inertia_of_long_trees(n):
     """One sample and many, beyond the sizes of which straight code is made; most branch."""
-    robot = denoc.loads(yaml_of(random_robot(n, links=(n, n), types=("revolute", "prismatic", "helical"))))
+    robot = denoc.loads(yamls.dump(random_robot(n, links=(n, n), types=("revolute", "prismatic", "helical"))))
     rng = np.random.default_rng(n)
     q = rng.uniform(-1, 1, (3, n))
     with using_backend("plain"):
@@ -55,10 +108,6 @@ def test_inertia_of_long_trees(n):
     with using_backend("compiled"):
         assert off(denoc.inertia(robot, q), expected) < DIGITS
         assert off(denoc.inertia(robot, q[1]), expected[1]) < DIGITS
-
-
-def yaml_of(robot):
-    return yaml_text(robot, [])
 
 
 def test_two_robots_share_the_code_and_not_their_numbers():
@@ -79,7 +128,7 @@ def test_a_tree_far_away_loses_no_digits():
     joint = {"type": "free"}
     arm = {"type": "revolute", "xyz": [0.1, 0, 0], "axis": [0, 1, 0]}
     inertia = {"xx": 0.1, "yy": 0.2, "zz": 0.15}
-    robot = denoc.loads(yaml_of({"name": "far", "convention": "frames", "links": [
+    robot = denoc.loads(yamls.dump({"name": "far", "convention": "frames", "links": [
         {"name": "base0", "joint": joint, "mass": 3.0, "com": [0.02, 0, 0], "inertia": inertia},
         {"name": "arm", "joint": arm, "mass": 1.0, "com": [0, 0, 0.1], "inertia": inertia}]}))  # fmt: skip
     turn = [0.5, 0.5, -0.5, 0.5, 0.3]
@@ -91,8 +140,8 @@ def test_a_tree_far_away_loses_no_digits():
 def test_speeds_in_another_order_go_the_old_way():
     """A file that has a child before its parent: rows follow the file, bodies don't."""
     case = random_robot(5, links=(6, 6), types=("revolute", "prismatic"), shuffled=True)
-    robot = denoc.loads(yaml_of(case))
-    assert not tree_rows_follow_speeds(robot.tree.bodies)
+    robot = denoc.loads(yamls.dump(case))
+    assert not rows_follow_speeds(robot)
     q = np.linspace(-1, 1, robot.nq)
     recursion = np.array(dense.inertia_matrix(robot.tree.bodies, q.tolist(), robot.nv), dtype=float)
     with using_backend("compiled"):

@@ -250,8 +250,7 @@ def test_all_ways_follow_one_text(what, monkeypatch, own_code):
     for place, text in TEXTS[what]:
         monkeypatch.setattr(place, text, doubled(getattr(place, text)))
     for way, found in ways(what).items():
-        if not (PROGRAMS[what].loops and way == ("compiled", "one")):  # a loop over bodies: test_body_texts.py
-            assert off(found, 2.0 * first) < 1e-11, way
+        assert off(found, 2.0 * first) < 1e-11, way
 
 
 def test_long_robots_have_plain_text_only_where_code_would_be_too_long():

@@ -21,7 +21,7 @@ from ..jit.block import OVERFLOW, hexadecimal_of_double
 from ..jit.kernel import Single
 from ..jit.llvm import APART
 from .emit import A, Lines
-from .translate import INTEGER, Fields, Integers, Rows, Translator, Value
+from .translate import INTEGER, Fields, Integers, Rows, Table, Translator, Value
 
 RESULTS = "results"  # the name of a length that all objects have: how many numbers the result has
 WATCHES = """define internal double @finite(ptr %x, i64 %count, double %factor) {
@@ -86,7 +86,7 @@ class LoopText:
     lengths: tuple[str, ...]
     inputs: Mapping[str, str]
     result: tuple[str, str]
-    tables: Mapping[str, Fields | Rows | Integers]
+    tables: Mapping[str, Table]
 
     def ir(self) -> str:
         """The IR of the text, with `name(groups, results, environment)` and the same with its watches apart."""
@@ -178,9 +178,7 @@ define void @{self.name}({arguments.format("results")}) {{
 _ENORMOUS, _ONE = hexadecimal_of_double(OVERFLOW), hexadecimal_of_double(1.0)
 
 
-def _in_memory(
-    table: Fields | Rows | Integers, given: np.ndarray | None, places: int, lengths: Mapping[str, int]
-) -> np.ndarray:
+def _in_memory(table: Table, given: np.ndarray | None, places: int, lengths: Mapping[str, int]) -> np.ndarray:
     """A table as the machine code has it, aligned and with room behind it."""
     if isinstance(table, Integers):
         assert given is not None

@@ -91,6 +91,9 @@ class Lines:
         sine, cosine = self._blocks[x.kind].sine_cosine(x.register)
         return Value(x.kind, cosine), Value(x.kind, sine)
 
+    def sign(self, x: Value) -> Value:
+        return Value(x.kind, self._blocks[x.kind].sign(x.register))
+
     # ---- memory
 
     def variable(self, kind: str) -> Variable:

@@ -83,12 +83,16 @@ class Integers:
     base: str = ""
 
 
+Table = Fields | Rows | Integers
+
+
 class Emitter(Protocol):
     """What a translator asks for; operands are values or known numbers."""
 
     def operation(self, name: str, a: Any, b: Any, kind: str) -> Value: ...
     def compare(self, name: str, a: Any, b: Any, kind: str) -> Value: ...
     def cosine_sine(self, x: Value) -> tuple[Value, Value]: ...
+    def sign(self, x: Value) -> Value: ...
     def variable(self, kind: str) -> Variable: ...
     def get(self, variable: Variable) -> Value: ...
     def set(self, variable: Variable, x: Any) -> None: ...
@@ -153,6 +157,9 @@ class Noted:
     def cosine_sine(self) -> tuple[Noted, Noted]:
         c, s = self._translator.emit.cosine_sine(self._value)
         return Noted(self._translator, c), Noted(self._translator, s)
+
+    def sign(self) -> Noted:
+        return Noted(self._translator, self._translator.emit.sign(self._value))
 
     @staticmethod
     def bare(x: Any) -> Any:

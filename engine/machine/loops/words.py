@@ -33,6 +33,11 @@ def cosine_sine(x: Number) -> tuple[Number, Number]:
     return x.cosine_sine() if hasattr(x, "cosine_sine") else (np.cos(x), np.sin(x))
 
 
+def sign(x: Number) -> Number:
+    """1, −1, or 0 where a number is 0."""
+    return x.sign() if hasattr(x, "sign") else np.sign(x)
+
+
 def step(text: Step) -> Step:
     """Marks a recorded step: any Python on numbers and lists of them, which runs once, while the text is translated."""
     setattr(text, RECORDED, True)
