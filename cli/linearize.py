@@ -38,7 +38,7 @@ def linearize_command(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print A and B of the linearised state equations; x: displacements and speeds, u: actuator forces."""
+    """Print A and B of the linearised state equations; x: displacements of coordinates, then speeds, u: forces."""
     import numpy as np
 
     from denoc import linearize as linearized
@@ -58,6 +58,7 @@ def linearize_command(
     )
     linear = linearized(model, q, np.array(qd), np.array(tau) if tau else None)
     names = [options.column_names_to_print(model, "speeds")[k] for k in linear["independent"]]
+    states = [_displacements(model)[k] for k in linear["independent"]] + names
     q = tuple(float(x) for x in linear.get("q", q))
     inputs = [options.column_names_to_print(model, "forces")[k] for k in linear["actuated"]]
     eigenvalues = np.linalg.eigvals(linear["A"])
@@ -67,7 +68,7 @@ def linearize_command(
             "robot": model.name,
             "q": q,
             "qd": qd,
-            "states": [f"displacement {name}" for name in names] + names,
+            "states": states,
             "inputs": inputs,
             "A": linear["A"].tolist(),
             "B": linear["B"].tolist(),
@@ -81,8 +82,20 @@ def linearize_command(
         printed.print_json_document(document, indent=None)
         return
     state = "an equilibrium" if linear["equilibrium"] else "not an equilibrium"
-    print_lines(f"{model.name}: {state}; x = [displacements, speeds] of {', '.join(names)}; u = {', '.join(inputs)}")
+    print_lines(f"{model.name}: {state}; x = {', '.join(states)}; u = {', '.join(inputs)}")
     _show(linear, eigenvalues, regulated)
+
+
+def _displacements(robot: Robot) -> list[str]:
+    """What is displaced along each speed: a coordinate, or the place or the turn of a link that turns freely."""
+    made: list[str] = []
+    for joint in robot.moving:
+        if joint.type.orientation is None:
+            made += [f"{joint.name}.{name}" for name in joint.type.coordinates]
+        else:
+            shifts = [f"{joint.name} shifted along {axis}" for axis in "xyz"][: len(joint.speeds) - 3]
+            made += shifts + [f"{joint.name} turned about {axis}" for axis in "xyz"]
+    return made
 
 
 def _show(linear: dict[str, Any], eigenvalues: np.ndarray, regulated: Regulated | None) -> None:

@@ -71,6 +71,11 @@ def _freedoms(model: Robot, mobility: Mobility, at: Standing) -> Iterator[str]:
         f"mobility {at.freedoms} (by rank{where}); Kutzbach's count 6 (n − 1 − j) + Σ f: "
         f"{_signed(mobility.kutzbach)}{because if at.redundant else ', no redundant constraints'}"
     )
+    if at.position_freedoms > at.freedoms:
+        yield (
+            f"{at.position_freedoms} positions can be chosen, and {count_with_noun(at.freedoms, 'speed')}: "
+            "what rolls or skates restricts speeds only"
+        )
     for spin in at.spins:
         whose = f"{' and '.join(spin.links)} about {'its' if len(spin.links) == 1 else 'their'} own axis"
         yield f"idle spin: {whose}, in {' and '.join(spin.joints)}; it is counted in the mobility"

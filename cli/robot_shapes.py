@@ -124,7 +124,8 @@ class Mobility(TypedDict):
     kutzbach: int
     independent_loops: int
     actuators: int
-    freedoms: NotRequired[int]
+    freedoms: NotRequired[Annotated[int, field_of_command_output("of speeds")]]
+    position_freedoms: NotRequired[Annotated[int, field_of_command_output("more than of speeds where something rolls")]]
     redundant: NotRequired[int]
     undetermined: NotRequired[Sequence[Unknowable]]
     spins: NotRequired[Sequence[Spin]]
@@ -220,7 +221,7 @@ class Linearized(TypedDict):
     robot: str
     q: Row
     qd: Row
-    states: Annotated[Sequence[str], field_of_command_output("names of x: displacements, then speeds")]
+    states: Annotated[Sequence[str], field_of_command_output("names of x: displacements of coordinates, then speeds")]
     inputs: Annotated[Sequence[str], field_of_command_output("names of u")]
     A: Matrix
     B: Matrix

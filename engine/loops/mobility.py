@@ -84,7 +84,8 @@ class GroupNames:
 class Standing:
     """The mobility at the assembled position."""
 
-    freedoms: int
+    freedoms: int  # of speeds
+    position_freedoms: int  # which are more where something rolls or skates
     redundant: int  # number of redundant constraints
     undetermined: tuple[Unknowable, ...]
     spins: tuple[Spin, ...]
@@ -155,6 +156,7 @@ def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
     rows = J[balance.rows]
     return Standing(
         freedoms=balance.freedoms,
+        position_freedoms=constraint_null_space(loops.scaled(loops.holding(balance.J[0]))).shape[1],
         redundant=loops.m - len(balance.rows),
         undetermined=tuple(_unknowable(loops, undetermined_multipliers(loops, q))),
         spins=spins,

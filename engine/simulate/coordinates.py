@@ -69,10 +69,12 @@ def partition_at_run_positions(
     return best_partition(loops, q, given, preferred, system.method.basis, summed=False)
 
 
-def independent_joints_of_run(system: System, discrete: Discrete) -> list[str]:
-    """Names of the joints whose speeds are independent."""
-    speeds = discrete_partition(discrete).independent
-    return [joint.name for joint in system.robot.moving if any(k in speeds for k in joint.speeds)]
+def independent_speeds_in_words(system: System, discrete: Discrete) -> str:
+    """The joints whose speeds are independent, and how many combinations of all joints' speeds are."""
+    part = discrete_partition(discrete)
+    speeds, mixed = part.independent, len(part.N) - len(part.independent)
+    words = [joint.name for joint in system.robot.moving if any(k in speeds for k in joint.speeds)]
+    return ", ".join(words + [f"{mixed} combination{'s' * (mixed > 1)} of all joints' speeds"] * (mixed > 0))
 
 
 # ---- the change to other coordinates

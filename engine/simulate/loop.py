@@ -211,8 +211,8 @@ def _guarded(
     if done == "stop" and singular is not None:
         trace.ended, trace.reason = "singularity", f"at t = {singular.t:.9g} s: {singular}"
     elif done == "switch":
-        names = ", ".join(coordinates.independent_joints_of_run(run.system, run.discrete))
-        trace.events.append({"t": t, "event": "takes other coordinates", "then": names})
+        words = coordinates.independent_speeds_in_words(run.system, run.discrete)
+        trace.events.append({"t": t, "event": "takes other coordinates", "then": words})
     elif done == "into":
         trace.events.append({"t": t, "event": "the loops lose a constraint", "then": "goes through"})
         return _through(run, before, t, y, singular, end, watched, grid, solver, trace)

@@ -137,6 +137,10 @@ def test_linearize_prints_matrices_and_eigenvalues(denoc):
     assert len(told["A"]) == 6
     assert len(told["B"][0]) == 3
     assert all(abs(real) < 1e-9 for real, _ in told["eigenvalues"])  # it swings and keeps swinging
+    assert told["states"] == [f"joint{k}.{what}" for what in ("q", "qd") for k in (1, 2, 3)]
+    assert "; x = cart.q, pole.q, cart.qd, pole.qd; u = cart.tau\n" in denoc("linearize", "cart-pole")[1]
+    ball = json.loads(denoc("linearize", "spherical-arm", "--json")[1])["states"]
+    assert ball[2:5] + ball[9:12] == [f"joint3 turned about {x}" for x in "xyz"] + [f"joint3.w{x}" for x in "xyz"]
     lines = denoc("linearize", "cart-pole")[1].split("eigenvalues of A\n")[1].splitlines()
     assert [line for line in lines if float(line.split()[0]) == 0.0] == [f"  {'0':>12} {'+0':>12}i"] * 2
     code, _, err = denoc("linearize", "planar3r", "--at", "1, 2")

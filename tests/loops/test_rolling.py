@@ -313,6 +313,28 @@ def test_a_singular_position_of_loops_is_one_beside_what_rolls_too():
     assert any(event["event"] == "takes other coordinates" for event in result.record["events"])
 
 
+@pytest.mark.parametrize(
+    ("method", "then"),
+    [("projection-qr", "3 combinations of all joints' speeds"), ("projection-gauss", "J1, J6, B1")],
+)
+def test_what_a_projection_goes_on_with_has_words(method, then):
+    given = {"robot": "three-rrr", "task": "simulate", "time": {"end": 0.6, "step": 0.005}, "name": "fall"}
+    result = denoc.run({**given, "closure": {"method": method}})
+    told = [event["then"] for event in result.record["events"] if event["event"] == "takes other coordinates"]
+    assert told
+    assert told[0] == then
+
+
+@pytest.mark.parametrize(
+    ("robot", "positions", "speeds"),
+    [("rolling-disc", 5, 3), ("chaplygin-sleigh", 3, 2), ("diff-drive", 5, 2), ("four-bar", 1, 1)],
+)
+def test_freedoms_of_positions_and_of_speeds(robot, positions, speeds):
+    """A disc on a plane has five coordinates and rolls by three speeds (Neimark and Fufaev), a sleigh three and two."""
+    found = mobility(denoc.load(robot)).standing
+    assert (found.position_freedoms, found.freedoms) == (positions, speeds)
+
+
 def test_a_disc_that_has_fallen_flat_has_lost_its_rows():
     scenario = {"robot": "rolling-disc", "task": "simulate", "time": {"end": 1.0}}
     result = denoc.run(scenario)
