@@ -49,8 +49,8 @@ EPILOG = (
     "A ROBOT or SCENARIO is a YAML file, or a name of the library (denoc list); a ROBOT may also be a URDF, "
     "MJCF or SDF file. "
     "Results go to outputs/, into one folder for each scenario. Exit codes: 0 done, 1 a check failed, "
-    "2 wrong use, bad input or output that can't be written, 3 the numbers failed, 130 interrupted, "
-    "141 nobody reads the output, 143 ended by SIGTERM."
+    "2 wrong use, bad input or output that can't be written, 3 the numbers failed, 129 ended by "
+    "SIGHUP, 130 interrupted, 141 nobody reads the output, 143 ended by SIGTERM."
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -104,11 +105,13 @@ def compare_command(
     comparison = Comparison(scenario, chosen, options.changes_of_options(settings, name))
     folder = out / comparison.name
     check_output_writable(folder)
-    with Wait(comparison.name, quiet=quiet or as_json) as wait:
-        runs, interrupted = _run(comparison, wait)
+    with (
+        Wait(comparison.name, quiet=quiet or as_json) as wait,
+        interrupts.hold_interrupt_signals(later=True) as runs_are_there,
+    ):
+        runs, interrupted = _run(comparison, wait, runs_are_there)
         wait.now(WRITING)
-        with interrupts.hold_interrupt_signals():
-            files = _write(folder, comparison.name, runs, form.value if plot else None)
+        files = _write(folder, comparison.name, runs, form.value if plot else None)
     if as_json:
         printed.print_json_document(_document(comparison.name, runs, files, interrupted=interrupted))
     elif not quiet:
@@ -150,8 +153,8 @@ def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tu
     }
 
 
-def _run(comparison: Comparison, wait: Wait) -> tuple[list[Run], bool]:
-    """The runs up to the end or to Ctrl-C, and whether they were interrupted."""
+def _run(comparison: Comparison, wait: Wait, done: Callable[[], None]) -> tuple[list[Run], bool]:
+    """The runs up to the end or to Ctrl-C, and whether they were interrupted; `done` is called when they are there."""
     runs: list[Run] = []
     count = len(comparison.settings())
 
@@ -163,6 +166,7 @@ def _run(comparison: Comparison, wait: Wait) -> tuple[list[Run], bool]:
             if run.ended == "interrupted":
                 return runs, True
             runs.append(run)
+        done()
     except KeyboardInterrupt:
         return runs, True
     return runs, False

@@ -31,18 +31,31 @@ def main() -> None:
     # read when pydantic is used first: plugins would be looked for in all packages that are installed
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     gc.set_threshold(GARBAGE)  # what is imported, and a drawn figure, are no garbage that is worth a search
-    with interrupts.heed_interrupt_signals(), streams.guard_standard_streams():
-        warnings.showwarning = _show_warning
-        as_json.begin_json_document()
+    with interrupts.heed_interrupt_signals():
         try:
-            code = _code()
-            if sys.stdout is not None:
-                sys.stdout.flush()
-        except streams.OutputError as error:
-            said.print_error(error)
-            code = error.code
-            streams.forget_standard_output()
+            with streams.guard_standard_streams():
+                code = _guarded()
+        except KeyboardInterrupt:
+            code = _interrupted()
     sys.exit(code)
+
+
+def _guarded() -> int:
+    """Runs the command, and returns its exit code, which depends on whether its output could be written, too."""
+    warnings.showwarning = _show_warning
+    as_json.begin_json_document()
+    try:
+        code = _code()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except streams.OutputError as error:
+        streams.forget_standard_output()
+        if interrupts.interrupt_was_heard():  # with which whoever reads the output has gone, too
+            return interrupts.exit_code_of_interrupt()
+        if error.code != streams.UNREAD:  # a reader that has seen enough, such as `head`, is no error
+            said.print_error(error)
+        return error.code
+    return code
 
 
 def _code() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +49,12 @@ def carry_out_and_print(
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():
             said.print_warning(warning)
-        with Wait(plan.name, quiet=quiet or as_json) as wait:
+        with (
+            Wait(plan.name, quiet=quiet or as_json) as wait,
+            interrupts.hold_interrupt_signals(later=True) as rows_are_there,
+        ):
             with using_backend(backend):
-                result = compute_with_progress(plan, wait)
+                result = compute_with_progress(plan, wait, rows_are_there)
             made, others = write_files_of_command(result, out / plan.name, files, wait, plot=plot)
         if others and not quiet:
             said.print_warning(others)
@@ -69,11 +73,11 @@ def carry_out_and_print(
         raise typer.Exit(code)
 
 
-def compute_with_progress(plan: Plan, wait: Wait) -> Result:
-    """The result of a plan, whose progress is shown meanwhile."""
+def compute_with_progress(plan: Plan, wait: Wait, done: Callable[[], None] = lambda: None) -> Result:
+    """The result of a plan, whose progress is shown meanwhile; `done` is called when all rows are there."""
     from denoc.scenario.run import carry_out_plan as compute
 
-    return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1])))
+    return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1]), done))
 
 
 def write_files_of_command(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
+from denoc.cli import interrupts
 from denoc.cli.said import print_lines
 from denoc.errors import safe_to_print
 
@@ -44,8 +46,11 @@ class Wait:
         """Says what is being done from now on."""
         self._state = lambda: (what, share)
 
-    def simulated(self, start: float, end: float) -> Callable[[float], None]:
-        """A function to be called, as often as one likes, with the time that a simulation has reached."""
+    def simulated(self, start: float, end: float, done: Callable[[], None] = lambda: None) -> Callable[[float], None]:
+        """A function to be called, as often as one likes, with the time that a simulation has reached.
+
+        It calls `done` when it hears that all rows are there.
+        """
         begun, reached = time.monotonic(), start
 
         def state() -> State:
@@ -54,6 +59,10 @@ class Wait:
 
         def report(t: float) -> None:
             nonlocal reached
+            if t == math.inf:
+                done()
+                return
+            interrupts.raise_interrupt_again()
             reached = t
 
         self._state = state

@@ -5,11 +5,12 @@ Everything is imported where it is first used, so that the command line answers 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ._version import VERSION as __version__
 
+TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from .api import forward, hybrid, inverse, reactions, reduced
     from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
     from .dynamics.regressor import parameters

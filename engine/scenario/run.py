@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -140,6 +141,8 @@ def carry_out_plan(plan: Plan, report: Progress | None = None, start: Callable[[
     # a run whose numbers overflow ends as failed
     with recorded_replay_choices(plan), np.errstate(over="ignore", invalid="ignore"):
         run = course_of_plan(plan, report, start)
+        if report is not None:
+            report(math.inf)
         result = _concluded(plan, run, time.perf_counter() - begun)
         if plan.file.solver.error == "estimate" and run.steps and run.ended != "interrupted":
             result.record["error"] = _error_of_run(plan, result, report)
@@ -155,6 +158,16 @@ def _error_of_run(plan: Plan, result: Result, report: Progress | None) -> dict[s
         return None
     table = columns_of_run(finer, run, plan.record.wants)
     return estimated_error(plan, result.columns, result.t, result.table, run.t, table.data)
+
+
+def carry_out_whole_plan(
+    plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None
+) -> Result:
+    """Carries out a plan as a part of other work: one run keeps the rows that it has, work of many ends with it."""
+    result = carry_out_plan(plan, report, start)
+    if result.ended == "interrupted":
+        raise KeyboardInterrupt(result.record["reason"])
+    return result
 
 
 def course_of_plan(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Course:

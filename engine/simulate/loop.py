@@ -38,6 +38,7 @@ def integrate_run(
     trace = Trace()
     try:
         _run(run, run.start(q, qd), grid, solver, kinks, tell, trace)
+        tell(math.inf)
     except KeyboardInterrupt as interrupt:
         if not trace.discrete:
             raise

@@ -13,7 +13,7 @@ from ..dataclass import dataclass
 from .discrete import Discrete
 from .runner import Runner
 
-Progress = Callable[[float], None]  # is told how far a run has come
+Progress = Callable[[float], None]  # is told how far a run has come, and infinity once all of its rows are there
 
 
 @dataclass
@@ -46,6 +46,11 @@ class Trace:
     rejected: int = 0
     evaluations: int = 0
     singular: Any = None  # the first singular position that the run met
+
+    def raise_if_interrupted(self) -> None:
+        """If the user has interrupted the run, the work that it is part of ends, too."""
+        if self.ended == "interrupted":
+            raise KeyboardInterrupt(self.reason)
 
     def keep(self, run: Runner, t: float, y: np.ndarray, at: float | None = None) -> None:
         """Keeps a row, which is evaluated together with all others at the end, with the signals `at` that instant."""

@@ -116,7 +116,7 @@ class Comparison:
 
             def report_share(t: float) -> None:
                 if report is not None:
-                    report(setting, (t - self.start) / (self.end - self.start))
+                    report(setting, (min(t, self.end) - self.start) / (self.end - self.start))
 
             begun = time.perf_counter()
             with np.errstate(all="ignore"):

@@ -18,7 +18,7 @@ from ..machine.jit import choice
 from ..robot.model import Robot
 from ..scenario.many import Many, equations_give_all_forces
 from ..scenario.plan import Plan
-from ..scenario.run import Result, Scenario, carry_out_plan, result_of_trace
+from ..scenario.run import Result, Scenario, carry_out_whole_plan, result_of_trace
 from ..simulate.abreast import Traces, integrate_runs_abreast
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans
@@ -80,9 +80,7 @@ def carry_out_ensemble(asked: Variations) -> Iterator[Part]:
     rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in done}
     ready = {k: _with_own_symbols(asked, k, plan) for k, plan in rest.items()} if asked.independent else None
     for k, plan in (ensemble_plans_with_symbols(rest) if ready is None else ready).items():
-        result = carry_out_plan(plan)
-        if result.ended == "interrupted":  # one run keeps what it has, many of them end
-            raise KeyboardInterrupt(result.record["reason"])
+        result = carry_out_whole_plan(plan)
         yield Part([k], None, {k: result})
 
 

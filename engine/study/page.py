@@ -73,7 +73,9 @@ class Laws:
         return self._followed(self.plan, self.plan.grid)
 
     def _followed(self, plan: Plan, grid: np.ndarray) -> Trace:
-        return integrate_run(_runner(plan), plan.q0, plan.qd0, grid, plan.solver, plan.kinks, lambda t: None)
+        trace = integrate_run(_runner(plan), plan.q0, plan.qd0, grid, plan.solver, plan.kinks, lambda t: None)
+        trace.raise_if_interrupted()
+        return trace
 
     @cached_property
     def modes(self) -> list[Discrete]:

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError, NumericalError
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..scenario.run import Scenario, carry_out_plan, prepare_scenario
+from ..scenario.run import Scenario, carry_out_whole_plan, prepare_scenario
 from ..simulate import feedforward
 from ..simulate.follow import Path
 from ..simulate.inputs import Driven
@@ -113,7 +113,7 @@ def _recorded(plan: Plan) -> RecordedMotion:
     """The motion of a plan, carried out with small tolerances by independent coordinates that are kept closed."""
     grid = np.linspace(plan.grid[0], plan.grid[-1], max(ROWS, len(plan.grid)) + 1)
     solver = replace(plan.solver, method="rk45", rtol=RTOL, atol=ATOL, step=None)
-    result = carry_out_plan(replace(plan, grid=grid, solver=solver, system=replace(plan.system, closure="denoc")))
+    result = carry_out_whole_plan(replace(plan, grid=grid, solver=solver, system=replace(plan.system, closure="denoc")))
     if result.ended == "interrupted":
         raise KeyboardInterrupt
     if result.ended != "done":

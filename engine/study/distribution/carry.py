@@ -17,7 +17,7 @@ from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
 from ...scenario.course import scenario_wrenches_over_time
 from ...scenario.plan import Plan
-from ...scenario.run import Result, carry_out_plan, result_of_trace
+from ...scenario.run import Result, carry_out_plan, carry_out_whole_plan, result_of_trace
 from .comparison import (
     QUANTITIES,
     columns_of_all_joints,
@@ -47,7 +47,7 @@ def carry_out_distributed_run(
     reference, before = None, 0.0
     if check or not simulated:
         begun = time.perf_counter()
-        reference = carry_out_plan(make())
+        reference = carry_out_whole_plan(make())
         before = time.perf_counter() - begun
     if not simulated:
         assert reference is not None

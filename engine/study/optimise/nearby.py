@@ -22,7 +22,7 @@ from ...robot.model import Robot
 from ...scenario.conclude import columns_of_run
 from ...scenario.course import course_of_trace
 from ...scenario.plan import Plan
-from ...scenario.run import carry_out_plan
+from ...scenario.run import carry_out_whole_plan
 from ...simulate.blows import state_after_blows
 from ...simulate.feedforward import runner_with_feedforward
 from ...simulate.loop import integrate_run
@@ -203,13 +203,13 @@ def search_outputs_that_jump(wanted: Sequence[Reduction]) -> str:
 def study_slopes_of_given_motion(plan: Plan, along: Sequence[Along], names: set[str]) -> Slopes:
     """The instants of a run whose motion is given, its columns, and their derivatives (instants, numbers)."""
     with choice.steadily_compiled():
-        base = carry_out_plan(plan)
+        base = carry_out_whole_plan(plan)
         if base.ended != "done":  # and the rows up to there are others with other numbers
             raise NoTangentsError(str(base.record["reason"]))
         slopes = {name: np.empty((len(base.t), len(along))) for name in base.table}
         jumps = jumps_along_given_motion(plan, names, base.t, Columns(base.columns, base.table))
         for k, one in enumerate(along):
-            results = [carry_out_plan(other) for other in one.plans]
+            results = [carry_out_whole_plan(other) for other in one.plans]
             if any(len(other.t) != len(base.t) or (other.t != base.t).any() for other in results):
                 raise NoTangentsError("the instants of the rows, or the run's end, change with the numbers")
             for own, other in zip(one.plans, results):
@@ -238,6 +238,7 @@ def study_slopes_of_integrated_run(plan: Plan, along: Sequence[Along], names: se
     with choice.using_backend("compiled"):
         run = runner_with_feedforward(plan.system, plan.q0)
         trace = integrate_run(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
+        trace.raise_if_interrupted()
     if trace.ended != "done" or trace.events:
         raise NoTangentsError(trace.reason or _said_of_event(trace.events[0]))
     if plan.system.method.afresh and plan.system.loops is not None:

@@ -12,7 +12,7 @@ from ...dataclass import dataclass
 from ...errors import NumericalError
 from ...record import panels as drawing
 from ...record.panels import Line, Panel
-from ...scenario.run import Result, carry_out_plan, prepare_scenario
+from ...scenario.run import Result, carry_out_whole_plan, prepare_scenario
 from ...text.change import Change
 
 if TYPE_CHECKING:
@@ -88,9 +88,7 @@ class Exhibit:
 @lru_cache(maxsize=4)
 def _ran(scenario: str, changes: str) -> Result:
     given = [Change(key, value, f"{scenario}: {key}") for key, value in _KNOWN[changes]]
-    result = carry_out_plan(prepare_scenario(scenario, changes=given))
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
+    result = carry_out_whole_plan(prepare_scenario(scenario, changes=given))
     if not result.as_expected:
         raise NumericalError(f"{scenario} ended as `{result.ended}`: {result.record['reason']}")
     return result

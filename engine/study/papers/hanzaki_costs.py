@@ -24,7 +24,7 @@ from ...machine.program.counting import Count, count_operations
 from ...machine.program.recording import Program
 from ...record.panels import Line, Panel
 from ...robot.model import Robot
-from ...scenario.run import carry_out_plan, changed_robot_of_scenario, prepare_scenario
+from ...scenario.run import carry_out_plan, carry_out_whole_plan, changed_robot_of_scenario, prepare_scenario
 from ...text.change import Change
 from .exhibit import Changes, Reproduction, Row
 
@@ -85,7 +85,7 @@ class _Form:
         self.tree = tree or self.robot
         given = [Change(key, value, key) for key, value in (*changes, *SCENARIO)]
         self.plan: Plan = prepare_scenario("rssr-idyn", changes=given)
-        self.result = carry_out_plan(self.plan)
+        self.result = carry_out_whole_plan(self.plan)
 
     def rows_of(self, kind: str) -> np.ndarray:
         joints = self.robot.moving

@@ -17,7 +17,7 @@ from ...machine.jit import choice
 from ...parallel.engines import Process
 from ...parallel.rates import RatesByLegs
 from ...record.panels import Line, Panel
-from ...scenario.run import carry_out_plan
+from ...scenario.run import carry_out_whole_plan
 from ...simulate.system import constraints_of_system
 from ..compare import Comparison
 from ..compare_settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting
@@ -91,9 +91,7 @@ def khan_run_by_legs(integrator: str, accuracy: float) -> Legs:
     equations = RatesByLegs(system, Process())
     begun = equations.begun(system, own.plan.q0)
     plan = replace(own.plan, system=system, solver=own.solver(setting))
-    result = carry_out_plan(plan, start=lambda: equations.begun(system, own.plan.q0))
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
+    result = carry_out_whole_plan(plan, start=lambda: equations.begun(system, own.plan.q0))
     run = Run(setting, result.ended, result.record["reason"], t=result.t, reached=float(result.t[-1]))
     run.evaluations, run.steps = result.audit["evaluations"], result.audit["steps"]
     run.evaluation = evaluation_time_for_comparison(own.plan, begun)

@@ -16,7 +16,7 @@ from ...record.deviation import (
     recorded_difference_excess,
 )
 from ...scenario.plan import Plan
-from ...scenario.run import Result, carry_out_plan
+from ...scenario.run import Result, carry_out_whole_plan
 from ...scenario.stored import Stored
 from ...simulate.integrate import INTEGRATORS
 from .check import EXACT, Check, allowed_in_columns, check_of_differences, worst_row_of_column
@@ -32,10 +32,11 @@ def run_of_result_again(made: Plan, report: Progress) -> Result:
     first, last = float(made.grid[0]), float(made.grid[-1])
 
     def reached(t: float) -> None:
+        t = min(t, last)
         report(f"t = {t:.3f} of {last:g} s", (t - first) / (last - first or 1.0))
 
     report("computing it again", None)
-    return carry_out_plan(made, reached)
+    return carry_out_whole_plan(made, reached)
 
 
 def allowed_share_of_run(made: Plan, again: Result) -> float:
