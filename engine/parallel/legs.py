@@ -11,6 +11,7 @@ from ..errors import InputError, did_you_mean, given_in_words
 from ..robot.model import Robot, way_from_base
 
 SHAPE = "legs that hang on the base, and on the platform by one joint each"
+OTHERS = "`denoc.inverse`, `denoc.forward`, `denoc.reactions` and `denoc.run` take any mechanism"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
             allowed="cuts that are joints; all other calls take what rolls or skates",
         )
     _refuse_springs_over_joints(robot)
+    _refuse_what_has_no_legs(robot)
     if platform is None:
         return robot.made_once(("legs", None), lambda: _likely(robot))
     names = [link.name for link in robot.links]
@@ -64,6 +66,21 @@ def _refuse_springs_over_joints(robot: Robot) -> None:
             key="springs",
             found=f"`{robot.springs[0][0]}`",
             allowed="a robot's file without `springs`; all other calls take it",
+        )
+
+
+def _refuse_what_has_no_legs(robot: Robot) -> None:
+    """Raises an error for robots that can't be taken apart, whichever link is the platform."""
+    if not robot.loops:
+        raise InputError(f"{robot.name} is no parallel robot", found="no loops", allowed=SHAPE, hint=OTHERS)
+    other = [joint.name for joint in robot.moving if joint.hooke] + [one.name for one in robot.actuators]
+    other += [joint.name for joint in robot.moving if any(c.speed in joint.speeds for c in robot.couplings)]
+    if other:
+        raise InputError(
+            f"{robot.name} can't be taken apart into legs and a platform",
+            found=f"`{other[0]}`",
+            allowed=f"{SHAPE}, without coupled joints, `actuators`, or universal joints made of spherical ones",
+            hint=OTHERS,
         )
 
 
@@ -109,32 +126,23 @@ def _likely(robot: Robot) -> Parallel:
         try:
             return _split(robot, links[body], body)
         except InputError as no:
-            refused = refused or no
+            refused = refused or InputError(
+                f"{robot.name} has no link that could be the platform of a parallel robot",
+                found=f"`{links[body]}`, where most joints meet, isn't one: {no.found}",
+                allowed=SHAPE,
+                hint=OTHERS,
+            )
     raise refused or InputError(f"{robot.name} has no links")
 
 
 def _split(robot: Robot, platform: str, body: int) -> Parallel:
     """The robot, split at this link; an error if it can't be the platform."""
     tree = robot.tree
-    if not robot.loops:
-        raise InputError(f"{robot.name} is no parallel robot", found="no loops", allowed=SHAPE)
-    other = [joint.name for joint in robot.moving if joint.hooke] + [one.name for one in robot.actuators]
-    other += [joint.name for joint in robot.moving if any(c.speed in joint.speeds for c in robot.couplings)]
-    if other:
-        raise InputError(
-            f"{robot.name} can't be taken apart into legs and a platform",
-            found=f"`{other[0]}`",
-            allowed=f"{SHAPE}, without coupled joints, `actuators`, or universal joints made of spherical ones",
-        )
     tips: list[tuple[int | None, int | None]] = [(tree.bodies[body].parent, None)]  # last body, loop
     for number, loop in enumerate(robot.loops):
         ends = [tree.seats[link][0] if link != "base" else None for link in loop.between]
         if ends.count(body) != 1:
-            raise InputError(
-                f"{robot.name}: `{platform}` isn't the platform of a parallel robot",
-                found=f"the cut `{loop.name}`, between {' and '.join(loop.between)}",
-                allowed=SHAPE,
-            )
+            raise _no_platform(robot, platform, f"the cut `{loop.name}`, between {' and '.join(loop.between)}")
         tips.append((ends[1 - ends.index(body)], number))
     seen = {body}
     chains = []
@@ -142,21 +150,18 @@ def _split(robot: Robot, platform: str, body: int) -> Parallel:
         chain = tuple(way_from_base(tree.bodies, tip))
         if seen.intersection(chain):
             names = [link.name for link in robot.links if tree.seats[link.name][0] in seen.intersection(chain)]
-            raise InputError(
-                f"{robot.name}: `{platform}` isn't the platform of a parallel robot",
-                found=f"`{names[0] if names else platform}` in several legs",
-                allowed=SHAPE,
-            )
+            raise _no_platform(robot, platform, f"`{names[0] if names else platform}` in several legs")
         seen.update(chain)
         chains.append(_leg(robot, chain, body, cut))
     spare = [link.name for link in robot.links if tree.seats[link.name][0] not in {None, *seen}]
     if spare:
-        raise InputError(
-            f"{robot.name}: `{platform}` isn't the platform of a parallel robot",
-            found=f"`{spare[0]}`, which is in no leg",
-            allowed=SHAPE,
-        )
+        raise _no_platform(robot, platform, f"`{spare[0]}`, which is in no leg")
     return Parallel(platform, body, tuple(chains))
+
+
+def _no_platform(robot: Robot, platform: str, found: str) -> InputError:
+    message = f"{robot.name}: `{platform}` isn't the platform of a parallel robot"
+    return InputError(message, found=found, allowed=SHAPE, hint=OTHERS)
 
 
 def _leg(robot: Robot, chain: tuple[int, ...], platform: int, number: int | None) -> Leg:

@@ -79,7 +79,7 @@ def test_a_fully_distributed_run(run):
     "words, message",
     [
         (["puma-idyn"], "no loops"),
-        (["carpet-scraper-idyn"], "isn't the platform"),
+        (["carpet-scraper-idyn"], "has no link that could be the platform"),
         (["three-rrr-idyn", "--scheduler", "nonsense"], "--scheduler"),
         (["three-rrr-idyn", "--timeout", "-1"], "--timeout"),
         (["three-rrr-fall", "--set", "closure.method=multipliers"], "no distributed form"),

@@ -89,7 +89,7 @@ def test_the_platform_may_be_named():
         ("puma", None, "no loops"),
         ("three-rrr", "nothing", "no such link"),
         ("three-rrr", "link1", "isn't the platform"),
-        ("carpet-scraper", None, "isn't the platform"),
+        ("carpet-scraper", None, "has no link that could be the platform"),
     ],
 )
 def test_what_is_no_platform_with_legs_is_refused(robot, platform, words):
