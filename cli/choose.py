@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from denoc.cli.waiting import CLOSING, Wait
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -28,6 +30,7 @@ def plan_for_command(
     change: Callable[[Data], Data],
     options: dict[tuple[str | int, ...], str],
     settings: list[Change],
+    quiet: bool,
 ) -> Plan:
     """The plan of `scenario`, or of the library's `<robot>-<ending>` unless there are `own` options, or of `made`.
 
@@ -49,7 +52,9 @@ def plan_for_command(
 
     def ready(document: Document, name: str) -> Plan:
         document = changed_document(document, rest)
-        return prepared_scenario_replay(plan_of_scenario(document, model, name), document, settings)
+        with Wait(name, quiet=quiet) as wait:
+            wait.now(CLOSING)
+            return prepared_scenario_replay(plan_of_scenario(document, model, name), document, settings)
 
     if scenario is not None:
         path = find_library_file(scenario, "scenarios")

@@ -10,6 +10,7 @@ import typer
 
 from denoc.cli import options
 from denoc.cli.said import print_lines, print_text
+from denoc.cli.waiting import Wait
 
 
 def codegen_command(
@@ -56,9 +57,9 @@ def codegen_command(
     from denoc.study.codegen import generate_code
 
     keys = [key for key in parameters.split(",") if key.strip()]
-    name, text = generate_code(
-        options.robot_of_argument(robot, floating, loops), what, lang, regroup=regroup, link=link, keys=keys
-    )
+    model = options.robot_of_argument(robot, floating, loops, warned=True)
+    with Wait(model.name, quiet=False):
+        name, text = generate_code(model, what, lang, regroup=regroup, link=link, keys=keys)
     if out is None:
         print_text(text)
         return

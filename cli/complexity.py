@@ -54,7 +54,7 @@ def complexity_command(
 
     if plot is not None:
         _drawable(plot)
-    model = options.robot_of_argument(robot, floating, loops) if robot is not None else None
+    model = options.robot_of_argument(robot, floating, loops, warned=True) if robot is not None else None
     with Wait("complexity", quiet=as_json) as wait:
         wait.now("counting operations")
         own = _own(n, every=as_json or csv is not None or plot is not None)

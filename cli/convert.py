@@ -11,6 +11,7 @@ import typer
 
 from denoc.cli import completing, options, said
 from denoc.cli.said import print_lines, print_text
+from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Conversion, Part
@@ -66,7 +67,8 @@ def convert_command(
     if out is not None:
         _move_meshes(read.document, out if os.path.isdir(out) else out.parent, packages=target.name == "urdf")
     robot = build_robot(read.document)
-    written = target.write(_closed(robot) if target.name == "mjcf" else robot)
+    with Wait(robot.name, quiet=as_json):
+        written = target.write(_closed(robot) if target.name == "mjcf" else robot)
     warnings = [*robot.warnings, *written.report.warnings()]
     files = []
     if out is not None:

@@ -50,7 +50,7 @@ def excite_command(
 
     period = options.number_of_option(time, "time", "--time", above=0.0) or 0.0
     fastest = options.number_of_option(speed, "velocity", "--speed", above=0.0) or 0.0
-    model = options.robot_of_argument(robot, floating, loops)
+    model = options.robot_of_argument(robot, floating, loops, warned=not quiet)
     name = f"{model.name}-excite"
     check_output_writable(out / name)
     with Wait(name, quiet=quiet or as_json) as wait:

@@ -50,7 +50,7 @@ def identify_command(
     from denoc import identify as identified
     from denoc.record.write import check_output_writable, write_output_files
 
-    model = options.robot_of_argument(robot, floating, loops)
+    model = options.robot_of_argument(robot, floating, loops, warned=not quiet)
     name = f"{model.name}-identify"
     check_output_writable(out / name)
     with Wait(name, quiet=quiet or as_json) as wait:

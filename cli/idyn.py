@@ -87,6 +87,7 @@ def idyn_command(
         change=lambda data: options_overlaid_on_scenario(data, end, dt, {}),
         options=options.timing_options(end, dt),
         settings=options.solver_options(options.changes_of_options(settings, name), accept_energy, error),
+        quiet=quiet or as_json,
     )
     carry_out_and_print(
         [plan],

@@ -12,6 +12,7 @@ from denoc.cli import options
 from denoc.cli.robot_facts import base_parameters_of_robot, facts_of_robot
 from denoc.cli.robot_tables import print_base_parameters, print_robot
 from denoc.cli.said import print_lines
+from denoc.cli.waiting import CLOSING, Wait
 
 if TYPE_CHECKING:
     from denoc.loops.mobility import Mobility
@@ -41,7 +42,9 @@ def inspect_command(
     A robot with loops is shown in the position, near its initial one, in which they close.
     """
     model = options.robot_of_argument(robot, floating, loops)
-    mobility = _mobility(model)
+    with Wait(model.name, quiet=as_json) as wait:
+        wait.now(CLOSING)
+        mobility = _mobility(model)
     warnings = [*model.warnings, *(mobility.warnings if mobility else ()), *_idle(model, mobility)]
     drawn, undrawn = _sketch(model, mobility, out, form.value) if plot else (None, ())
     warnings += undrawn

@@ -10,6 +10,7 @@ import typer
 from denoc.cli import as_json as printed
 from denoc.cli import options
 from denoc.cli.said import print_lines, print_text
+from denoc.cli.waiting import CLOSING, Wait
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +44,7 @@ def linearize_command(
 
     from denoc import linearize as linearized
 
-    model = options.robot_of_argument(robot, floating, loops)
+    model = options.robot_of_argument(robot, floating, loops, warned=True)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
     q = options.numbers_of_option(at, "--at", kinds, options.column_names_to_print(model, "coordinates"), model.q0)
     still = (0.0,) * model.nv
@@ -56,7 +57,9 @@ def linearize_command(
         )
         or None
     )
-    linear = linearized(model, q, np.array(qd), np.array(tau) if tau else None)
+    with Wait(model.name, quiet=as_json) as wait:
+        wait.now(CLOSING)
+        linear = linearized(model, q, np.array(qd), np.array(tau) if tau else None)
     names = [options.column_names_to_print(model, "speeds")[k] for k in linear["independent"]]
     states = [_displacements(model)[k] for k in linear["independent"]] + names
     q = tuple(float(x) for x in linear.get("q", q))

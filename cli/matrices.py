@@ -9,6 +9,7 @@ import typer
 from denoc.cli import as_json as printed
 from denoc.cli import options
 from denoc.cli.said import print_lines
+from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,14 +65,15 @@ def matrices_command(
     from denoc import matrices as all_matrices
     from denoc.errors import InputError, did_you_mean
 
-    model = options.robot_of_argument(robot, floating, loops)
+    model = options.robot_of_argument(robot, floating, loops, warned=True)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
     q = options.numbers_of_option(at, "--at", kinds, options.column_names_to_print(model, "coordinates"), model.q0)
     speeds = ["velocity"] * model.nv
     qd = options.numbers_of_option(
         rates, "--rates", speeds, options.column_names_to_print(model, "speeds"), (0.0,) * model.nv
     )
-    computed: dict[str, Any] = all_matrices(model, q, qd)
+    with Wait(model.name, quiet=as_json):
+        computed: dict[str, Any] = all_matrices(model, q, qd)
     if point is not None:
         link, _, name = point.partition(".")
         computed["J"] = jacobian(model, q, link, name or (0.0, 0.0, 0.0))

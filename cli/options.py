@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from denoc.cli import completing
-from denoc.cli.said import print_lines, print_text
+from denoc.cli.said import print_lines, print_text, print_warning
 
 if TYPE_CHECKING:
     from denoc.robot.model import Robot as Model
@@ -134,11 +134,14 @@ OUTPUTS = Path("outputs")
 NO_FORMS: list[ResultFormat] = []
 
 
-def robot_of_argument(robot: str, floating: bool, loops: Path | None) -> Model:
-    """The robot of a file in any format, or of the library."""
+def robot_of_argument(robot: str, floating: bool, loops: Path | None, *, warned: bool = False) -> Model:
+    """The robot of a file in any format, or of the library, with its warnings printed if no other place has them."""
     from denoc.formats.load import load
 
-    return load(robot, floating=floating, loops=loops)
+    model = load(robot, floating=floating, loops=loops)
+    for warning in model.warnings if warned else ():
+        print_warning(warning)
+    return model
 
 
 def completion_from_names(module: str, table: str) -> Callable[[str], list[str]]:

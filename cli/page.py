@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from denoc.cli import completing, options
-from denoc.cli.said import print_lines
+from denoc.cli.said import print_lines, print_warning
 from denoc.cli.waiting import WRITING, Wait
 
 
@@ -42,6 +42,8 @@ def page_command(
 
     wanted = page_slider_ranges(slider or [])
     plan = plan_of_page(what, options.changes_of_options(settings))
+    for warning in plan.robot.warnings if not quiet else ():
+        print_warning(warning)
     folder = out / plan.name
     make_output_folder(folder)
     file = folder / f"{plan.name}-page.html"

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from denoc.cli import completing, options
+from denoc.cli.waiting import CLOSING, Wait
 
 
 def run_command(
@@ -37,7 +38,9 @@ def run_command(
     if name is not None and len(scenarios) > 1:
         raise InputError("one name can't be that of several scenarios", key="--name", found=f"`{name}`")
     changes = options.solver_options(options.changes_of_options(settings, name), accept_energy, error)
-    plans = [prepare_scenario(scenario, changes=changes) for scenario in scenarios]
+    with Wait("run", quiet=quiet or as_json) as wait:
+        wait.now(CLOSING)
+        plans = [prepare_scenario(scenario, changes=changes) for scenario in scenarios]
     names = [plan.name for plan in plans]
     for one in names:
         if names.count(one) > 1:

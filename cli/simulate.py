@@ -86,6 +86,7 @@ def simulate_command(
         change=lambda data: options_overlaid_on_scenario(data, end, dt, solver),
         options=options.timing_options(end, dt) | {("solver", key): f"--{key}" for key in solver},
         settings=options.solver_options(options.changes_of_options(settings, name), accept_energy, error),
+        quiet=quiet or as_json,
     )
     carry_out_and_print(
         [plan],

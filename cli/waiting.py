@@ -17,6 +17,7 @@ PATIENCE = 1.0  # seconds before a terminal shows a bar
 FIRST: float | None = 10.0  # seconds before the first line where there is no terminal; None: there is none at all
 MOST = 600.0  # seconds between two lines; each pause is twice as long as the one before
 WRITING = "drawing plots and writing files"
+CLOSING = "closing the loops"
 
 State = tuple[str, float | None]  # what is being done, and which share of it is done if that is known
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import InputError
 from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
@@ -15,6 +16,7 @@ from .moving import Layout, Moving, layout_of_moving_bodies
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose
 
 Twist = tuple[Vector, Vector]
+MOST_LINKS = 500  # whose matrices take some 0.8 GB
 
 
 class Eliminated(Entries):
@@ -30,6 +32,13 @@ def explicit_matrix_entries(
     robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list[Scalar], rotors: Vector
 ) -> Eliminated:
     """All entries that depend on the state."""
+    if len(at.links) > MOST_LINKS:
+        raise InputError(
+            f"{robot.name} has too many links for its explicit matrices, whose entries grow with the square of these",
+            found=f"{len(at.links)} that move",
+            allowed=f"up to {MOST_LINKS}",
+            hint="`denoc.inertia` and `denoc.bias` give the equations of motion of longer chains",
+        )
     found, moving = Eliminated(), Moving(robot, at, q, qd)
     columns, own = at.speeds, [rotors[k] for k in at.speeds]
     for i in range(len(at.links)):

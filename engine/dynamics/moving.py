@@ -56,8 +56,11 @@ class Layout:
 
     def way(self, i: int) -> list[int]:
         """Link i and all links before it, the base's first."""
-        above = self.links[i].parent
-        return [i] if above is None else [*self.way(above), i]
+        way, above = [i], self.links[i].parent
+        while above is not None:
+            way.append(above)
+            above = self.links[above].parent
+        return way[::-1]
 
 
 def layout_of_moving_bodies(robot: Robot) -> Layout:

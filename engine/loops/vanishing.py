@@ -145,9 +145,10 @@ def _all_at_once(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.nda
     I = T.T @ M @ T
     carried = T**2 * M.diagonal()[:, None]
     pivots = np.empty(count)
-    for j in reversed(range(count)):  # the order of `dense.solve_with_inertia_factors`
-        pivots[j] = I[j, j]
-        I[:j, :j] -= np.outer(I[:j, j], I[j, :j]) / I[j, j]
+    with np.errstate(divide="ignore", invalid="ignore"):  # behind a pivot that is 0 there are no others
+        for j in reversed(range(count)):  # the order of `dense.solve_with_inertia_factors`
+            pivots[j] = I[j, j]
+            I[:j, :j] -= np.outer(I[:j, j], I[j, :j]) / I[j, j]
     independent = part.independent
     leading = np.array(independent) if len(independent) == count else carried.argmax(axis=0)
     return pivots, carried.sum(axis=0), leading

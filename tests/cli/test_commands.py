@@ -506,6 +506,25 @@ def test_inspect_strict(denoc):
     assert denoc("inspect", "pendulum", "--strict")[0] == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("matrices", "pendulum"),
+        ("linearize", "pendulum"),
+        ("codegen", "pendulum"),
+        ("excite", "pendulum", "--time", "1", "--harmonics", "1"),
+        ("convert", "pendulum", "--to", "mjcf"),
+        ("idyn", "pendulum", "--no-plot"),
+    ],
+)
+def test_commands_warn_of_impossible_inertias(denoc, words):
+    assert "no body can have this inertia" not in denoc(*words)[2]
+    Path("pendulum.yaml").write_text(PENDULUM.replace("yy: 0.1", "yy: 0.3"))
+    code, _, err = denoc(*words)
+    assert code == 0
+    assert err.count("no body can have this inertia") == 1
+
+
 def test_matrices(denoc):
     code, out, _ = denoc("matrices", "planar3r", "--at", "10 deg, 0.2, pi/8", "--rates", "45 rpm, 1, 2 rad/s")
     assert code == 0

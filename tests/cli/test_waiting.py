@@ -144,3 +144,27 @@ def test_commands_that_take_long_say_what_they_do(line, tmp_path, monkeypatch):
     assert leaving.value.code == 0
     for words in COMMANDS[line]:
         assert any(one.startswith(words) for one in said), (words, said[:9])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["inspect", "four-bar"],
+        ["matrices", "four-bar"],
+        ["linearize", "four-bar"],
+        ["convert", "four-bar", "--to", "mjcf"],
+        ["codegen", "four-bar", "--what", "idyn"],
+        ["idyn", "four-bar", "--no-plot"],
+        ["simulate", "four-bar", "--no-plot", "--time", "0.01"],
+        ["run", "four-bar-idyn", "--no-plot"],
+    ],
+)
+def test_commands_that_close_loops_say_that_they_are_under_way(words, monkeypatch, tmp_path, command_line):
+    """Loops that don't close are sought for from many starts, which takes minutes where there are many of them."""
+    shown = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Wait, "now", lambda self, what, share=None: shown.append((self.quiet, what)))
+    monkeypatch.setattr(Wait, "__enter__", lambda self: shown.append((self.quiet, "")) or self)
+    assert command_line(*words)[0] == 0
+    assert shown[0] == (False, "")
+    assert ((False, waiting.CLOSING) in shown) == (words[0] in ("inspect", "linearize", "idyn", "simulate", "run"))

@@ -58,3 +58,11 @@ def test_no_states_and_no_freedoms():
     found = denoc.matrices(plinth, [])
     assert found["order"] == ()
     assert found["I"].shape == (0, 0)
+
+
+@pytest.mark.parametrize("count", [501, 3000])
+def test_chains_whose_matrices_would_fill_the_memory_are_refused(count):
+    link = "  - {{name: l{0}, mass: 1, com: [0.1, 0, 0], joint: {{type: revolute, name: j{0}}}}}\n"
+    robot = denoc.loads("name: long\nconvention: frames\nlinks:\n" + "".join(map(link.format, range(count))))
+    with pytest.raises(denoc.InputError, match="up to 500"):
+        denoc.matrices(robot, robot.q0, [0.0] * count)
