@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -23,6 +24,8 @@ PATIENCE = 60.0  # seconds for an answer
 CONNECTING = 10.0
 CLOSING = 10.0
 POLLING = 0.01
+LOOKING = 1.0  # seconds between two looks at whether there are workers
+LONELY = 30.0  # seconds without any, after which nobody waits for another one
 ADDRESS = re.compile(r"([a-z]+://)?[^/\s]+:\d+")
 EXTRA = "pip install '.[cluster]'"
 
@@ -51,17 +54,12 @@ class Cluster:
             self._refuse(scheduler, ValueError("not an address"))
         try:
             if scheduler is None:
-                address = self._cluster = distributed.LocalCluster(
-                    n_workers=nodes,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
-                    host="127.0.0.1",
-                    silence_logs=logging.CRITICAL,
-                )
+                address = self._cluster = _local_cluster(distributed, nodes)
             self._client = distributed.Client(address, timeout=CONNECTING, set_as_default=False)
             self._client.wait_for_workers(nodes if scheduler is None else 1, timeout=CONNECTING)
             self.workers = sorted(self._client.nthreads())
+            if scheduler is not None:
+                self._refuse_other_pythons(scheduler)
         except (OSError, ValueError, RuntimeError, ImportError) as error:
             self.close()
             self._refuse(scheduler, error)
@@ -89,11 +87,41 @@ class Cluster:
 
     def first(self, under_way: Sequence[Any]) -> Any:
         """The first of some tasks that isn't under way any more, however long that takes."""
+        looked = seen = time.monotonic()
         while not (over := [task for task in under_way if task.status != "pending"]):
             if self._client.status not in ("running", "connecting"):
                 raise self._lost(OSError("the connection is closed"))
+            if time.monotonic() > looked + LOOKING:
+                present = self._workers_are_there()
+                looked = time.monotonic()
+                seen = looked if present else seen
+                if looked > seen + LONELY:
+                    raise self._lost(OSError(f"no worker for {LONELY:g} s"))
             time.sleep(POLLING)
         return over[0]
+
+    def _rpc(self) -> Any:
+        """What asks the scheduler."""
+        return self._client.scheduler
+
+    def _workers_are_there(self) -> bool:
+        try:
+            return bool(self._client.sync(self._rpc().ncores, callback_timeout=CONNECTING))
+        except (OSError, RuntimeError):
+            return False
+
+    def _refuse_other_pythons(self, scheduler: str) -> None:
+        """Raises an error if a worker has another Python, which may not be able to read what this one writes."""
+        asked = partial(self._rpc().broadcast, msg={"op": "versions", "packages": []}, on_error="ignore")
+        own = ".".join(map(str, sys.version_info[:2]))
+        for worker, versions in sorted(self._client.sync(asked, callback_timeout=CONNECTING).items()):
+            python = str(versions["host"]["python"]).partition(".final")[0]
+            if not python.startswith(f"{own}."):
+                self.close()
+                raise ClusterError(
+                    f"the worker {worker} of {scheduler} has Python {python}, this process {own}\n"
+                    "  they have to be the same, so that each can read what the other one writes"
+                )
 
     def result(self, done: Any) -> Any:
         """The result of a task that is done."""
@@ -126,6 +154,11 @@ class Cluster:
             raise
         except failed as error:  # a TimeoutError is an OSError
             raise self._lost(error) from None
+        except (ImportError, AttributeError) as error:  # of what it was sent, or of what it has sent
+            raise ClusterError(
+                f"a worker and this process can't read each other: {type(error).__name__}: {error}\n"
+                "  both need the same denoc and the same Python"
+            ) from error
 
     def _lost(self, error: BaseException) -> ClusterError:
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would complain of tasks whose answers never come
@@ -150,7 +183,32 @@ class Cluster:
         ) from None
 
 
+def _local_cluster(distributed: Any, nodes: int) -> Any:
+    """A scheduler in this process and workers in processes of their own, none of which answers to HTTP."""
+
+    class Scheduler(distributed.Scheduler):  # type: ignore[misc]
+        def start_http_server(self, *_: Any, **__: Any) -> None:
+            pass
+
+    here, silent = {"host": "127.0.0.1", "dashboard": False}, {"silence_logs": logging.CRITICAL}
+    worker = {**here, **silent, "nthreads": 1, "memory_limit": 1.0 / nodes, "worker_class": dask_worker_without_http}
+    return distributed.SpecCluster(
+        scheduler={"cls": Scheduler, "options": {**here, "port": 0}},
+        workers={n: {"cls": distributed.Nanny, "options": worker} for n in range(nodes)},
+        **silent,
+    )
+
+
 # ---- on the workers
+
+
+def dask_worker_without_http(*given: Any, **options: Any) -> Any:
+    """A worker of Dask, as a nanny makes it, that opens no port for HTTP."""
+    from distributed import Worker
+
+    made = Worker(*given, **options)
+    made.start_http_server = lambda *_, **__: None  # type: ignore[method-assign]
+    return made
 
 
 def _begun(parts: Sequence[Any]) -> Kept:

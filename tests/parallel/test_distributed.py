@@ -1,7 +1,12 @@
 """By legs or undivided, the numbers are the same; and no other messages pass than the plan says."""
 
+import contextlib
+import importlib
 import os
 import signal as signals
+import socket
+import time
+import types
 
 import numpy as np
 import pytest
@@ -10,6 +15,7 @@ import denoc
 import legged
 import yamls
 from comparing import off
+from denoc.errors import ClusterError
 from denoc.machine.jit.choice import using_backend
 from denoc.parallel import cluster
 from denoc.parallel.cluster import Cluster
@@ -345,6 +351,53 @@ def test_a_given_scheduler_is_used_and_left_running(workers):
     assert outcome.notes == ["3 nodes on 2 workers"]
     assert outcome.cost.latency > 0.0
     assert len(workers._client.nthreads()) == 2
+
+
+@dask
+def test_a_local_cluster_answers_to_no_http(workers):
+    """Its ports are those by which its parts talk to each other."""
+    psutil = pytest.importorskip("psutil")
+    own = psutil.Process()
+    every = [one for process in (own, *own.children(recursive=True)) for one in process.net_connections("tcp")]
+    ports = {one.laddr.port for one in every if one.status == psutil.CONN_LISTEN}
+    assert len(ports) >= 3  # of the scheduler and two workers
+    for port in ports:
+        with socket.create_connection(("127.0.0.1", port), timeout=HANGS) as caller:
+            caller.sendall(b"GET /info HTTP/1.0\r\n\r\n")
+            caller.settimeout(1.0)
+            with contextlib.suppress(TimeoutError, ConnectionError):
+                assert not caller.recv(100).startswith(b"HTTP/")
+
+
+@dask
+def test_workers_of_another_python_are_refused(workers, monkeypatch):
+    monkeypatch.setattr(cluster, "sys", types.SimpleNamespace(version_info=(3, 99, 0)))
+    with pytest.raises(ClusterError, match=r"has Python 3\.\d+\.\d+, this process 3\.99\n"):
+        Cluster(2, workers._client.scheduler.address)
+    assert len(workers._client.nthreads()) == 2  # it goes on
+
+
+@dask
+def test_what_a_worker_cannot_read_is_no_mistake_of_denoc(workers):
+    under_way = [workers.task(importlib.import_module, "no_such_module")]
+    with pytest.raises(ClusterError, match="can't read each other: ModuleNotFoundError: No module named 'no_such_mod"):
+        workers.result(workers.first(under_way))
+
+
+@dask
+def test_nobody_waits_for_ever_without_workers(monkeypatch):
+    pytest.importorskip("distributed", reason="Dask isn't installed (the extra `cluster`)")
+    monkeypatch.setattr(cluster, "LONELY", 1.0)
+    monkeypatch.setattr(cluster, "LOOKING", 0.1)
+    engine = Cluster(1, patience=HANGS)
+    try:
+        engine._cluster.scale(0)
+        while engine._client.nthreads():
+            time.sleep(0.05)
+        with pytest.raises(ClusterError, match="no worker for 1 s"):
+            engine.first([engine.task(abs, -1)])
+    finally:
+        engine.close()
 
 
 @dask

@@ -110,6 +110,20 @@ def test_a_lost_worker_costs_nothing_but_time(cluster, whole):
         cluster.answers()
 
 
+def test_the_loss_of_all_workers_is_said_and_the_next_start_goes_on(cluster, whole, monkeypatch):
+    monkeypatch.setattr("denoc.parallel.cluster.LONELY", 2.0)
+    timers = [threading.Timer(LATEST / 3, cluster.kill, [one]) for one in cluster.workers]
+    for timer in timers:
+        timer.start()
+    with pytest.raises(denoc.DenocError, match=r"no worker for 2 s(?s:.*)the runs that are kept stay") as told:
+        denoc.sweep({**STUDY, "samples": 20_000}, on="dask", scheduler=cluster.address, keep="runs.sqlite")
+    assert told.value.exit_code == 3
+    for timer in timers:
+        timer.join()
+    again = denoc.sweep(STUDY, keep="runs.sqlite")
+    assert again.table.csv_text() == whole.table.csv_text()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_after_the_loss_of_a_scheduler_the_next_start_goes_on(seed, cluster, whole):
     swept(cluster, whole, np.random.default_rng(seed).uniform(0, LATEST), cluster.scheduler)

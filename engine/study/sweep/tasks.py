@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -53,16 +56,23 @@ class Done:
 
 
 def machine_of_study_runs() -> str:
-    """What a run's last bits depend on beside its inputs: all of denoc's sources, and the kind of processor."""
-    return " ".join((cache.hash_of_all_package_sources(), *native.native_processor(), str(native.native_lanes())))
+    """What a run's last bits depend on beside its inputs: all of denoc's sources, what they import, the processor."""
+    return " ".join((*_programs(), *native.native_processor(), str(native.native_lanes())))
+
+
+@lru_cache(maxsize=1)
+def _programs() -> tuple[str, ...]:
+    """The hash of denoc's sources, and the versions of what computes beside them."""
+    versions = (sys.version.split()[0], np.__version__, version("scipy"), native.llvmlite_version())
+    return (cache.hash_of_all_package_sources(), *versions)
 
 
 def study_task_carried_out(task: Task) -> Done:
     """The outcomes of all runs of a task."""
     if task.machine != machine_of_study_runs():
         raise ClusterError(
-            "a worker has another version of denoc, or another kind of processor, than this process: its numbers would "
-            "differ in their last digits"
+            "a worker has another version of denoc, of Python, NumPy, SciPy or llvmlite, or another kind of processor, "
+            "than this process: its numbers would differ in their last digits"
         )
     begun = time.perf_counter()
     outcomes = _outcomes(task)

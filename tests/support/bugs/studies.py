@@ -134,6 +134,13 @@ STUDIES = (
         ("study/test_sweep.py::test_studies_switch_on_what_they_keep",),
     ),
     Bug(
+        "workers of any Python are taken",
+        "engine/parallel/cluster.py",
+        'if not python.startswith(f"{own}."):',
+        "if not python:",
+        ("parallel/test_distributed.py::test_workers_of_another_python_are_refused",),
+    ),
+    Bug(
         "the store can be opened twice",
         STORE,
         '"BEGIN EXCLUSIVE"',
