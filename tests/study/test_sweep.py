@@ -402,7 +402,7 @@ def test_workers_have_batches_of_which_scheduling_is_a_small_part(cost, count, m
 
 def test_a_worker_that_differs_is_refused(monkeypatch):
     monkeypatch.setattr(sweeping, "machine_of_study_runs", lambda: "another one")
-    with pytest.raises(denoc.DenocError, match="another version of denoc, or another kind of processor"):
+    with pytest.raises(denoc.DenocError, match="another version of denoc, of Python, NumPy"):
         denoc.sweep(study())
 
 
