@@ -33,7 +33,7 @@ class Names:
 
     def take(self, name: str, line: int, *, made: bool = False) -> str:
         """A name near the given one that is free; `made` names belong to nothing in the file."""
-        clean = _NOT_IN_NAMES.sub("_", name) or self.what
+        clean = _without(_NOT_IN_NAMES, name) or self.what
         free, k = clean, 1
         while free in self.taken:
             k += 1
@@ -45,6 +45,11 @@ class Names:
                 why = "is taken" if free != clean else "has characters that names can't have"
                 self.report.note(CHANGED, f"{self.what} `{name}`", f"it is `{free}` here, for `{name}` {why}", line)
         return free
+
+
+def _without(pattern: re.Pattern[str], name: str) -> str:
+    """A name with _ in the places of what the pattern finds, and of what can't be seen."""
+    return "".join(x if x.isprintable() else "_" for x in pattern.sub("_", name))
 
 
 class Draft:
@@ -60,8 +65,8 @@ class Draft:
 
     def named(self, name: str, about: str = "") -> None:
         """Gives the robot its name, without the characters that a folder's name can't have."""
-        clean = _NOT_IN_FILE_NAMES.sub("_", name).lstrip("-")[:100]
-        self.data["name"] = clean or _NOT_IN_FILE_NAMES.sub("_", Path(self.document.name).stem).lstrip("-") or "robot"
+        names = (_without(_NOT_IN_FILE_NAMES, one).lstrip("-")[:100] for one in (name, Path(self.document.name).stem))
+        self.data["name"] = next(filter(None, names), "robot")
         self.data["about"] = about
 
     def link(self, entry: dict[str, Any], at: Element, **parts: Element | None) -> None:

@@ -126,7 +126,8 @@ def _form(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float
         across = (3 * r * r + length * length) / 12
         return tube, (across, across, r * r / 2)
     ball = 4 / 3 * math.pi * r**3
-    middle, ends = tube / (tube + ball), ball / (tube + ball)
+    middle = tube / (tube + ball) if tube + ball else 0.0  # of the smallest sizes neither is more than 0
+    ends = 1.0 - middle if tube + ball else 0.0
     across = middle * (length * length / 12 + r * r / 4) + ends * (
         0.4 * r * r + length * length / 4 + 0.375 * length * r
     )

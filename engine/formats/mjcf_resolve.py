@@ -34,7 +34,8 @@ def resolved_mjcf_bodies(draft: Draft, at: Element) -> list[Body]:
         model = spec.compile()
     except ValueError as problem:
         words = " ".join(str(problem).split())
-        raise draft.error(at, f"MuJoCo, which knows the inertia of meshes, refuses the model: {words}") from None
+        message = f"MuJoCo, which knows the inertia of meshes, refuses the model: {words}"
+        raise draft.error(at, message, allowed="a model that MuJoCo loads, or <inertial> in each body") from None
     bodies = []
     for k in range(model.nbody):
         R = rotation_of(tuple(map(float, model.body_iquat[k])))

@@ -107,6 +107,9 @@ class Side:
             draft.data.setdefault("loops", []).append(entry)
             draft.report.note(USED, "closed_loop")
         if self.file.assembly:
+            for name in self.file.assembly:
+                if name not in draft.joints.own and name not in draft.joints.taken:
+                    raise self._unknown(("assembly", name), name, list(draft.joints.own), "joint")
             names = {draft.joints.own.get(name, name): list(q) for name, q in self.file.assembly.items()}
             draft.data["assembly"] = names
 
@@ -121,11 +124,11 @@ class Side:
             raise self._unknown(path, name, known)
         return own
 
-    def _unknown(self, path: Keys, name: str, known: list[str]) -> InputError:
+    def _unknown(self, path: Keys, name: str, known: list[str], what: str = "link or joint") -> InputError:
         assert self.document is not None
         return self.document.error(
             path,
-            "no such link or joint",
+            f"no such {what}",
             found=f"`{name}`",
             allowed=", ".join(known[:20]),
             hint=did_you_mean(name, known),

@@ -348,3 +348,12 @@ def test_a_file_that_is_included_may_change(tmp_path):
         robots.append(load_shared_robot(tmp_path / "a.xml"))
     assert np.allclose(forces, [-1.962, -1.962, -19.62, -1.962])
     assert robots[1] is robots[0], "a run of a robot that is the same compiles again"
+
+
+def test_forms_without_a_size_have_no_mass(tmp_path):
+    """Sizes so small that volumes are 0: no division by it."""
+    (tmp_path / "m.xml").write_text(
+        '<mujoco><worldbody><body><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
+        '<body><geom type="capsule" size="1e-300 1"/></body></worldbody></mujoco>'
+    )
+    assert denoc.load(tmp_path / "m.xml").nv == 1

@@ -279,3 +279,8 @@ def test_deep_and_endless_files_are_refused():
         loaded("<robot>" + "<a>" * 300 + "</a>" * 300 + "</robot>")
     with pytest.raises(InputError, match="more than 200,000 elements"):
         loaded("<robot>" + "<a/>" * 200_001 + "</robot>")
+
+
+def test_links_that_cannot_be_accelerated_are_named_without_warnings_of_numpy(command_line):
+    code, out, told = command_line("inspect", FILES / "arm.urdf")
+    assert (code, "have nothing to accelerate" in out, "divide" in told) == (0, True, False)

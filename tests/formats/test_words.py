@@ -169,3 +169,13 @@ def test_variables_of_redysim(tmp_path):
     assert fates["Icxz"][0] == DROPPED
     assert "the robot needs it at most through others; did you mean `Icz" in fates["Icxz"][1]
     assert fates["helper"][0] == fates["other"][0] == IGNORED
+
+
+@pytest.mark.parametrize("letter", ["\x7f", "\x80", "\xad", " ", "\u2028", "\ue000", "\ud7ff", "\U0001f600"])
+def test_names_have_letters_that_can_be_seen(letter, tmp_path):
+    """Whatever a name in another format's file has: the robot is read, and its names are names here."""
+    (tmp_path / "m.urdf").write_text(f'<robot name="a{letter}b"><link name="c{letter}d"/></robot>', encoding="utf-8")
+    robot = denoc.load(tmp_path / "m.urdf")
+    for name in (robot.name, robot.links[0].name):
+        assert name.isprintable()
+        assert " " not in name
