@@ -107,6 +107,7 @@ def varied_numbers_of_runs(
         for path, values in numbers.items():
             if _of_link(path):  # zero may mean that there is nothing
                 plain &= (values != 0.0) == (independent or values[0] != 0.0)
+                plain &= draft is None or not _lacks_centre(draft.file.links[int(path[1])], path[2])
         placed = not all(_of_link(path) for path in numbers)
         if placed:
             made = rebuild_varied_robots(plan, numbers, plain)
@@ -312,6 +313,11 @@ def _of_link(path: Keys) -> bool:
     if len(path) < 3 or path[0] != "links" or not isinstance(path[1], int):
         return False
     return _known(path[2], path[3:])
+
+
+def _lacks_centre(entry: LinkEntry, key: str | int) -> bool:
+    """Whether this key is the mass of a link without a mass centre, which only a link without mass may lack."""
+    return key == "mass" and entry.com is None and entry.r is None and entry.first_moments is None
 
 
 def _known(key: str | int, within: Keys) -> bool:

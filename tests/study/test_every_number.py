@@ -172,6 +172,13 @@ def test_rods_that_spin_idly_start_as_they_do_alone():
             assert abs(values - alone[place]["inner.wy"]).max() < 1e-8
 
 
+@pytest.mark.parametrize("masses", [(0.0, 0.5), (0.5, 0.0)])
+def test_a_mass_without_a_centre_is_refused_beside_other_runs_too(masses):
+    variations = [{"robot.links.place-y.mass": x, "time.end": END} for x in masses]
+    with pytest.raises(denoc.DenocError, match="the mass centre is missing"):
+        list(blocks_of_variations("gough-stewart-fall", variations))
+
+
 @pytest.mark.parametrize("name", library_names("scenarios"))
 @pytest.mark.sampled(4)
 def test_a_study_of_one_point_is_its_run(name):

@@ -13,6 +13,13 @@ SAME = ("study/test_sweep.py::test_the_table_does_not_depend_on_batches_threads_
 
 STUDIES = (
     Bug(
+        "a mass needs no centre where another run has none",
+        "engine/study/varied.py",
+        'return key == "mass" and entry.com is None',
+        'return key == "none" and entry.com is None',
+        ("study/test_every_number.py::test_a_mass_without_a_centre_is_refused_beside_other_runs_too",),
+    ),
+    Bug(
         "rods of many runs spin idly as the first one does",
         "engine/study/varied.py",
         "if numbers and start_depends_on_inertia(plan):",
