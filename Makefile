@@ -94,9 +94,9 @@ bench: $(VENV)/bench
 scale: $(VENV)/test
 	$(BIN)/python tests/benchmarks/scale.py
 
-# what is found of the papers' tables and figures: docs/papers.json, and the pages that have it
+# what is found of the papers' tables and figures: docs/papers.json, and the pages that have it; or make found ONLY=id
 found: $(VENV)/test
-	$(BIN)/python tests/tools/pages.py found
+	$(BIN)/python tests/tools/pages.py found $(ONLY)
 
 # the library's scenarios beside outputs/baseline/
 regress: $(VENV)/test

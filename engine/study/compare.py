@@ -173,7 +173,7 @@ class Comparison:
         run.error_rms = float(np.sqrt((both**2).mean()))
         if not run.setting.feedback:
             return
-        planned = np.array([self._planned(float(t)) for t in run.t])
+        planned = np.array([self.planned(float(t)) for t in run.t])
         now = []
         for joint in self.joints:
             for suffix, k in zip(joint.type.forces, joint.speeds):
@@ -201,10 +201,10 @@ class Comparison:
             switches=True,
         )
         return Runner(
-            system, plan.q0, planned=self._planned if self._plan else None, pause=PAUSE * (self.end - self.start)
+            system, plan.q0, planned=self.planned if self._plan else None, pause=PAUSE * (self.end - self.start)
         )
 
-    def _planned(self, t: float) -> list[float]:
+    def planned(self, t: float) -> list[float]:
         """The planned forces at t, from the cache if they are in it."""
         forces = self._known.get(t)
         if forces is None:
@@ -216,7 +216,7 @@ class Comparison:
 
     def _largest(self, k: int) -> float:
         """The largest planned force of a speed at the instants of the output."""
-        return max(abs(self._planned(float(t))[k]) for t in self.plan.grid)
+        return max(abs(self.planned(float(t))[k]) for t in self.plan.grid)
 
     def _feedback(self) -> list[Driven]:
         """The feedback that pulls each driven joint along its reference, with gains by its effective inertia."""

@@ -11,7 +11,7 @@ import denoc
 import khan_model
 from comparing import off
 from denoc.study.compare_settings import ADAPTIVE, FIXED
-from denoc.study.papers import khan_2002, khan_runs
+from denoc.study.papers import khan_choices, khan_runs
 
 STIFFNESSES = (1e3, 1e4, 1e5, 1e6)
 FAILS = {0.01: [False, True, True, True], 0.001: [False, False, False, True]}  # thesis, section 4.1, Figs. 4.5 and 4.6
@@ -86,8 +86,12 @@ def test_which_choices_of_coordinates_become_singular():
         begins, lasts = abs(d[0]) > 1e-9, (np.sign(d) == np.sign(d[0])).all()
         right[frozenset(names[k] for k in chosen)] = "never" if begins and lasts else "later" if begins else "at once"
     found = {
-        frozenset(name.split(", ")): "at once" if t == 0.0 else "later" if t < np.inf else "never"
-        for name, t in khan_2002.khan_choices_of_coordinates()
+        frozenset(one.name.split(", ")): "at once"
+        if not one.singular
+        else "later"
+        if one.singular < np.inf
+        else "never"
+        for one in khan_choices.khan_choices_of_coordinates()
     }
     assert found == right
     assert sorted(found.values()) == ["at once"] + 26 * ["later"] + 57 * ["never"]

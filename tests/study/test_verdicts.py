@@ -100,6 +100,13 @@ def test_ratings():
     assert "not confirmed: efficiency, accuracy." in made(evaluations=8000)
 
 
+def test_choices_of_coordinates():
+    words = verdicts.khan_choices_verdict(83, [np.inf, 0.5, 3.0])
+    assert "Of 83 choices" in words
+    assert "1 of them are lost, and the others step over the place, 0.5 to 3 rad off: that may be what" in words
+    assert "that isn't what happened" in verdicts.khan_choices_verdict(83, [0.5])
+
+
 def test_methods_on_what_rolls():
     def made(**springs):
         numbers = {"evaluations": 9000, "error_max": 0.2} | springs

@@ -1,9 +1,9 @@
 """The pages that are made of the program, and are checked to be what it makes: `make pages` writes them all.
 
-python tests/tools/pages.py [found]
+python tests/tools/pages.py [found [ID …]]
 
-With `found`, all tables and figures of the papers are made first, for what is found of each (docs/papers.json): this
-takes some minutes.
+With `found`, tables and figures of the papers are made first, for what is found of each (docs/papers.json): all of them,
+which takes some minutes, or those that are named.
 """
 
 from __future__ import annotations
@@ -111,12 +111,12 @@ def span(runs: list[dict[str, str]], column: str, lost: bool = False) -> str:
     return " to ".join(dict.fromkeys((words[0], words[-1]))) if words else ""
 
 
-def find() -> None:
-    """Makes all tables and figures of the papers, and keeps what is found of each."""
-    FOUND.write_text(
-        json.dumps({name: one.make().verdict for name, one in EXHIBITS.items()}, indent=1, ensure_ascii=False) + "\n",
-        encoding="utf-8",
-    )
+def find(names: list[str]) -> None:
+    """Makes tables and figures of the papers, and keeps what is found of each."""
+    known = json.loads(FOUND.read_text(encoding="utf-8"))
+    known |= {name: EXHIBITS[name].make().verdict for name in names or EXHIBITS}
+    kept = {name: known[name] for name in EXHIBITS}
+    FOUND.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def linked(text: str) -> str:
@@ -135,8 +135,8 @@ def linked(text: str) -> str:
 
 def main() -> None:
     """Writes those that have changed, and says which."""
-    if sys.argv[1:] == ["found"]:
-        find()
+    if sys.argv[1:2] == ["found"]:
+        find(sys.argv[2:])
     for path, text in pages().items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(exist_ok=True)

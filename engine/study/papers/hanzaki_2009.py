@@ -81,7 +81,8 @@ def _multipliers() -> Reproduction:
     free_words = "" if spinning.any() else " It is zero where the coupler may spin freely."
     verdict = (
         "With the paper's constraint the moment about the coupler isn't always zero: "
-        f"it reaches {most:.1g} N m, {seen} the torque of {torque:.2g} N m.{free_words}"
+        f"it reaches {most:.2g} N m, {seen} the torque of {torque:.2g} N m, which it changes by {100 * change:.2g} % "
+        f"of its largest.{free_words}"
         if most > 1e-12
         else "The moment about the coupler is always zero, as the paper says."
     )

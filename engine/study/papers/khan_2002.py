@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from ...simulate.system import constraints_of_system
 from ..compare_settings import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
 from .exhibit import Exhibit, Reproduction, Row, exhibit_of_run, exhibit_value_at
+from .khan_choices import SIGMAS, khan_kept_choices
 from .khan_ratings import khan_nonholonomic, khan_ratings
 from .khan_runs import (
     HUNG,
-    khan_comparison,
     khan_denoc_setting,
     khan_error_panels,
     khan_feedback_panels,
@@ -31,8 +28,6 @@ from .khan_runs import (
 DRIVEN = ("J1", "J2", "J3")
 PRINTED = (-0.865, -2.102, -0.976, 0.728, 0.233, 3.916)  # θ₄, θ₅, θ₆, x₇, y₇, θ₇ at the start
 KS = (1e3, 1e4, 1e5, 1e6)
-SIGMAS = (10.0, 20.0, 30.0, 40.0)
-LEGS = 0.4  # m, the size of what a Jacobian's columns are
 NO_NUMBERS = ("",) * 4
 FAILS_LONG, FAILS_SHORT = ("", "fails", "fails", "fails"), ("", "", "", "fails")  # springs at 0.01 s and at 0.001 s
 SHARE = 15.0  # percent of the torque, within which the thesis finds the corrections of springs and of its projection
@@ -76,55 +71,6 @@ def _calm() -> Reproduction:
         verdicts.khan_projection_verdict(springs),
         counted=True,
     )()
-
-
-def khan_choices_of_coordinates() -> list[tuple[str, float]]:
-    """All choices of three of the thesis' nine coordinates as independent ones, and when each becomes singular.
-
-    The nine are the absolute angles of the legs' links, and the platform's place and angle. A choice is singular where
-    the columns of the others are: at 0 s if it can't begin, never (infinity) if it lasts for the prescribed motion.
-    """
-    own = khan_comparison()
-    loops, path = constraints_of_system(own.system), own.path
-    t = np.linspace(own.start, own.end, 601)
-    J = loops.jacobian(np.array([path.at(x)[0] for x in t.tolist()]))[0]
-    J = J[:, np.flatnonzero(abs(J).max(axis=(0, 2)) > 1e-9)]  # six rows of the plane
-    names = ("J1", "J2", "J3", "J4", "J5", "J6", "P")
-    speeds = [k for name in names for joint in own.system.robot.moving if joint.name == name for k in joint.speeds]
-    columns = dict(zip(("θ₁", "θ₂", "θ₃", "θ₄", "θ₅", "θ₆", "x₇", "y₇", "θ₇"), J[:, :, speeds].transpose(2, 0, 1)))
-    for inner, outer in (("θ₁", "θ₄"), ("θ₂", "θ₅"), ("θ₃", "θ₆")):  # whose angle is from the inner link in our tree
-        columns[inner] = columns[inner] - columns[outer]
-    found = []
-    for chosen in combinations(columns, 3):
-        d = np.linalg.det(np.stack([x for name, x in columns.items() if name not in chosen], axis=2))
-        turned = np.flatnonzero(np.sign(d) != np.sign(d[0]))
-        end = float(t[turned[0]]) if turned.size else np.inf
-        found.append((", ".join(chosen), end if abs(d[0]) > 1e-9 * LEGS**6 else 0.0))
-    return found
-
-
-def _broken_choices() -> Reproduction:
-    """The runs of Fig. 4.10, and the choices of coordinates with which a model without pivoting breaks off."""
-    made = khan_error_panels(
-        [khan_gauss_setting(sigma, FIXED, 0.01) for sigma in SIGMAS],
-        ("fails",) * 4,
-        verdicts.khan_broken_runs_verdict(("fails",) * 4),
-    )()
-    ends = dict(khan_choices_of_coordinates())
-    broken = {name: t for name, t in ends.items() if 0.0 < t < np.inf}
-    first = min(broken, key=lambda name: broken[name])
-    begin = sum(t > 0.0 for t in ends.values())
-    rows: list[Row] = [
-        ("choices of three independent coordinates, all and at the start", "", f"{len(ends)}, {begin} usable"),
-        ("singular along the motion", "the chosen ones", f"{len(broken)}, between {min(broken.values()):.2f} and "
-         f"{max(broken.values()):.2f} s; first {first}"),
-        ("the driven angles", "", "singular" if ends["θ₁, θ₂, θ₃"] < np.inf else "never singular"),
-    ]  # fmt: skip
-    words = (
-        f"Of {begin} choices of three independent coordinates that can begin, {len(broken)} become singular along the "
-        "prescribed motion: a model that keeps one of them breaks off, as the thesis' did, whatever its step."
-    )
-    return replace(made, rows=(*made.rows, *rows), verdict=f"{made.verdict} {words}")
 
 
 def _lines(suffix: str, letter: str) -> tuple[Line, ...]:
@@ -231,7 +177,7 @@ EXHIBITS = (
         "3-RRR manipulator, projection by Gaussian triangularization at steps of 0.01 s: errors for four sigma",
         "The thesis' model breaks off in every case, where its chosen coordinates become singular. It says neither "
         "which these are nor where. Ours pivots fully, and the prescribed motion has no singular position.",
-        _broken_choices,
+        khan_kept_choices,
     ),
     Exhibit(
         "khan-2002",

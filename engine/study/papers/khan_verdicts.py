@@ -110,3 +110,16 @@ def khan_errors_against_steps(runs: Sequence[Run]) -> str:
     grow = "grow along the motion, as the thesis describes," if late else "don't grow along the motion,"
     most = words_with_and([f"{run.error_max:.2g}" for run in runs])
     return f"The errors {grow} and shrink with the power {power:.2f} of the step: up to {most} rad."
+
+
+def khan_choices_verdict(begin: int, errors: Sequence[float]) -> str:
+    """What becomes of projections that keep coordinates which become singular on the way."""
+    rest = [x for x in errors if np.isfinite(x)]
+    lost = len(errors) - len(rest)
+    wrong = f"{min(rest):.1g} to {max(rest):.1g} rad off" if rest else "none"
+    explains = "may be" if lost else "isn't"
+    return (
+        f"Of {begin} choices of three independent coordinates that can begin, {len(errors)} become singular along the "
+        f"prescribed motion. Kept at these steps {lost} of them are lost, and the others step over the place, {wrong}: "
+        f"that {explains} what happened to the thesis' model."
+    )

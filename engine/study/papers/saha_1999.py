@@ -37,7 +37,7 @@ def saha_axis_fill(curves: Sequence[np.ndarray], axis: tuple[float, float], what
     if low < axis[0] or high > axis[1]:
         return f"The {what}, {low:.2f} to {high:.2f}, leave the axis of the figure."
     share = 100 * (high - low) / (axis[1] - axis[0])
-    return f"The {what} stay within the axis of the figure and fill {share:.0f} % of it."
+    return f"The {what}, {low:.2f} to {high:.2f}, stay within the axis of the figure and fill {share:.0f} % of it."
 
 
 def _first(result: Result) -> str:

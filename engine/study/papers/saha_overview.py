@@ -71,7 +71,11 @@ def _scraper() -> Reproduction:
     )
     off, right_rate = abs(table["knee-left.tau"] - table["knee-right.tau"]).max(), abs(rate - 4.712) < 5e-4
     turns = "The crank turns at the paper's rate." if right_rate else "The crank doesn't turn at the paper's rate."
-    verdict = f"{turns} Which way the pantograph bends changes the torque by up to {off:.0f} N m."
+    spans = [exhibit_column_span(one.table["II-1.tau"]) for one in (left, right)]
+    verdict = (
+        f"{turns} Which way the pantograph bends changes the torque by up to {off:.0f} N m: {spans[0]} N m with the "
+        f"knee to the left, {spans[1]} N m with it to the right."
+    )
     return Reproduction(table, (Panel("", "driving torque", "N m", lines),), rows, verdict=verdict)
 
 
