@@ -78,7 +78,7 @@ class Assignments:
         if count and value.size != count:
             raise self.error(name, f"{count} numbers are needed", found=str(value.size))
         if not np.isfinite(value).all():
-            raise self.error(name, "a number isn't finite")
+            raise self.error(name, "a number isn't finite", allowed="finite numbers")
         return [float(x) for x in value.ravel(order="F")]
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
@@ -19,6 +22,7 @@ _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 _NOT_IN_NAMES = re.compile(r"[\s,.\"'`]|[^\x20-\uffff]")
 _NOT_IN_FILE_NAMES = re.compile(r"[\s,.\"'`/\\:*?<>|]")
 TINY = 1e-300
+NO_QUATERNION = "Euler parameters can't all be 0"
 ORDER = ("name", "about", "convention", "gravity", "links")  # the first keys of a robot's file
 
 
@@ -143,6 +147,17 @@ class Draft:
         if infinite and (match := _INFINITE.fullmatch(word)):
             return -math.inf if match[1] == "-" else math.inf
         raise self.error(at, f"`{name}`: this is no number", found=f"`{word[:60]}`", allowed="such as -1.5e-3")
+
+    def unit(
+        self, at: Element, vector: Sequence[float] | np.ndarray, message: str = "the axis has no direction"
+    ) -> np.ndarray:
+        """The vector, which has to have a length, with the length 1."""
+        length = float(np.linalg.norm(vector))
+        if length < TINY:
+            found = " ".join(f"{x:g}" for x in vector)
+            raise self.error(at, message, found=found, allowed="numbers that aren't all 0")
+        unit: np.ndarray = np.array(vector) / length
+        return unit
 
     def word(self, at: Element, name: str, allowed: tuple[str, ...], default: str) -> str:
         """An attribute that has to be one of these words."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dataclass import dataclass
-from .draft import TINY, Draft
+from .draft import Draft
 from .mjcf_model import TRUTH, Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
 from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_file_inertia_entries
 from .report import CHANGED, IGNORED
@@ -55,11 +55,8 @@ def place_of_mjcf_element(draft: Draft, element: Element, compiler: Compiler) ->
     """The place and the turn of a geom or a site, which may be given by two ends on its z."""
     if "fromto" in element.attributes:
         ends = np.array(draft.numbers(element, "fromto", 6)).reshape(2, 3)
-        way = ends[0] - ends[1]  # z points back, as in MuJoCo
-        length = float(np.linalg.norm(way))
-        if length < TINY:
-            raise draft.error(element, "`fromto` has no length")
-        return ends.mean(axis=0), rotation_towards_mjcf_axis(way / length)
+        way = draft.unit(element, ends[0] - ends[1], "`fromto` has no length")  # z points back, as in MuJoCo
+        return ends.mean(axis=0), rotation_towards_mjcf_axis(way)
     at = np.array(draft.numbers(element, "pos", 3, (0.0, 0.0, 0.0)))
     return at, orientation_of_mjcf_element(draft, element, compiler)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .draft import TINY, Draft
+from .draft import Draft
 from .mjcf_model import (
     TRUTH,
     Compiler,
@@ -91,13 +91,11 @@ class Joints:
                 draft.note(DROPPED, "range", "a ball joint has no limits here", one)
             return converted_entry_with_place(entry, at + R @ anchor, R), anchor
         axis = part.R @ np.array(draft.numbers(one, "axis", 3, (0.0, 0.0, 1.0)))
-        if np.linalg.norm(axis) < TINY:
-            raise draft.error(one, "the axis has no direction")
+        unit_axis = draft.unit(one, axis)
         reference = draft.number(one, "ref", 0.0) * unit
         self.model.relaxed[given] = draft.number(one, "springref", 0.0) * unit
         place, turn = at + R @ anchor, R
         if reference:  # the model stands where the coordinate has this value
-            unit_axis = axis / np.linalg.norm(axis)
             turn = R @ rotation_about_mjcf_axis(unit_axis, -reference) if kind == "hinge" else R
             place = place if kind == "hinge" else place - reference * (R @ unit_axis)
             entry["initial"] = self.model.references[given] = reference

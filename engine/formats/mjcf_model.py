@@ -13,7 +13,7 @@ from ..dataclass import dataclass
 from ..robot.orientation import rotation_of
 from ..robot.placement import turn_matrix
 from ..text.source import text_of_yaml_file
-from .draft import TINY, Draft
+from .draft import NO_QUATERNION, Draft
 from .report import CHANGED
 from .xml import Element, parsed_xml
 
@@ -277,10 +277,7 @@ def orientation_of_mjcf_element(draft: Draft, element: Element, compiler: Compil
     if len(several) > 1:
         raise draft.error(element, "one way to say how it is turned is enough", found=", ".join(several))
     if "quat" in given:
-        e = np.array(draft.numbers(element, "quat", 4))
-        if np.linalg.norm(e) < TINY:
-            raise draft.error(element, "Euler parameters can't all be 0")
-        return rotation_of(tuple(e / np.linalg.norm(e)))
+        return rotation_of(tuple(draft.unit(element, draft.numbers(element, "quat", 4), NO_QUATERNION)))
     if "euler" in given:
         R = np.eye(3)
         for letter, angle in zip(compiler.euler, draft.numbers(element, "euler", 3)):
@@ -289,23 +286,15 @@ def orientation_of_mjcf_element(draft: Draft, element: Element, compiler: Compil
         return R
     if "axisangle" in given:
         *axis, angle = draft.numbers(element, "axisangle", 4)
-        return rotation_about_mjcf_axis(_unit(draft, element, np.array(axis)), angle * compiler.unit)
+        return rotation_about_mjcf_axis(draft.unit(element, axis), angle * compiler.unit)
     if "xyaxes" in given:
         values = np.array(draft.numbers(element, "xyaxes", 6))
-        x = _unit(draft, element, values[:3])
-        y = _unit(draft, element, values[3:] - (values[3:] @ x) * x)
+        x = draft.unit(element, values[:3])
+        y = draft.unit(element, values[3:] - (values[3:] @ x) * x)
         return np.column_stack([x, y, np.cross(x, y)])
     if "zaxis" in given:
-        return rotation_towards_mjcf_axis(_unit(draft, element, np.array(draft.numbers(element, "zaxis", 3))))
+        return rotation_towards_mjcf_axis(draft.unit(element, draft.numbers(element, "zaxis", 3)))
     return np.eye(3)
-
-
-def _unit(draft: Draft, element: Element, vector: np.ndarray) -> np.ndarray:
-    norm = float(np.linalg.norm(vector))
-    if norm < TINY:
-        raise draft.error(element, "a direction has no length")
-    unit: np.ndarray = vector / norm
-    return unit
 
 
 def rotation_about_mjcf_axis(axis: np.ndarray, angle: float) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .draft import TINY, Draft
+from .draft import Draft
 from .report import CHANGED
 from .sdf_frames import MODEL, Frames, Pose, sdf_numbers_of_child, sdf_text_of_child
 from .xml import Element
@@ -20,8 +20,7 @@ def sdf_axis_of_joint(draft: Draft, frames: Frames, joint: Element, tag: str, fr
     if axis is None:
         return [0.0, 0.0, 1.0]
     xyz = np.array(sdf_numbers_of_child(draft, axis, "xyz", 3, (0.0, 0.0, 1.0)))
-    if np.linalg.norm(xyz) < TINY:
-        raise draft.error(axis, "the axis has no direction")
+    draft.unit(axis, xyz)
     child = axis.first("xyz")
     other = child.attributes.get("expressed_in") if child is not None else None
     if sdf_text_of_child(axis, "use_parent_model_frame") in ("1", "true"):

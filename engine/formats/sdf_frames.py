@@ -9,7 +9,7 @@ import numpy as np
 from ..dataclass import dataclass
 from ..robot.orientation import rotation_of
 from ..robot.placement import placement_from_rpy
-from .draft import TINY, Draft
+from .draft import NO_QUATERNION, Draft
 from .xml import Element
 
 MODEL, WORLD = "__model__", "world"
@@ -59,10 +59,8 @@ def sdf_pose_of_element(draft: Draft, element: Element) -> Pose:
         return Pose()
     if one.attributes.get("rotation_format") == "quat_xyzw":
         values = draft.parsed(one, "pose", one.text, 7)
-        e = np.array([values[6], *values[3:6]])
-        if np.linalg.norm(e) < TINY:
-            raise draft.error(one, "Euler parameters can't all be 0")
-        return Pose(np.array(values[:3]), rotation_of(tuple(e / np.linalg.norm(e))))
+        e = draft.unit(one, [values[6], *values[3:6]], NO_QUATERNION)
+        return Pose(np.array(values[:3]), rotation_of(tuple(e)))
     values = draft.parsed(one, "pose", one.text, 6)
     rpy = np.radians(values[3:]) if one.attributes.get("degrees") == "true" else np.array(values[3:])
     turn = placement_from_rpy((0.0, 0.0, 0.0), (float(rpy[0]), float(rpy[1]), float(rpy[2])))

@@ -129,7 +129,7 @@ class _Reader:
             found = f"NL = {links}, NJ = {joints}, NF = {frames}"
             raise draft.error(self.root, "these counts don't fit", found=found, allowed="NF = 2 NJ - NL")
         if any(self.numbers("is_mobile", 1)):
-            raise draft.error(self.given["is_mobile"].at, "a mobile base can't be read")
+            raise draft.error(self.given["is_mobile"].at, "a mobile base can't be read", allowed="is_mobile = 0")
         draft.data["convention"] = "khalil"
         draft.data["gravity"] = self.numbers("G", 3)
         sigma = [int(x) for x in self.numbers("sigma", frames, required=True)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..robot.orientation import rotation_of
 from . import urdf_loops
-from .draft import TINY, Draft
+from .draft import Draft
 from .pieces import (
     ENTRIES,
     converted_entry_with_place,
@@ -250,8 +250,7 @@ class _Reader:
     def _planar(self, entry: dict[str, Any], one: Element, parent: str) -> str:
         """Makes the joint move in the plane at right angles to its axis, and returns the link's parent."""
         axis = self.draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0))
-        if np.linalg.norm(axis) < TINY:
-            raise self.draft.error(one.first("axis") or one, "the axis has no direction")
+        self.draft.unit(one.first("axis") or one, axis)
         for tag in ("limit", "dynamics"):
             if (part := one.first(tag)) is not None:
                 self.draft.note(DROPPED, tag, "planar joints have none here", part)
@@ -324,10 +323,9 @@ class _Reader:
         """Makes a joint fixed, where it stands."""
         if (mimic := one.first("mimic")) is not None and entry["type"] != "fixed":
             self.draft.note(CHANGED, "mimic", f"what it follows is fixed, so the joint is fixed, too, at {q:g}", mimic)
-            axis = np.array(self.draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0)))
-            if np.linalg.norm(axis) < TINY:
-                raise self.draft.error(one.first("axis") or one, "the axis has no direction")
-            unit, R = axis / np.linalg.norm(axis), urdf_origin_rotation(entry)
+            axis = one.first("axis") or one
+            unit = self.draft.unit(axis, self.draft.numbers(axis, "xyz", 3, (1.0, 0.0, 0.0)))
+            R = urdf_origin_rotation(entry)
             turns = entry["type"] == "revolute"
             if q and turns:
                 R = R @ rotation_of((math.cos(q / 2), *(math.sin(q / 2) * unit)))

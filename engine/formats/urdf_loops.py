@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .draft import TINY, Draft
+from .draft import Draft
 from .pieces import converted_frame_on_axis, robot_file_rotation_rows
 from .side import Side
 from .urdf_shapes import urdf_origin_entries, urdf_origin_rotation
@@ -44,8 +44,7 @@ def _loop(draft: Draft, one: Element) -> None:
         raise draft.error(one, "unknown type of loop joint", found=f"`{kind}`", allowed=", ".join(CUTS))
     axis_at = one.first("axis")
     axis = draft.numbers(axis_at, "xyz", 3) if axis_at is not None else (0.0, 0.0, 1.0)
-    if np.linalg.norm(axis) < TINY:
-        raise draft.error(axis_at or one, "the axis has no direction")
+    draft.unit(axis_at or one, axis)
     name = draft.joints.take(one.attributes.get("name", "loop"), one.line)
     entry: dict[str, Any] = {"name": name, "joint": CUTS[kind], "between": []}
     for tag, key in (("predecessor", "first"), ("successor", "second")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -12,7 +11,7 @@ import numpy as np
 from ..robot.model import Link
 from ..robot.orientation import rotation_of
 from ..robot.placement import placement_from_rpy
-from .draft import TINY, Draft
+from .draft import NO_QUATERNION, Draft
 from .report import CHANGED, IGNORED
 from .written import urdf_number_text, urdf_numbers_text, urdf_origin_line
 from .xml import Element
@@ -46,8 +45,7 @@ def urdf_origin_entries(draft: Draft, part: Element) -> dict[str, list[float]]:
         *vector, scalar = draft.numbers(origin, "quat_xyzw", 4)
         if "rpy" in origin.attributes:
             raise draft.error(origin, "one way to say how it is turned is enough", found="rpy, quat_xyzw")
-        if math.hypot(scalar, *vector) < TINY:
-            raise draft.error(origin, "Euler parameters can't all be 0")
+        draft.unit(origin, [scalar, *vector], NO_QUATERNION)
         made |= {"quat": [scalar, *vector]} if any(vector) else {}
     return made
 
