@@ -22,7 +22,7 @@ class Arranged(Figure):
     def __init__(self, width: float, height: float, down: int, across: int):
         super().__init__(figsize=(width, height))
         FigureCanvasAgg(self)
-        self._panels: tuple[int, int] | None = (down, across)  # None once they are arranged
+        self._panels, self._arranged = (down, across), False
 
     def draw(self, renderer: Any) -> None:
         """Draws the figure, as matplotlib does for every output."""
@@ -35,11 +35,15 @@ class Arranged(Figure):
         self._arrange()
         super().savefig(*given, **how)
 
+    def arrange(self) -> None:
+        """Arranges the panels, again where the first time has changed their ticks."""
+        self._arranged = True
+        with missing_letters_as_boxes(), found_once(self):
+            arrange_panels(self, *self._panels)
+
     def _arrange(self) -> None:
-        if self._panels is not None:
-            (down, across), self._panels = self._panels, None
-            with missing_letters_as_boxes(), found_once(self):
-                arrange_panels(self, down, across)
+        if not self._arranged:
+            self.arrange()
 
 
 @contextmanager

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Pair = tuple[Column, Column]  # across and up
 PLACE = "point"  # the family of columns with equal scales
+SIZES = tuple(row.family for row in PLOTS.values() if row.sizes)  # families of columns that are never below zero
 
 
 def figure_of_curves(view: View, asked: Drawing) -> Figure | None:
@@ -84,6 +85,10 @@ def _draw(view: View, axes: Axes, group: Sequence[Pair]) -> None:
     if group[0][0].name == TIME:
         axes.margins(x=0)
     axes.ticklabel_format(axis="x", useOffset=False)
+    if all(y.family in SIZES for _, y in group):
+        axes.set_ylim(bottom=0.0)
+    if all(x.family in SIZES for x, _ in group):
+        axes.set_xlim(left=0.0)
 
 
 def _axis(view: View, columns: Sequence[Column]) -> str:

@@ -179,6 +179,9 @@ def _one_each(view: View, row: Plot, title: str, grouped: list[Panel], notes: Se
             dressing.legend_outside(figure, axes, style, across)
     for comparable in varying.values():
         scales.compare_panel_heights(comparable)
+    if row.sizes:
+        for axes in figure.axes:
+            axes.set_ylim(bottom=0.0)
     return figure
 
 

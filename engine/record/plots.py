@@ -26,6 +26,7 @@ class Plot:
     quantities: Mapping[str, str]
     overlay: bool = True
     folds: bool = True  # whether panels in which all is zero are left out
+    sizes: bool = False  # whether nothing is below zero, where axes begin then
 
 
 PLOTS = {
@@ -36,7 +37,7 @@ PLOTS = {
     "rates": Plot("speed", "Joint rates", {"rad/s": "rate", "m/s": "speed"}),
     "accelerations": Plot("acceleration", "Joint accelerations", {"rad/s²": "acceleration", "m/s²": "acceleration"}),
     "reactions": Plot("reaction", "Joint reactions", {"N": "force", "N m": "moment"}, overlay=False),
-    "resultants": Plot("resultant", "Sizes of reactions", {"N": "force", "N m": "moment"}, overlay=False),
+    "resultants": Plot("resultant", "Sizes of reactions", {"N": "force", "N m": "moment"}, overlay=False, sizes=True),
     "points": Plot("point", "Points", {"m": "position"}),
     "point-velocities": Plot("point velocity", "Velocities of points", {"m/s": "velocity"}),
     "point-accelerations": Plot("point acceleration", "Accelerations of points", {"m/s²": "acceleration"}),

@@ -53,6 +53,7 @@ class Style:
     titled: bool = True  # whether figures have titles; in a paper the caption says it
     beside: bool = True  # whether long legends stand at the right, else above
     form: str = "png"  # of files, if nothing else is asked for
+    dpi: int = 110  # of files of pixels
 
     def look(self, n: int, count: int) -> dict[str, Any]:
         """The colour and stroke of line n out of `count`."""
@@ -85,6 +86,7 @@ STYLES = {
         titled=False,
         beside=False,
         form="pdf",
+        dpi=600,
     ),
 }
 SCREEN = STYLES["screen"]

@@ -124,7 +124,7 @@ def write_result(
         for kind in more_tables:
             table_files.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
         for stem, figure in figures.figures_of_result(name, t, table, columns, wanted, record, look).items():
-            plots.save_figure(figure, draft / f"{stem}.{form}", letters=look.style.letters)
+            plots.save_figure(figure, draft / f"{stem}.{form}", dpi=look.style.dpi, letters=look.style.letters)
         for file, content in (more or {}).items():
             (draft / file).write_bytes(content)
 
@@ -155,7 +155,7 @@ def add_plots_to_result(
     made = [f"{stem}.{form}" for stem in drawn]
     with files_replaced_together(folder, replaced) as draft:
         for file, figure in zip(made, drawn.values()):
-            plots.save_figure(figure, draft / file, letters=look.style.letters)
+            plots.save_figure(figure, draft / file, dpi=look.style.dpi, letters=look.style.letters)
         _recorded(draft, name, record)
     return [folder / file for file in made]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..errors import AssemblyError
 from ..loops.assembly import assemble
 from ..record.notebook import html_image_of_figure
@@ -24,17 +26,18 @@ def robot_html(robot: Robot) -> str:
             note = f"<p>{html_text(str(error))}</p>"
     about = f"<p>{html_text(robot.about)}</p>" if robot.about else ""
     shown = html_image_of_figure(robot.name, sketch_figure(*stage_scene(robot, q)))
-    return f"<h4>{html_text(repr(robot))}</h4>{about}{note}{html.html_table(HEADER, notebook_joint_rows(robot))}{shown}"
+    table = html.html_table(HEADER, notebook_joint_rows(robot, q))
+    return f"<h4>{html_text(repr(robot))}</h4>{about}{note}{table}{shown}"
 
 
-def notebook_joint_rows(robot: Robot) -> list[tuple[str, ...]]:
-    """The rows of a table under `HEADER`: the joints of the tree, then the cuts."""
+def notebook_joint_rows(robot: Robot, q: Sequence[float]) -> list[tuple[str, ...]]:
+    """The rows of a table under `HEADER`, with q as initial positions: the joints of the tree, then the cuts."""
     cuts = [(loop.name, f"{loop.type.name}, cut", *loop.between, "", "", "") for loop in robot.loops]
-    return [*(_row(robot, link) for link in robot.links), *cuts]
+    return [*(_row(link, q) for link in robot.links), *cuts]
 
 
-def _row(robot: Robot, link: Link) -> tuple[str, ...]:
+def _row(link: Link, q: Sequence[float]) -> tuple[str, ...]:
     joint = link.joint
-    initial = ", ".join(f"{robot.q0[k]:.5g}" for k in joint.coordinates)
+    initial = ", ".join(f"{q[k] + 0.0:.5g}" for k in joint.coordinates)
     actuated = "yes" if joint.actuated else "no" if joint.type.nv else ""
     return joint.name, joint.type.name, link.parent, link.name, initial, actuated, f"{link.mass:.5g}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dataclass import dataclass
-from ..record import plots
+from ..record import plots, scales, sheets
 from ..record.drawings import Drawing
 from ..record.extremes import HEADER, column_extremes
 from ..record.figures import figures_of_result
@@ -18,6 +19,7 @@ from ..record.pages import html
 from ..record.pages.html import html_text
 from ..record.scene import Poses, Say, Scene, silence_sketch_warning
 from ..record.sketch.drawing import sketch_figure
+from ..record.view import Look
 from ..robot.model import Robot
 from ..scenario.audit import EnergyBalance
 from ..scenario.error_estimate import error_sentences
@@ -39,7 +41,6 @@ from .staging import stage_scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINES = 58  # of a page of the PDF
 GRADES = ("good", "doubtful", "bad")
 
 
@@ -56,10 +57,10 @@ def report_verdict(kept: Stored) -> ReportVerdict:
     record, audit = kept.record, kept.record.get("audit", {})
     grades, said = ["good"], []
     if record.get("ended") == record.get("expected"):
-        said.append(f"The run ended as expected, `{record.get('ended')}`, with {count_with_noun(len(kept.t), 'row')}.")
+        said.append(f"The run ended as expected ({record.get('ended')}), with {count_with_noun(len(kept.t), 'row')}.")
     else:
         grades.append("bad")
-        said.append(f"The run ended as `{record.get('ended')}`: {record.get('reason')}")
+        said.append(f"The run ended otherwise than expected ({record.get('ended')}): {record.get('reason')}")
     if audit.get("energy") is not None:
         balance = EnergyBalance(audit["energy"], audit.get("exchanged", 0.0), audit.get("quadrature", 0.0))
         grades.append("bad" if balance.broken else "doubtful" if balance.doubtful else "good")
@@ -93,12 +94,12 @@ def report_html(kept: Stored, say: Say = silence_sketch_warning) -> str:
 
 
 def _sections(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> Iterator[str]:
-    """What comes before the plots: the verdict, what happened, the machine, the extremes of all columns."""
+    """What comes before the plots: the verdict, what happened, the machine."""
     judged, record = report_verdict(kept), kept.record
     yield f'<section aria-label="Verdict"><div class="verdict {judged.grade}">'
-    yield "".join(f"<p>{html_text(sentence)}</p>" for sentence in judged.sentences) + "</div>"
+    yield "".join(f"<p>{_marked(sentence)}</p>" for sentence in judged.sentences) + "</div>"
     for warning in record.get("warnings", []):
-        yield f"<p>Warning: {html_text(str(warning))}</p>"
+        yield f"<p>Warning: {_marked(str(warning))}</p>"
     events = [event for event in record.get("events", []) if isinstance(event, Mapping)]
     if events:
         yield html.html_table(("t (s)", "joint", "event", "then"), [_event(event) for event in events], "Events")
@@ -108,17 +109,26 @@ def _sections(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> Iterato
         yield f"<p>Mechanics doesn't determine these reactions; those of least norm are given: {html_text(named)}.</p>"
     yield '</section><section aria-label="Machine"><h2>Machine</h2>'
     yield html_image_of_figure(f"sketch of {robot.name}", sketch_figure(scene, poses, state="first row of the result"))
-    yield html.html_table(JOINTS, notebook_joint_rows(robot))
+    yield html.html_table(JOINTS, notebook_joint_rows(robot, animation_coordinates(kept, robot)[0].tolist()))
     own = [one for one in kept.plots if one.y]
     if own:
         yield '</section><section aria-label="Columns over others"><h2>Columns over others</h2>'
         drawn = figures_of_result(kept.name, kept.t, kept.table, kept.columns, own, record)
         yield "\n".join(html_image_of_figure(stem, figure) for stem, figure in drawn.items())
-    yield '</section><section aria-label="Extremes"><h2>Extremes</h2>'
-    yield (
-        html.html_table(HEADER, (one.cells() for one in column_extremes(kept.t, kept.table, kept.columns)))
-        + "</section>"
-    )
+    yield "</section>"
+
+
+def _marked(text: str) -> str:
+    """A sentence as HTML, with what stands in backticks in letters of code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html_text(text))
+
+
+def _extremes(kept: Stored) -> tuple[list[list[str]], str]:
+    """The rows of a table of all columns but those that are zero throughout, and a sentence with these."""
+    still = {column.name for column in kept.columns if scales.largest_plotted_value(kept.table[column.name]) == 0.0}
+    rows = [one.cells() for one in column_extremes(kept.t, kept.table, kept.columns) if one.column.name not in still]
+    zero = ", ".join(column.name for column in kept.columns if column.name in still)
+    return rows, f"Zero throughout: {zero}." if zero else ""
 
 
 def _event(event: Mapping[str, Any]) -> list[str]:
@@ -127,8 +137,10 @@ def _event(event: Mapping[str, Any]) -> list[str]:
 
 
 def _appendix(kept: Stored) -> Iterator[str]:
-    """What comes behind the motion: how to repeat the run, what ran it, its audit and its inputs."""
-    record = kept.record
+    """What comes behind the plots: the extremes, how to repeat the run, what ran it, its audit and its inputs."""
+    record, (rows, zero) = kept.record, _extremes(kept)
+    yield '<section aria-label="Extremes"><h2>Extremes</h2>'
+    yield html.html_table(HEADER, rows) + "".join(f"<p>{html_text(zero)}</p>" if zero else "") + "</section>"
     yield '<section aria-label="Repetition"><h2>How to repeat it</h2>'
     yield f"<pre>denoc run {html_text(kept.name)}{ENDING}.yaml</pre>"
     yield "<p>The scenario names its robot; both files are printed below. This is what ran it:</p>"
@@ -159,43 +171,55 @@ def _shown(value: object) -> str:
 
 
 def write_report_pdf(path: Path, kept: Stored, say: Say = silence_sketch_warning) -> None:
-    """Writes the report as a PDF: the verdict, the sketch, all plots, the extremes, and the inputs."""
+    """Writes the report as a PDF: the verdict, the sketch, all plots, the extremes, the machine, and the inputs."""
     from matplotlib import rc_context
-    from matplotlib.backends.backend_pdf import PdfPages
 
     robot = robot_of_studied_result(kept)
     scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[:1])
     say_undrawn_animation(scene, say)
-    with rc_context({"pdf.fonttype": 42}), PdfPages(path, metadata={"CreationDate": None}) as pages:
-        for figure in _pages(kept, robot, sketch_figure(scene, poses, state="first row of the result")):
-            pages.savefig(figure)
+    with rc_context({"pdf.fonttype": 42}):
+        figures = report_figures(kept, robot, sketch_figure(scene, poses, state="first row of the result"))
+        sheets.write_sheets(path, figures, f"{robot.name}: {kept.name}")
 
 
-def _pages(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figure]:
-    judged = report_verdict(kept)
-    about = str(kept.record.get("about", ""))
-    lines = [about, "", *judged.sentences, *(f"Warning: {warning}" for warning in kept.record.get("warnings", []))]
-    lines += ["", f"To repeat it: denoc run {kept.name}{ENDING}.yaml", ""]
-    lines += [f"{name} {version}" for name, version in kept.record.get("versions", {}).items()]
-    yield from _text_pages(f"{robot.name}: {kept.name}", lines)
+def report_figures(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figure]:
+    """What stands on the pages, from the first to the last."""
+    text, judged, record = sheets.text_on_sheets, report_verdict(kept), kept.record
+    wanted, still = _moving_plots(kept)
+    said = [*judged.sentences, *(f"Warning: {warning}" for warning in record.get("warnings", [])), *still]
+    about = str(record.get("about", ""))
+    yield from text(
+        f"{robot.name}: {kept.name}", [*([about, ""] if about else []), *(x.replace("`", "") for x in said)]
+    )
     yield sketch
-    wanted = [*map(Drawing, plots.PLOTS), *(one for one in kept.plots if one.y)]
-    yield from figures_of_result(kept.name, kept.t, kept.table, kept.columns, wanted, kept.record).values()
-    rows = [one.cells() for one in column_extremes(kept.t, kept.table, kept.columns)]
-    widths = np.max([[len(cell) for cell in row] for row in (HEADER, *rows)], axis=0)
-    cells = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in (HEADER, *rows)]
-    yield from _text_pages("Extremes", cells)
+    look = Look(sheets.SHEET)
+    yield from figures_of_result(kept.name, kept.t, kept.table, kept.columns, wanted, record, look).values()
+    events = [_event(event) for event in record.get("events", []) if isinstance(event, Mapping)]
+    if events:
+        yield from text("Events", _in_columns([("t (s)", "joint", "event", "then"), *events]), table=True)
+    rows, zero = _extremes(kept)
+    yield from text("Extremes", [*_in_columns([HEADER, *rows]), "", zero], table=True)
+    joints = notebook_joint_rows(robot, animation_coordinates(kept, robot)[0].tolist())
+    yield from text("Joints", _in_columns([JOINTS, *joints]), table=True)
+    versions = [f"{name} {version}" for name, version in record.get("versions", {}).items()]
+    yield from text("How to repeat it", [f"denoc run {kept.name}{ENDING}.yaml", "", *versions], table=True)
     for file in report_inputs(kept):
-        yield from _text_pages(file.name, file.read_text(encoding="utf-8", errors="replace").splitlines())
+        yield from text(file.name, file.read_text(encoding="utf-8", errors="replace").splitlines(), table=True)
 
 
-def _text_pages(title: str, lines: list[str]) -> Iterator[Figure]:
-    """Pages of text in letters of one width; long lines go on in the next one."""
-    import textwrap
+def _moving_plots(kept: Stored) -> tuple[list[Drawing], list[str]]:
+    """The plots in which something is to be seen, and a sentence about the others."""
+    wanted, still = [one for one in kept.plots if one.y], []
+    for name, row in plots.PLOTS.items():
+        own = [kept.table[column.name] for column in kept.columns if column.family == row.family]
+        if any(scales.largest_plotted_value(values) for values in own):
+            wanted.append(Drawing(plot=name))
+        elif own:
+            still.append(row.title)
+    return wanted, [f"Zero throughout: {', '.join(still)}."] if still else []
 
-    broken = [part for line in lines for part in textwrap.wrap(line, 100, subsequent_indent="    ") or [""]]
-    for first in range(0, max(len(broken), 1), LINES):
-        figure = plots.blank_figure(title, 8.27, 11.69, None)
-        shown = "\n".join(plots.plain_plot_text(line, 200) for line in broken[first : first + LINES])
-        figure.text(0.06, 0.94, shown, fontsize=8, family="monospace", va="top", linespacing=1.35)
-        yield figure
+
+def _in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines of text, one column below the other."""
+    widths = np.max([[len(cell) for cell in row] for row in rows], axis=0)
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]

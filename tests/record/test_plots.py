@@ -5,10 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 import denoc
 from denoc.record import figures, plots
 from denoc.record.columns import Column
+from denoc.record.drawings import Drawing
 from denoc.record.styles import SCREEN
 
 ARM = """
@@ -302,6 +304,27 @@ def test_files_are_the_same_every_time(result, tmp_path, form):
     for name in ("one", "two"):
         plots.save_figure(result.plot("energy")["arm-sim-energy"], tmp_path / f"{name}.{form}")
     assert (tmp_path / f"one.{form}").read_bytes() == (tmp_path / f"two.{form}").read_bytes()
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.0])
+def test_axes_of_sizes_begin_at_zero(factor):
+    """A reaction of 14,000 N that doesn't vary isn't shown on an axis from 0 to 28,000 N that begins at -14,000 N."""
+    t = np.linspace(0, 1, 20)
+    columns = [Column("j.force", "N", "resultant", "j", "j.force"), Column("k.force", "N", "resultant", "k", "k.force")]
+    table = {"j.force": 14000.0 + factor * 1e-6 * t, "k.force": 900.0 * t}
+    drawn = figures.result_figures_by_stem(
+        "x", t, table, columns, ["resultants", Drawing(y=("j.force",), x=("k.force",))], "x"
+    )
+    assert [axes.get_ylim()[0] for figure in drawn.values() for axes in figure.axes] == [0.0] * 3
+    assert [*drawn.values()][1].axes[0].get_xlim()[0] == 0.0
+    assert next(iter(drawn.values())).axes[0].get_ylim()[1] >= 14000.0
+
+
+def test_pixels_of_a_papers_column(tmp_path):
+    """86 mm at 600 to the inch, which journals ask for where there are lines; it had been 370 pixels wide."""
+    energy = denoc.run({**DRIVEN, "plots": ["energy"]}, denoc.loads(ARM))
+    image = imread(next(file for file in energy.write(tmp_path, "png", style="paper") if file.suffix == ".png"))
+    assert image.shape[1] == pytest.approx(3.39 * 600, abs=2)
 
 
 def test_a_million_rows_are_drawn_without_a_warning(tmp_path):

@@ -11,8 +11,9 @@ from tests.support import browser
 
 import denoc
 from denoc.cli.main import main
+from denoc.record import plots, sheets
 from denoc.scenario.stored import stored_scenario_result
-from denoc.study.report import report_html, report_verdict
+from denoc.study.report import report_figures, report_html, report_verdict
 
 FOUR_BAR = {
     "robot": "four-bar",
@@ -41,7 +42,7 @@ def folder(tmp_path_factory):
 def test_all_about_a_result(folder):
     kept = stored_scenario_result(folder)
     text = unescape(report_html(kept))
-    assert "The run ended as expected, `done`, with 16 rows." in text
+    assert "The run ended as expected (done), with 16 rows." in text
     assert f"Energy balance holds to {kept.record['audit']['energy']:.2g} J" in text
     assert "denoc run turn.scenario.yaml" in text
     for file in ("turn.scenario.yaml", "four-bar.robot.yaml"):
@@ -49,6 +50,8 @@ def test_all_about_a_result(folder):
         for line in (folder / file).read_text().splitlines():
             assert line in text
     for name, values in kept.table.items():
+        if not values.any():
+            assert name in text[text.index("Zero throughout: ") :].partition("</p>")[0]
         if np.ptp(values) > 1e-9:
             k = int(values.argmax())
             assert f"<td>{values[k]:.5g}</td><td>{kept.t[k]:.5g}</td>" in text, name
@@ -81,12 +84,50 @@ def test_names_stay_text(tmp_path):
     assert "&lt;img/src=x/onerror=alert(1)&gt;" in text
 
 
+def test_the_joints_are_where_the_result_begins(folder):
+    """The assembly's guess, 56 degrees, isn't where the loop closes."""
+    kept = stored_scenario_result(folder)
+    row = "<tr><td>A</td><td>revolute</td><td>crank</td><td>coupler</td><td>{:.5g}</td>"
+    assert row.format(kept.table["A.q"][0]) in report_html(kept)
+    assert row.format(denoc.load("four-bar").q0[1]) not in report_html(kept)
+    assert row.format(kept.table["A.q"][0]) in denoc.load("four-bar")._repr_html_()
+
+
+def test_words_in_backticks_are_code(folder):
+    kept = stored_scenario_result(folder)
+    kept.record = {**kept.record, "ended": "singularity", "reason": "singular in `P` <b>", "warnings": ["see `a`, `b`"]}
+    text = report_html(kept).partition('aria-label="Machine"')[0]
+    assert "singular in <code>P</code> &lt;b&gt;" in text
+    assert "see <code>a</code>, <code>b</code>" in text
+    assert "`" not in text.partition('aria-label="Verdict"')[2]
+
+
+def test_plots_come_before_tables_and_nothing_is_zero(folder):
+    kept = stored_scenario_result(folder)
+    kept.table["A0.tau"] = 0.0 * kept.table["A0.tau"]
+    figures = [*report_figures(kept, denoc.load("four-bar"), plots.blank_figure("sketch", 4, 3))]
+    first = [one.get_suptitle() or one.texts[0].get_text() for one in figures if one.get_suptitle() or headed(one)]
+    heads = [word.partition(":")[0] for word in first]
+    assert heads[:3] == ["four-bar", "sketch", "Joint angles and positions"]
+    places = [heads.index(word) for word in ("Energy", "Extremes", "Joints", "How to repeat it", "four-bar.robot.yaml")]
+    assert places == sorted(places)
+    assert "Joint torques and forces" not in heads
+    assert "Zero throughout: Joint torques and forces." in [text.get_text() for text in figures[0].texts]
+    assert all(one.get_figwidth() == pytest.approx(sheets.WIDTH) for one in figures if one.get_suptitle() != "sketch")
+
+
+def headed(figure):
+    """Whether a figure of text begins with its heading."""
+    return figure.texts[0].get_weight() == "bold"
+
+
 @pytest.mark.full
 def test_a_pdf(folder, tmp_path, monkeypatch):
     assert run_main(monkeypatch, "report", folder, "--pdf", "--out", tmp_path, "-q") == 0
     pdf = (tmp_path / "turn-report.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")
-    assert len(re.findall(rb"/Type /Page\b", pdf)) > 8
+    assert len(re.findall(rb"/Type /Page\b", pdf)) in range(5, 9)
+    assert {*re.findall(rb"/MediaBox \[([^\]]*)\]", pdf)} == {b" 0 0 595.44 841.68 "}
     before = {path.name for path in folder.iterdir()}
     assert run_main(monkeypatch, "report", tmp_path / "nothing") == 2
     assert {path.name for path in folder.iterdir()} == before

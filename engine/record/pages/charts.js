@@ -137,10 +137,10 @@ Denoc.Chart = class {
       for (let k = first; k <= last; k++) { const x = line.values[k]; if (x < low) low = x; if (x > high) high = x; }
     });
     if (!(low <= high)) { low = -1; high = 1; }
-    const size = this.size;
+    const size = this.size, sizes = low >= 0 && high > 0; // an axis of what is never negative begins at zero at the lowest
     if (high - low <= 1e-9 * size || high === low) { const reach = size || 1; low -= reach; high += reach; }
     const margin = 0.06 * (high - low);
-    this.low = low - margin; this.high = high + margin;
+    this.low = sizes ? Math.max(0, low - margin) : low - margin; this.high = high + margin;
     return [first, last];
   }
 
