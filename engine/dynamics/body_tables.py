@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
+from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Single
 from ..machine.loops.compiled import LoopText
-from ..machine.loops.translate import Fields, Integers, Rows, Table
+from ..machine.loops.translate import Eights, Fields, Integers, Rows, Table
 from ..robot.model import Body, Robot
 from . import body_texts
 from .body_texts import PAIRS
@@ -17,36 +19,81 @@ from .inertial import INERTIAL
 from .regressor import names_of_regressor_numbers, regressor_speeds
 from .spatial import to_parent_axes
 from .transfer import placement_of_body
+from .vanishing import least_joint_pivots
 
 PLACES = "places"  # the length of tables over all rows
+NEARBY = 8  # bodies that have one point for their articulated inertias; about the root's, a chain of 300 loses 3 digits
+LENGTHS = ("n", "nq", PLACES, "slid", "balls", "followers")
 NUMBERS = {"fixed": 12, "angles": 1, "lengths": 1, "turns": 1, "slides": 1, "body": 10, "rotor": 1}
-ROOM = {"X": 2, "L": 12, "R": 12, "S": 6, "I": 10, "m": 6, "v": 6, "e": 6, "a": 6, "T": 24, "B": 42}
 INTEGERS = (
     *("parent", "carrier", "runs", "low", "high", "angle_at", "length_at"),
     *("slid_rows", "slid_axes", "slid_at", "ball_rows", "ball_at", "follower_rows", "leaders", "order"),
 )
 OF_LINKS = ("link_rows", "link_runs", "link_low", "link_high", "drive_columns", "spring_at")
-LENGTHS = ("n", "nq", PLACES, "slid", "balls", "followers")
+OF_DRIVES = ("before", "first", "last", "top", "meets", "anchor", "spring_at")
+DRIVES = {"viscous": 1, "coulomb": 1, "stiffness": 1, "rests": 1, "least": 1}
+ROOM = {
+    "X": 2,
+    "L": 12,
+    "R": 12,
+    "S": 6,
+    "I": 10,
+    "m": 6,
+    "v": 6,
+    "e": 6,
+    "a": 6,
+    "T": 24,
+    "B": 42,
+    "up": 12,
+    "C": 18,
+    "force": 1,
+    "o": 3,
+    "r": 3,
+    "Q": 6,
+    "A": 21,
+    "f": 6,
+    "own": 7,
+    "loss": 1,
+    "u": 1,
+    "x": 6,
+    "E": 3,
+}
+LONG = {"still": 1, "F": 6, "G": 6, "H": 6, "W": 3, "psi": 3, "psi2": 6, "rate": 6}  # loops across begin anywhere
 
 
-def _tables(fields: Sequence[str], integers: Sequence[str] = (), **more: Fields | Rows) -> dict[str, Table]:
-    """Those that all texts have, and what is theirs."""
-    own = ("X", "L", "R", "S", *fields)
-    numbers: dict[str, Table] = {name: Fields(count) for name, count in NUMBERS.items()}
-    kept: dict[str, Table] = {name: Fields(ROOM[name]) for name in own}
-    return {**{name: Integers() for name in (*INTEGERS, *integers)}, **numbers, **kept, **more}
+def _tables(room: str, integers: Sequence[str] = (), **more: Table) -> dict[str, Table]:
+    """The tables that all texts have, and those of one of them."""
+    made: dict[str, Table] = {name: Integers() for name in (*INTEGERS, *integers)}
+    made |= {name: Fields(count) for name, count in NUMBERS.items()}
+    for name in ("X", "L", "R", "S", *room.split()):
+        made[name] = Rows(PLACES, LONG[name]) if name in LONG else Fields(ROOM[name])
+    return made | more
 
 
-INERTIA = LoopText("inertia", body_texts.inertia, LENGTHS, {"q": "nq"}, ("M", "n"), _tables("I", F=Rows(PLACES, 6)))
+INERTIA = LoopText("inertia", body_texts.inertia, LENGTHS, {"q": "nq"}, ("M", "n"), _tables("I F"))
 REGRESSOR = LoopText(
     "regressor",
     body_texts.regressor,
     (*LENGTHS, "links", "columns", "width"),
     {"q": "nq", "qd": "n", "qdd": "n"},
     ("Y", "width"),
-    _tables("mveaTB", OF_LINKS, link_frames=Fields(12), Z=Rows("columns", 6)),
+    _tables("m v e a T B", OF_LINKS, link_frames=Fields(12), Z=Rows("columns", 6)),
 )
-LOOPS = {text.name: text for text in (INERTIA, REGRESSOR)}  # by the names of the rows of the table of programs
+DERIVATIVES = LoopText(
+    "fdyn-derivatives",
+    body_texts.derivatives,
+    LENGTHS,
+    {"q": "nq", "qd": "n", "tau": "n"},
+    ("D", "n"),
+    _tables(
+        "I m v e a still force o r Q A f own loss u x up C F G H W E psi psi2 rate",
+        OF_DRIVES,
+        P=Eights(36),
+        **{name: Fields(count) for name, count in DRIVES.items()},
+    ),
+    watched=("loss", "n"),
+)
+LOOPS = {text.name: text for text in (INERTIA, REGRESSOR, DERIVATIVES)}  # by the names of the table of programs
 
 
 class BodyTables:
@@ -54,25 +101,26 @@ class BodyTables:
 
     def __init__(self, robot: Robot):
         bodies, n = robot.tree.bodies, robot.nv
+        self._robot = robot
         self.numbers = {name: np.zeros((count, n + 1)) for name, count in NUMBERS.items()}
         self._lists: dict[str, list[int]] = {name: [] for name in INTEGERS}
-        last: list[int] = []  # the last row of each body
+        self._last: list[int] = []  # the last row of each body
         for body in bodies:
-            last.append(self._add(body, bodies, last, n))
-        lists, behind = self._lists, self._rows_behind(n)
-        lists["runs"], lists["low"], lists["high"] = _runs(behind)
+            self._last.append(self._add(body))
+        lists = self._lists
+        lists["runs"], lists["low"], lists["high"] = _runs(self._behind)
         counts = (len(lists[name]) for name in ("slid_rows", "ball_rows", "follower_rows"))
         self.lengths = dict(zip(LENGTHS, (n, robot.nq, _room_for(max(n, len(robot.links))), *counts)))
-        self._add_links(robot, last, behind)
-        self.integers = {name: np.array([*values, 0], dtype=np.int64) for name, values in lists.items()}
+        self.integers = {name: _integers(values) for name, values in lists.items()}
         self.room = {name: np.zeros((ROOM[name], n + 1)) for name in ("R", "a")}
         self.room["R"][:, n] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
         self.room["a"][3:, n] = [-float(x) for x in robot.gravity]
 
-    def _add(self, body: Body, bodies: Sequence[Body], last: Sequence[int], n: int) -> int:
+    def _add(self, body: Body) -> int:
         """Adds the rows of a body, and returns the last of them."""
         lists, first, root = self._lists, len(self._lists["parent"]), body.parent is None
-        carrier = n if body.parent is None else last[body.parent]
+        n = self._robot.nv
+        carrier = n if body.parent is None else self._last[body.parent]
         row = first + len(body.directions) - 1
         z = body.directions[-1] % 3
         lists["parent"] += [carrier, *range(first, row)]
@@ -85,7 +133,7 @@ class BodyTables:
                 lists["follower_rows"].append(i)
                 lists["leaders"].append(row)
                 lists["order"].append((d - z) % 3)
-        self._place(body, None if body.parent is None else bodies[body.parent], row)
+        self._place(body, row)
         at = {"angles": 0, "lengths": 0}
         for what, axis, k in body.moves:
             c = body.coordinates[k]
@@ -105,11 +153,12 @@ class BodyTables:
         lists["length_at"] += [*[0] * (row - first), at["lengths"]]
         return row
 
-    def _place(self, body: Body, parent: Body | None, row: int) -> None:
+    def _place(self, body: Body, row: int) -> None:
         """The body's place in its parent and its inertia, both in axes of which the third is that of its last row.
 
         The point that all motions are about is where a tree's root has its origin.
         """
+        parent = None if body.parent is None else self._robot.tree.bodies[body.parent]
         rotation, origin = placement_of_body(replace(body, moves=()), ())
         columns = np.array([to_parent_axes(rotation, [float(r == k) for r in range(3)]) for k in range(3)], dtype=float)
         own, above = _axes_of_row(body), [0, 1, 2] if parent is None else _axes_of_row(parent)
@@ -118,38 +167,85 @@ class BodyTables:
         E, h = np.array(body.E)[np.ix_(own, own)], np.array(body.h)[own]
         self.numbers["body"][:, row] = [body.m, *h, *(E[pair] for pair in PAIRS)]
 
-    def _add_links(self, robot: Robot, last: Sequence[int], behind: Sequence[Sequence[int]]) -> None:
-        """The links' frames in the axes of their rows, which links lie behind a row, and the drives' columns."""
-        lists, n, bodies = self._lists, robot.nv, robot.tree.bodies
-        frames, on_row = np.zeros((12, len(robot.links))), list[int]()
-        for k, link in enumerate(robot.links):
-            i, seat = robot.tree.seats[link.name]
-            axes = [0, 1, 2] if i is None else _axes_of_row(bodies[i])
-            on_row.append(n if i is None else last[i])
-            frames[:, k] = [*seat.rotation()[axes].T.ravel(), *np.array(seat.origin)[axes]]
-        self.numbers["link_frames"] = frames
-        carried = {row: [k for k, one in enumerate(on_row) if one == row] for row in {*on_row}}
-        links = [[k for row in rows for k in carried.get(row, ())] for rows in behind]
-        lists["link_rows"] = on_row
-        lists["link_runs"], lists["link_low"], lists["link_high"] = _runs(links)
-        column, columns, springs = INERTIAL * len(robot.links), [0] * n, [-1] * n
-        for _, k, drive in regressor_speeds(robot):
-            columns[k], springs[k] = column, drive.coordinate if drive.stiffness else -1
-            column += len(names_of_regressor_numbers(drive))
-        lists["drive_columns"], lists["spring_at"] = columns, springs
-        self.lengths |= {"links": len(robot.links), "width": column, "columns": _room_for(INERTIAL * len(robot.links))}
-
-    def _rows_behind(self, n: int) -> list[list[int]]:
+    @cached_property
+    def _behind(self) -> list[list[int]]:
         """What lies behind each row, and the row itself."""
+        n = self._robot.nv
         behind: list[list[int]] = [[i] for i in range(n)]
         for i in reversed(range(n)):
             if (parent := self._lists["parent"][i]) < n:
                 behind[parent] += behind[i]
         return behind
 
+    @cached_property
+    def _springs(self) -> np.ndarray:
+        """The coordinate that each row's spring measures, or −1."""
+        drives = [drive for body in self._robot.tree.bodies for drive in body.drives]
+        return _integers([drive.coordinate if drive.stiffness else -1 for drive in drives])
+
+    @cached_property
+    def _of_links(self) -> dict[str, np.ndarray]:
+        """The links' frames in the axes of their rows, which links lie behind a row, and the drives' columns."""
+        robot, n, bodies = self._robot, self._robot.nv, self._robot.tree.bodies
+        frames, rows = np.zeros((12, len(robot.links))), list[int]()
+        for k, link in enumerate(robot.links):
+            i, seat = robot.tree.seats[link.name]
+            axes = [0, 1, 2] if i is None else _axes_of_row(bodies[i])
+            rows.append(n if i is None else self._last[i])
+            frames[:, k] = [*seat.rotation()[axes].T.ravel(), *np.array(seat.origin)[axes]]
+        carried = {row: [k for k, one in enumerate(rows) if one == row] for row in {*rows}}
+        runs, low, high = _runs([[k for row in behind for k in carried.get(row, ())] for behind in self._behind])
+        column, columns = INERTIAL * len(robot.links), [0] * n
+        for _, k, drive in regressor_speeds(robot):
+            columns[k] = column
+            column += len(names_of_regressor_numbers(drive))
+        self.lengths |= {"links": len(robot.links), "width": column, "columns": _room_for(INERTIAL * len(robot.links))}
+        lists = dict(zip(OF_LINKS, (rows, runs, low, high, columns)))
+        return {"link_frames": frames, "spring_at": self._springs, **{key: _integers(x) for key, x in lists.items()}}
+
+    @cached_property
+    def _of_drives(self) -> dict[str, np.ndarray]:
+        """Friction, dampers and springs of the rows, and what a solution by the articulated bodies goes along."""
+        robot, n, parent = self._robot, self._robot.nv, self._lists["parent"]
+        lists: dict[str, list[int]] = {name: [] for name in OF_DRIVES if name != "spring_at"}
+        depth = list[int]()
+        for body, row in zip(robot.tree.bodies, self._last):
+            count, carrier = len(body.directions), parent[row - len(body.directions) + 1]
+            depth.append(0 if body.parent is None else depth[body.parent] + 1)
+            lists["before"] += [carrier] * count
+            lists["first"] += [row - count + 1] * count
+            lists["last"] += [row + 1] * count
+            lists["anchor"] += [int(depth[-1] % NEARBY == 0), *[0] * (count - 1)]
+        lists["meets"] = [0] * (n + 1)
+        for i in range(n):
+            follows = parent[i] == i - 1
+            lists["top"].append(lists["top"][i - 1] if follows else i)
+            if not follows:
+                lists["meets"][parent[i]] = 1
+        drives = [drive for body in robot.tree.bodies for drive in body.drives]
+        numbers = {
+            "viscous": [drive.viscous for drive in drives],
+            "coulomb": [drive.coulomb for drive in drives],
+            "stiffness": [drive.stiffness for drive in drives],
+            "rests": [drive.rest for drive in drives],
+            "least": [ENORMOUS * x for x in least_joint_pivots(robot, (False,) * n)],
+        }
+        made = {name: np.array([[*values, 0.0]]) for name, values in numbers.items()}
+        return {**made, "spring_at": self._springs, **{key: _integers(x) for key, x in lists.items()}}
+
     def bound(self, text: LoopText, shape: tuple[int, ...], only: bool) -> Single | None:
         """The object of a text with these tables; with `only`, None if it has to be compiled."""
-        return text.bound(self.lengths, {**self.numbers, **self.integers, **self.room}, shape, only)
+        return text.bound(*self.of(text), shape, only)
+
+    def of(self, text: LoopText) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+        """The lengths and the tables of a text; what else it has is room."""
+        own = self._of_links if text is REGRESSOR else self._of_drives if text is DERIVATIVES else {}
+        return self.lengths, {**self.numbers, **self.integers, **self.room, **own}
+
+
+def _integers(values: Sequence[int]) -> np.ndarray:
+    """Integers with one more behind them, where a loop looks that ends there."""
+    return np.array([*values, 0], dtype=np.int64)
 
 
 def _room_for(count: int) -> int:

@@ -19,10 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..machine.loops.words import Number, Table, Tables, across, cosine_sine, rolled, sign, step
+from ..machine.loops.words import Number, Table, Tables, across, cosine_sine, registers, rolled, sign, step
 
 Numbers = Sequence[Number]
+ORIGIN = (0.0, 0.0, 0.0)
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of second moments
+SIX = tuple((a, b) for a in range(6) for b in range(a, 6))  # of the upper half of a 6 × 6 matrix
+AT = {**{pair: k for k, pair in enumerate(SIX)}, **{(b, a): k for k, (a, b) in enumerate(SIX)}}
 PLACE = {**{pair: k for k, pair in enumerate(PAIRS)}, **{(b, a): k for k, (a, b) in enumerate(PAIRS)}}
 
 
@@ -39,6 +42,10 @@ def dot(a: Numbers, b: Numbers) -> Number:
 
 def add(*vectors: Numbers) -> list[Number]:
     return [sum(x[1:], x[0]) for x in zip(*vectors)]
+
+
+def less(a: Numbers, b: Numbers) -> list[Number]:
+    return [x - y for x, y in zip(a, b)]
 
 
 def times(k: Number, a: Numbers) -> list[Number]:
@@ -111,15 +118,16 @@ def shifted_axes(R: Numbers, by: int) -> list[Number]:
 
 
 @step
-def axis(R: Numbers, turns: Number, slides: Number) -> list[Number]:
-    z, p = R[6:9], R[9:12]
+def axis(R: Numbers, o: Numbers, turns: Number, slides: Number) -> list[Number]:
+    """A row's direction, about the point o."""
+    z, p = R[6:9], less(R[9:12], o)
     return [*times(turns, z), *add(times(turns, cross(p, z)), times(slides, z))]
 
 
 @step
-def spread(R: Numbers, body: Numbers) -> list[Number]:
-    """Mass, first and second moments about the origin of all; `body` has them about its own, in its axes."""
-    m, p = body[0], R[9:12]
+def spread(R: Numbers, o: Numbers, body: Numbers) -> list[Number]:
+    """Mass, first and second moments about the point o; `body` has them about its own origin, in its axes."""
+    m, p = body[0], less(R[9:12], o)
     h = turned(R, body[1:4])
     half = [[sum(R[3 * k + a] * body[4 + PLACE[k, b]] for k in range(3)) for b in range(3)] for a in range(3)]
     moved_h = add(h, times(m, p))
@@ -130,13 +138,17 @@ def spread(R: Numbers, body: Numbers) -> list[Number]:
     return [m, *moved_h, *second]
 
 
-@step
-def momentum(body: Numbers, motion: Numbers) -> list[Number]:
+def momentum_of(body: Numbers, motion: Numbers) -> list[Number]:
     """A rigid body's inertia times a motion: [J ω + h × v; m v + ω × h], J = tr(E) 1 − E."""
     m, h, E, w, v = body[0], body[1:4], body[4:], motion[:3], motion[3:]
     trace = E[0] + E[3] + E[5]
     turn = [trace * w[a] - (E[PLACE[a, 0]] * w[0] + E[PLACE[a, 1]] * w[1] + E[PLACE[a, 2]] * w[2]) for a in range(3)]
     return [*add(turn, cross(h, v)), *add(times(m, v), cross(w, h))]
+
+
+@step
+def momentum(body: Numbers, motion: Numbers) -> list[Number]:
+    return momentum_of(body, motion)
 
 
 def across_motion(v: Numbers, s: Numbers) -> list[Number]:
@@ -184,6 +196,137 @@ def unit_wrenches(R: Numbers, v: Numbers, a: Numbers) -> list[Number]:
 
 
 @step
+def swirled(v: Numbers, s: Numbers) -> list[Number]:
+    return across_motion(v, s)
+
+
+def across_force(v: Numbers, f: Numbers) -> list[Number]:
+    """The rate v ×* f of a force f that is fixed in what moves by v."""
+    return [*add(cross(v[:3], f[:3]), cross(v[3:], f[3:])), *cross(v[:3], f[3:])]
+
+
+@step
+def force(body: Numbers, v: Numbers, a: Numbers) -> list[Number]:
+    """The force on a rigid body with this motion: I a + v ×* I v."""
+    return add(momentum_of(body, a), across_force(v, momentum_of(body, v)))
+
+
+# ---- steps of articulated bodies, about points nearby, lest digits get lost far from the root
+
+
+@step
+def apart(a: Numbers, b: Numbers) -> list[Number]:
+    return less(a, b)
+
+
+@step
+def motion_at(a: Numbers, r: Numbers) -> list[Number]:
+    """A motion about a point, about another one that is r further on."""
+    return [*a[:3], *add(a[3:], cross(a[:3], r))]
+
+
+@step
+def force_before(f: Numbers, r: Numbers) -> list[Number]:
+    """A force about a point, about the one that is r before it."""
+    return [*add(f[:3], cross(r, f[3:])), *f[3:]]
+
+
+@step
+def spatial(body: Numbers) -> list[Number]:
+    """The upper half of a rigid body's inertia matrix [J, h×; −h×, m]."""
+    (m, x, y, z), E = body[:4], body[4:]
+    trace, zero = E[0] + E[3] + E[5], 0.0 * m
+    skew = [[zero, -1.0 * z, y], [z, zero, -1.0 * x], [-1.0 * y, x, zero]]
+    whole = {(a, b): (trace - E[PLACE[a, b]] if a == b else -1.0 * E[PLACE[a, b]]) for a, b in PAIRS}
+    whole |= {(a, b + 3): skew[a][b] for a in range(3) for b in range(3)}
+    whole |= {(a + 3, b + 3): m if a == b else zero for a, b in PAIRS}
+    return [whole[pair] for pair in SIX]
+
+
+@step
+def inertia_before(A: Numbers, r: Numbers) -> list[Number]:
+    """An articulated inertia about a point, about the one that is r before it."""
+    J, H, M = ([[A[AT[a + x, b + y]] for b in range(3)] for a in range(3)] for x, y in ((0, 0), (0, 3), (3, 3)))
+    columns = [add([H[a][b] for a in range(3)], cross(r, [M[a][b] for a in range(3)])) for b in range(3)]
+    K = [[columns[b][a] for b in range(3)] for a in range(3)]  # H + r× M
+    left = [cross(r, H[b]) for b in range(3)]  # the columns of r× Hᵀ
+    right = [cross(K[a], r) for a in range(3)]  # the rows of K r×
+    whole = {(a, b): J[a][b] + left[b][a] - right[a][b] for a, b in PAIRS}
+    whole |= {(a, b + 3): K[a][b] for a in range(3) for b in range(3)} | {(a + 3, b + 3): M[a][b] for a, b in PAIRS}
+    return [whole[pair] for pair in SIX]
+
+
+@step
+def hinged(A: Numbers, S: Numbers, rotor: Number) -> list[Number]:
+    """What is left of an articulated inertia behind a row, A − U Uᵀ/D; then U/D and 1/D, D = S·U + rotor, U = A S."""
+    U = [sum((A[AT[a, b]] * S[b] for b in range(1, 6)), A[AT[a, 0]] * S[0]) for a in range(6)]
+    one_over = 1.0 / (dot(S[:3], U[:3]) + dot(S[3:], U[3:]) + rotor)
+    part = times(one_over, U)
+    return [*(A[k] - U[a] * part[b] for k, (a, b) in enumerate(SIX)), *part, one_over]
+
+
+@step
+def rest(x: Number, S: Numbers, f: Numbers) -> Number:
+    return x - (dot(S[:3], f[:3]) + dot(S[3:], f[3:]))
+
+
+@step
+def pushed(f: Numbers, x: Number, part: Numbers) -> list[Number]:
+    return add(f, times(x, part))
+
+
+@step
+def answered(x: Number, own: Numbers, a: Numbers, S: Numbers) -> list[Number]:
+    """A row's acceleration under what is left of its force, and then that of its body."""
+    u = x * own[6] - (dot(own[:3], a[:3]) + dot(own[3:6], a[3:]))
+    return [u, *add(a, times(u, S))]
+
+
+# ---- steps of derivatives (Singh, Russo and Wensing 2022, with K = 2 (tr W − W), W = Σ m ṙ rᵀ: 2 B = [K, 0; −2 f×, 0])
+
+
+@step
+def turning(body: Numbers, v: Numbers) -> list[Number]:
+    """K of one body, row by row."""
+    h, E, w = body[1:4], body[4:], v[:3]
+    columns = [cross(w, [E[PLACE[a, b]] for a in range(3)]) for b in range(3)]
+    W = [[columns[b][a] + v[3 + a] * h[b] for b in range(3)] for a in range(3)]
+    trace = W[0][0] + W[1][1] + W[2][2]
+    return [2.0 * (trace - W[a][b]) if a == b else -2.0 * W[a][b] for a in range(3) for b in range(3)]
+
+
+@step
+def impulse(body: Numbers, v: Numbers) -> list[Number]:
+    return momentum_of(body, v)[3:]
+
+
+@step
+def columns_of(
+    body: Numbers, K: Numbers, total: Numbers, S: Numbers, psi: Numbers, psi2: Numbers, rate: Numbers
+) -> list[Number]:
+    """Of a row's composite body F = I S; G and H, what its place and speed do to forces before it; and E = 2 Bᵀ S.
+
+    `total` has the force on the composite body and, behind it, its impulse.
+    """
+    f, w = total[6:9], S[:3]
+
+    def twice(w: Numbers) -> list[Number]:
+        return [*(dot(K[3 * a : 3 * a + 3], w) for a in range(3)), *times(-2.0, cross(f, w))]
+
+    F = momentum_of(body, S)
+    G = add(twice(psi), momentum_of(body, psi2), across_force(S, total[0:6]))
+    H = add(twice(w), momentum_of(body, rate))
+    E = add([dot([K[a], K[3 + a], K[6 + a]], w) for a in range(3)], times(2.0, cross(f, S[3:])))
+    return [*F, *G, *H, *E]
+
+
+@step
+def along_place(F: Numbers, E: Numbers, psi: Numbers, psi2: Numbers) -> Number:
+    """What the place of a row before, or of the same joint, does to a row's force."""
+    return dot(E, psi) + dot(F[:3], psi2[:3]) + dot(F[3:], psi2[3:])
+
+
+@step
 def signed(x: Number) -> Number:
     return sign(x)
 
@@ -215,7 +358,7 @@ def frames(tree: Tables, q: Table) -> None:
             if tree.order[k] == by:
                 tree.R[0:12, i] = shifted_axes(tree.R[0:12, tree.leaders[k]], by)
     for i in across(0, tree.n):
-        tree.S[0:6, i] = axis(tree.R[0:12, i], tree.turns[0, i], tree.slides[0, i])
+        tree.S[0:6, i] = axis(tree.R[0:12, i], ORIGIN, tree.turns[0, i], tree.slides[0, i])
 
 
 def motions(tree: Tables, qd: Table, qdd: Table) -> None:
@@ -236,7 +379,7 @@ def inertia(tree: Tables, q: Table, M: Table) -> None:
     """The generalized inertia matrix with rotor inertias, by composite bodies (Saha 1999, eq. 24)."""
     frames(tree, q)
     for i in across(0, tree.n):
-        tree.I[0:10, i] = spread(tree.R[0:12, i], tree.body[0:10, i])
+        tree.I[0:10, i] = spread(tree.R[0:12, i], ORIGIN, tree.body[0:10, i])
     for k in rolled(tree.n):
         i = tree.n - 1 - k
         tree.I[0:10, tree.parent[i]] = sum_of(tree.I[0:10, tree.parent[i]], tree.I[0:10, i])
@@ -283,3 +426,201 @@ def regressor(tree: Tables, q: Table, qd: Table, qdd: Table, Y: Table) -> None:
         Y[j, c + 3] = 1.0
         if tree.spring_at[j] >= 0:
             Y[j, c + 4] = +q[0, tree.spring_at[j]]
+
+
+def derivatives(tree: Tables, q: Table, qd: Table, tau: Table, D: Table) -> None:
+    """Accelerations, then their derivatives along places, speeds and forces, n rows each; columns are directions."""
+    frames(tree, q)
+    motions(tree, qd, tree.still)
+    drives(tree, q, qd, tau)
+    articulate(tree)
+    accelerate(tree)
+    for i in across(0, tree.n):
+        D[0, i] = +tree.u[0, i]
+        tree.I[0:10, i] = spread(tree.R[0:12, i], ORIGIN, tree.body[0:10, i])
+        tree.a[0:6, i] = sum_of(tree.a[0:6, i], motion_at(tree.x[0:6, i], scaled(-1.0, tree.o[0:3, i])))
+    differentiate(tree, D)
+    for i in rolled(tree.n):
+        D[1 + i, i] = D[1 + i, i] - tree.stiffness[0, i]
+        D[1 + tree.n + i, i] = D[1 + tree.n + i, i] - tree.viscous[0, i]
+        D[1 + tree.n + tree.n + i, i] = 1.0
+    solve(tree, D)
+
+
+def drives(tree: Tables, q: Table, qd: Table, tau: Table) -> None:
+    """The forces on the rows: those of actuators, and those of friction, dampers and springs."""
+    for i in across(0, tree.n):
+        damping = tree.viscous[0, i] * qd[0, i] + tree.coulomb[0, i] * signed(qd[0, i])
+        tree.force[0, i] = tau[0, i] - damping
+    for i in rolled(tree.n):
+        if tree.spring_at[i] >= 0:
+            stretch = q[0, tree.spring_at[i]] - tree.rests[0, i]
+            tree.force[0, i] = tree.force[0, i] - tree.stiffness[0, i] * stretch
+
+
+def articulate(tree: Tables) -> None:
+    """The rigid bodies' inertias A, the forces f on them and the rows' directions Q, about points o nearby.
+
+    `anchor` is 1 for bodies whose origin is such a point, for themselves and those behind them; r leads there.
+    """
+    for i in rolled(tree.n):
+        if tree.anchor[i] > 0:
+            tree.r[0:3, i] = apart(tree.R[9:12, i], tree.o[0:3, tree.parent[i]])
+            tree.o[0:3, i] = +tree.R[9:12, i]
+        if tree.anchor[i] == 0:
+            tree.o[0:3, i] = +tree.o[0:3, tree.parent[i]]
+    for i in across(0, tree.n):
+        tree.Q[0:6, i] = axis(tree.R[0:12, i], tree.o[0:3, i], tree.turns[0, i], tree.slides[0, i])
+        b = spread(tree.R[0:12, i], tree.o[0:3, i], tree.body[0:10, i])
+        tree.A[0:21, i] = spatial(b)
+        tree.f[0:6, i] = force(b, motion_at(tree.v[0:6, i], tree.o[0:3, i]), motion_at(tree.a[0:6, i], tree.o[0:3, i]))
+
+
+def accelerate(tree: Tables) -> None:
+    """The accelerations u of the rows, and x, what they add to those of bodies (Saha 1999, eqs. 34, 35, 36 and 37)."""
+    for k in rolled(tree.n):
+        i = tree.n - 1 - k
+        A = hinged(tree.A[0:21, i], tree.Q[0:6, i], tree.rotor[0, i])
+        own = held(A[21:28])
+        tree.own[0:7, i] = own
+        tree.loss[0, i] = tree.least[0, i] * own[6]
+        left = rest(tree.force[0, i], tree.Q[0:6, i], tree.f[0:6, i])
+        tree.u[0, i] = left
+        f = pushed(tree.f[0:6, i], left, own[0:6])
+        if tree.anchor[i] > 0:
+            tree.A[0:21, tree.parent[i]] = sum_of(tree.A[0:21, tree.parent[i]], inertia_before(A[0:21], tree.r[0:3, i]))
+            tree.f[0:6, tree.parent[i]] = sum_of(tree.f[0:6, tree.parent[i]], force_before(f, tree.r[0:3, i]))
+        if tree.anchor[i] == 0:
+            tree.A[0:21, tree.parent[i]] = sum_of(tree.A[0:21, tree.parent[i]], A[0:21])
+            tree.f[0:6, tree.parent[i]] = sum_of(tree.f[0:6, tree.parent[i]], f)
+    for i in rolled(tree.n):
+        if tree.anchor[i] > 0:
+            one = answered(
+                tree.u[0, i], tree.own[0:7, i], motion_at(tree.x[0:6, tree.parent[i]], tree.r[0:3, i]), tree.Q[0:6, i]
+            )
+            tree.u[0, i] = one[0]
+            tree.x[0:6, i] = one[1:7]
+        if tree.anchor[i] == 0:
+            two = answered(tree.u[0, i], tree.own[0:7, i], tree.x[0:6, tree.parent[i]], tree.Q[0:6, i])
+            tree.u[0, i] = two[0]
+            tree.x[0:6, i] = two[1:7]
+
+
+def differentiate(tree: Tables, D: Table) -> None:
+    """Minus the derivatives of inverse dynamics along places and speeds, in D from row 1 on and from row 1 + n on.
+
+    ψ̇ = v × S and ψ̈ = a × S + v × ψ̇ by the motion of the body that carries a joint, and the rate of S by that of its
+    own body; composites of inertia I, and C of K, force and impulse, are summed on the way.
+    """
+    for i in rolled(tree.n):
+        tree.up[0:6, i] = +tree.v[0:6, tree.before[i]]
+        tree.up[6:12, i] = +tree.a[0:6, tree.before[i]]
+    for i in across(0, tree.n):
+        s = held(tree.S[0:6, i])
+        psi = swirled(tree.up[0:6, i], s)
+        tree.psi[0:3, i] = psi[0:3]
+        tree.psi2[0:6, i] = sum_of(swirled(tree.up[6:12, i], s), swirled(tree.up[0:6, i], psi))
+        tree.rate[0:6, i] = sum_of(psi, swirled(tree.v[0:6, i], s))
+        tree.W[0:3, i] = s[0:3]
+        tree.C[0:9, i] = turning(tree.I[0:10, i], tree.v[0:6, i])
+        tree.C[9:15, i] = force(tree.I[0:10, i], tree.v[0:6, i], tree.a[0:6, i])
+        tree.C[15:18, i] = impulse(tree.I[0:10, i], tree.v[0:6, i])
+    for k in rolled(tree.n):
+        i = tree.n - 1 - k
+        tree.I[0:10, tree.parent[i]] = sum_of(tree.I[0:10, tree.parent[i]], tree.I[0:10, i])
+        tree.C[0:18, tree.parent[i]] = sum_of(tree.C[0:18, tree.parent[i]], tree.C[0:18, i])
+    for i in across(0, tree.n):
+        b = columns_of(
+            tree.I[0:10, i],
+            tree.C[0:9, i],
+            tree.C[9:18, i],
+            tree.S[0:6, i],
+            tree.psi[0:3, i],
+            tree.psi2[0:6, i],
+            tree.rate[0:6, i],
+        )
+        tree.F[0:6, i] = b[0:6]
+        tree.G[0:6, i] = b[6:12]
+        tree.H[0:6, i] = b[12:18]
+        tree.E[0:3, i] = b[18:21]
+    for j in rolled(tree.n):
+        s = scaled(-1.0, tree.S[0:6, j])
+        for k in rolled(tree.runs[j], tree.runs[j + 1]):
+            for i in across(tree.low[k], tree.high[k]):
+                D[1 + j, i] = product(s, tree.G[0:6, i])
+                D[1 + tree.n + j, i] = product(s, tree.H[0:6, i])
+        F = scaled(-1.0, tree.F[0:6, j])
+        E = scaled(-1.0, tree.E[0:3, j])
+        end = +tree.parent[j]
+        while end < tree.n:
+            for i in across(tree.top[end], end + 1):
+                D[1 + j, i] = along_place(F, E, tree.psi[0:3, i], tree.psi2[0:6, i])
+                D[1 + tree.n + j, i] = along_place(F, E, tree.W[0:3, i], tree.rate[0:6, i])
+            end = tree.parent[tree.top[end]]
+        if tree.last[j] - tree.first[j] > 1:  # rows of one joint have no order: its link turns with all of them
+            for i in across(tree.first[j], tree.last[j]):
+                D[1 + j, i] = along_place(F, E, tree.psi[0:3, i], tree.psi2[0:6, i])
+
+
+def solve(tree: Tables, D: Table) -> None:
+    """The inverse inertia matrix times the three times n rows of D from row 1 on, eight columns side by side.
+
+    What a body hands on to the row before it stays in registers; where others come in between, or several meet, it
+    goes through P.
+    """
+    for c in across(0, tree.n):
+        x, y, z = registers(6), registers(6), registers(6)
+        for k in rolled(tree.n):
+            i = tree.n - 1 - k
+            if tree.meets[i] > 0:
+                x[0:6] = sum_of(x[0:6], tree.P[0:6, i, c])
+                y[0:6] = sum_of(y[0:6], tree.P[6:12, i, c])
+                z[0:6] = sum_of(z[0:6], tree.P[12:18, i, c])
+                tree.P[0:18, i, c] = scaled(0.0, tree.P[0:18, i, c])
+            Q = held(tree.Q[0:6, i])
+            own = held(tree.own[0:6, i])
+            d = rest(D[1 + i, c], Q, x[0:6])
+            e = rest(D[1 + tree.n + i, c], Q, y[0:6])
+            f = rest(D[1 + tree.n + tree.n + i, c], Q, z[0:6])
+            D[1 + i, c] = d
+            D[1 + tree.n + i, c] = e
+            D[1 + tree.n + tree.n + i, c] = f
+            x[0:6] = pushed(x[0:6], d, own)
+            y[0:6] = pushed(y[0:6], e, own)
+            z[0:6] = pushed(z[0:6], f, own)
+            if tree.anchor[i] > 0:
+                x[0:6] = force_before(x[0:6], tree.r[0:3, i])
+                y[0:6] = force_before(y[0:6], tree.r[0:3, i])
+                z[0:6] = force_before(z[0:6], tree.r[0:3, i])
+            if tree.parent[i] != i - 1:
+                if tree.parent[i] < tree.n:
+                    tree.P[0:6, tree.parent[i], c] = sum_of(tree.P[0:6, tree.parent[i], c], x[0:6])
+                    tree.P[6:12, tree.parent[i], c] = sum_of(tree.P[6:12, tree.parent[i], c], y[0:6])
+                    tree.P[12:18, tree.parent[i], c] = sum_of(tree.P[12:18, tree.parent[i], c], z[0:6])
+                x[0:6] = scaled(0.0, x[0:6])
+                y[0:6] = scaled(0.0, y[0:6])
+                z[0:6] = scaled(0.0, z[0:6])
+        for i in rolled(tree.n):
+            if tree.parent[i] != i - 1:
+                x[0:6] = +tree.P[18:24, tree.parent[i], c]
+                y[0:6] = +tree.P[24:30, tree.parent[i], c]
+                z[0:6] = +tree.P[30:36, tree.parent[i], c]
+            if tree.anchor[i] > 0:
+                x[0:6] = motion_at(x[0:6], tree.r[0:3, i])
+                y[0:6] = motion_at(y[0:6], tree.r[0:3, i])
+                z[0:6] = motion_at(z[0:6], tree.r[0:3, i])
+            Q = held(tree.Q[0:6, i])
+            own = held(tree.own[0:7, i])
+            d = answered(D[1 + i, c], own, x[0:6], Q)
+            e = answered(D[1 + tree.n + i, c], own, y[0:6], Q)
+            f = answered(D[1 + tree.n + tree.n + i, c], own, z[0:6], Q)
+            D[1 + i, c] = d[0]
+            D[1 + tree.n + i, c] = e[0]
+            D[1 + tree.n + tree.n + i, c] = f[0]
+            x[0:6] = d[1:7]
+            y[0:6] = e[1:7]
+            z[0:6] = f[1:7]
+            if tree.meets[i] > 0:
+                tree.P[18:24, i, c] = x[0:6]
+                tree.P[24:30, i, c] = y[0:6]
+                tree.P[30:36, i, c] = z[0:6]

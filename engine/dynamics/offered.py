@@ -37,6 +37,7 @@ from .state_space import speeds_with_actuators
 from .subject import Subject, SubjectNumbers
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
+MANY = 50  # bodies from which on code of a robot's own takes seconds to compile
 FEW = 7  # bodies from which on a loop over them is at least as quick as code of the robot's own
 AHEAD = 10  # calls for which a loop's code is worth being looked for
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
@@ -164,7 +165,8 @@ class Offered:
 
     def _compiles(self) -> bool:
         """Whether there is anything to compile, and not too much."""
-        return self.size > 0 and all(self.widths.values()) and len(self.subject.bodies) <= self.row.most
+        most = min(self.row.most, MANY) if self._fits_loops else self.row.most
+        return self.size > 0 and all(self.widths.values()) and len(self.subject.bodies) <= most
 
     @cached_property
     def _fits_loops(self) -> bool:

@@ -210,6 +210,12 @@ def rows_follow_speeds_without_sprung_balls(robot: Robot) -> bool:
     return rows_follow_speeds(robot) and all(drive.coordinate >= 0 for drive in drives)
 
 
+def drives_are_of_single_rows(robot: Robot) -> bool:
+    """Whether, besides, nothing acts on several rows at once: no wrench, and no spring over several joints."""
+    drives = [drive for body in robot.tree.bodies for drive in body.drives]
+    return rows_follow_speeds_without_sprung_balls(robot) and not robot.wrenches and not any(x.pulls for x in drives)
+
+
 # ---- the table
 
 ENERGIES = ("kinetic", "potential", "elastic")
@@ -238,6 +244,7 @@ PROGRAMS = {
         watched=_losses,
         parts=_derivative_parts,
         unsolved=_derivatives,
+        loops=drives_are_of_single_rows,
     ),
     "fdyn-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the coordinates, speeds and forces",

@@ -8,8 +8,8 @@ import pytest
 import denoc
 import yamls
 from comparing import off
-from denoc.dynamics import body_texts, dense, offered
-from denoc.dynamics.body_tables import ROOM, tree_tables
+from denoc.dynamics import dense, offered
+from denoc.dynamics.body_tables import LONG, LOOPS, ROOM, tree_tables
 from denoc.dynamics.programs import PROGRAMS, rows_follow_speeds
 from denoc.dynamics.regressor import parameters as regressor_parameters
 from denoc.dynamics.regressor import regressor_entries, regressor_width
@@ -24,15 +24,16 @@ def loops_for_small_robots_too(monkeypatch):
     monkeypatch.setattr(offered, "FEW", 0)
 
 
-def plain_inertia(robot, q):
+def plain(what, robot, *given):
     """The text as it stands, on arrays."""
-    tables = tree_tables(robot)
-    n = robot.nv
-    room = {name: np.zeros((count, n + 1)) for name, count in {**ROOM, "F": 6}.items()} | tables.room
-    tree = SimpleNamespace(**tables.lengths, **tables.numbers, **tables.integers, **room)
-    M = np.zeros((n, n))
-    body_texts.inertia(tree, np.array(q)[None], M)
-    return M
+    text, n = LOOPS[what], robot.nv
+    lengths, tables = tree_tables(robot).of(text)
+    room = {name: np.zeros((count, lengths["places"])) for name, count in {**ROOM, **LONG}.items()}
+    room |= {"P": np.zeros((36, n + 1, n)), "Z": np.zeros((6, lengths.get("columns", 0)))}
+    width = lengths[text.result[1]]
+    result = np.zeros((1 + 3 * n if what == "fdyn-derivatives" else n, width))
+    text.text(SimpleNamespace(**lengths, **{**room, **tables}), *(np.array(x)[None] for x in given), result)
+    return result
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -47,20 +48,49 @@ def test_inertia_of_random_trees(seed):
     assert off(one, recursion) < DIGITS
     assert off(many[1], recursion) < DIGITS
     if rows_follow_speeds(robot):
-        assert off(plain_inertia(robot, q), recursion) < DIGITS
+        assert off(plain("inertia", robot, q), recursion) < DIGITS
         assert robot.derived["builtin", "inertia"].aimed
 
 
-def plain_regressor(robot, q, qd, qdd):
-    """The text as it stands, on arrays."""
-    tables = tree_tables(robot)
-    places = tables.lengths["places"]
-    room = {name: np.zeros((count, places)) for name, count in ROOM.items()} | tables.room
-    room["Z"] = np.zeros((6, tables.lengths["columns"]))
-    tree = SimpleNamespace(**tables.lengths, **tables.numbers, **tables.integers, **room)
-    Y = np.zeros((robot.nv, tables.lengths["width"]))
-    body_texts.regressor(tree, q[None], qd[None], qdd[None], Y)
-    return Y
+def flat(found):
+    return np.concatenate([found[name].ravel() for name in ("qdd", "dq", "dqd", "dtau")])
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.sampled(6)
+def test_derivatives_of_random_trees(seed):
+    """Beside dual numbers on the recursion: friction, springs, rotors, several roots, balls and free bodies anywhere."""
+    case = drawn(seed, links=(2, 12), wrenches=False)
+    robot, state = case.robot, (np.array(case.q), np.array(case.qd), np.array(case.tau))
+    again = denoc.loads(yamls.dump(case.file))
+    with using_backend("plain"):
+        recursion = flat(denoc.derivatives(robot, *state))
+    with using_backend("compiled"):
+        one = flat(denoc.derivatives(again, *state))
+    digits = 1e-11 * max(1.0, np.linalg.cond(denoc.inertia(robot, state[0])) / 1e4)
+    assert off(one, recursion) < digits
+    if PROGRAMS["fdyn-derivatives"].loops(robot):
+        assert off(plain("fdyn-derivatives", robot, *state).ravel(), recursion) < digits
+        assert again.derived["builtin", "fdyn-derivatives"].aimed
+
+
+@pytest.mark.parametrize("n", [9, 61, 100])
+def test_derivatives_of_long_trees(n):
+    """By differences of the accelerations, since dual numbers take long; one sample and many."""
+    robot = denoc.loads(yamls.dump(random_robot(n, links=(n, n), types=("revolute", "prismatic"), wrenches=False)))
+    rng = np.random.default_rng(n)
+    q, qd, tau = rng.uniform(-1, 1, (3, n))
+    way = rng.uniform(-1, 1, n)
+    with using_backend("compiled"):
+        found = denoc.derivatives(robot, q, qd, tau)
+        many = denoc.derivatives(robot, *(np.array([x, x]) for x in (q, qd, tau)))
+    assert off(flat({name: x[1] for name, x in many.items()}), flat(found)) < DIGITS
+    assert off(found["qdd"], denoc.forward(robot, q, qd, tau)) < 1e-10
+    assert off(found["dtau"] @ denoc.inertia(robot, q), np.eye(n)) < 1e-8
+    h = 1e-5
+    for name, step in (("dq", (h * way, 0, 0)), ("dqd", (0, h * way, 0))):
+        ahead, back = (denoc.forward(robot, *(x + sign * y for x, y in zip((q, qd, tau), step))) for sign in (1, -1))
+        assert off(found[name] @ way, (ahead - back) / (2 * h)) < 1e-5
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -80,7 +110,7 @@ def test_regressors_of_random_trees(seed):
     assert off(one, recursion) < DIGITS
     assert off(many[1], recursion) < DIGITS
     if PROGRAMS["regressor"].loops(robot):
-        assert off(plain_regressor(robot, q, qd, qdd), recursion) < DIGITS
+        assert off(plain("regressor", robot, q, qd, qdd), recursion) < DIGITS
     numbers = np.array([*regressor_parameters(robot).values()])
     free = denoc.loads(yamls.dump({key: x for key, x in case.file.items() if key != "wrenches"}))
     assert off(one @ numbers, denoc.inverse(free, q, qd, qdd)) < 1e-11

@@ -130,7 +130,10 @@ def test_reduced_equations_of_trees_are_inertia_and_bias(seed, backend):
 @pytest.mark.parametrize("name", ["puma", "space-arm"])
 @pytest.mark.sampled(8)
 def test_code_runs_once_it_is_there(what, name, monkeypatch):
-    """The plain text isn't asked again, for one sample, for many, with a list, or at the second call."""
+    """The plain text isn't asked again, for one sample, for many, with a list, or at the second call.
+
+    Many samples may have another algorithm than one has, whose rounding is another one.
+    """
     robot = denoc.load(name)
     q, x = np.array(robot.q0), np.full(robot.nv, 0.3)
     one, many = (q, x, x), tuple(np.array([row] * 9) for row in (q, x, x))
@@ -144,7 +147,7 @@ def test_code_runs_once_it_is_there(what, name, monkeypatch):
     with using_backend("compiled"):
         for given in (one, many, tuple(row.tolist() for row in one)):
             found = CALLS[what](robot, *given)
-            assert off(found, np.broadcast_to(before, np.shape(found))) < 1e-13
+            assert off(found, np.broadcast_to(before, np.shape(found))) < (1e-12 if given is many else 1e-13)
     first = CALLS[what](robot, *one)  # by the code that is there, whatever the ledger says
     first[...] = np.nan
     assert off(CALLS[what](robot, *one), before) == 0.0, "a result belongs to its caller"

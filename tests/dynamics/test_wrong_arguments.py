@@ -15,6 +15,7 @@ from denoc.machine.jit.choice import using_backend
 pytestmark = pytest.mark.smoke
 
 PUMA, BALL = denoc.load("puma"), denoc.load("spherical-arm")
+RRR = denoc.load("three-rrr")
 CALLS = {  # name → how many arguments beside the coordinates, all with one number a speed
     "inverse": 2,
     "forward": 2,
@@ -121,9 +122,10 @@ def test_infinite_angles_of_many_samples_are_an_error_without_a_warning():
         (lambda: denoc.derivatives(PUMA, *np.zeros((3, 6)), 5), "with_respect_to: what derivatives are taken by"),
         (lambda: denoc.derivatives(PUMA, *np.zeros((3, 6)), [["state"]]), "with_respect_to: what derivatives"),
         (lambda: denoc.derivatives(PUMA, *np.zeros((3, 6)), "links.\udc80"), "a key has to be text"),
-        (lambda: denoc.platform_inverse(PUMA, *np.zeros((3, 6)), platform=["link1"]), "no such link"),
-        (lambda: denoc.parallel_matrices(PUMA, np.zeros(6), platform={}), "no such link"),
-        (lambda: denoc.legs(PUMA, 10**5000), "no such link"),
+        (lambda: denoc.platform_inverse(RRR, *np.zeros((3, 7)), platform=["link1"]), "no such link"),
+        (lambda: denoc.parallel_matrices(RRR, np.zeros(7), platform={}), "no such link"),
+        (lambda: denoc.legs(RRR, 10**5000), "no such link"),
+        (lambda: denoc.legs(PUMA, "link1"), "no parallel robot"),
         (lambda: denoc.base_parameters(PUMA, 5), "no such number"),
         (lambda: denoc.base_parameters(PUMA, [["link1.m"]]), "no such number"),
         (lambda: denoc.base_parameters(PUMA, []), "no number is named"),

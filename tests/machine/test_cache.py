@@ -91,7 +91,7 @@ def test_another_processor_has_objects_of_its_own(own_folder, monkeypatch):
 def test_tests_marked_sound_get_the_code_that_users_get(own_folder, monkeypatch):
     """And all others that of the quick generator, of which no object passes for the first one's."""
     levels, compiled = [], native.compile_ir
-    monkeypatch.setattr(native, "compile_ir", lambda text, level: levels.append(level) or compiled(text, level))
+    monkeypatch.setattr(native, "compile_ir", lambda text, level, _: levels.append(level) or compiled(text, level))
     for sound in (True, False, False):
         monkeypatch.setattr(generator, "SOUND", sound)
         objects.forget_machine_code()

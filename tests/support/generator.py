@@ -16,7 +16,7 @@ def only_quick():
     whole = objects.loaded_machine_code
 
     @wraps(whole)
-    def loaded(form, identity, text, only, level=native.SOUND, numbers=()):
-        return whole(form, identity, text, only, level if SOUND else native.QUICK, numbers)
+    def loaded(form, identity, text, only, level=native.SOUND, numbers=(), passes=()):
+        return whole(form, identity, text, only, level if SOUND else native.QUICK, numbers, passes)
 
     objects.loaded_machine_code = loaded

@@ -134,7 +134,7 @@ class Single:
     def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0, parts: Sequence[Part] = ()) -> None:
         """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
         environment = 0 if self._environment is None else self._environment.ctypes.data
-        straight = self._apart and not checks and not parts  # into the array that the caller gets
+        straight = parts or (self._apart and not checks)  # into the array that the caller gets
         if sum(self.inputs) + (0 if straight else sum(self.outputs)) <= MOST_NUMBERS:
             builtin.aim(self.address, sum(self.outputs), shape, checks, environment, self._keep, parts, self._apart)
 

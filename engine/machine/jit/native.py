@@ -57,12 +57,20 @@ def _target() -> Any:
 QUICK, SOUND = 0, 1
 
 
-def compile_ir(text: str, level: int = SOUND) -> bytes:
-    """Object code of the IR, without IR passes: these would take most of the time, and the recording did their work."""
+def compile_ir(text: str, level: int = SOUND, passes: Sequence[str] = ()) -> bytes:
+    """Object code of the IR, after these IR passes of LLVM's, such as `sroa`.
+
+    Recorded programs need none: passes would take most of the time, and the recording did their work.
+    """
     binding = _binding()
     module = binding.parse_assembly(text)
     cpu, features = native_processor()
     machine = _target().create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
+    if passes:
+        manager = binding.create_new_module_pass_manager()
+        for name in passes:
+            getattr(manager, f"add_{name}_pass")()
+        manager.run(module, binding.create_pass_builder(machine, binding.create_pipeline_tuning_options()))
     return bytes(machine.emit_object(module))
 
 

@@ -28,11 +28,12 @@ def loaded_machine_code(
     only: bool,
     level: int = native.SOUND,
     numbers: Sequence[float] = (),
+    passes: Sequence[str] = (),
 ) -> native.Loaded | None:
     """The machine code of a program in this form, of which `text` writes the IR.
 
-    With `only`, None if it has to be compiled; `level` is that of the code generator.  Code with `numbers` is in memory
-    once for each set of them.
+    With `only`, None if it has to be compiled; `level` is that of the code generator, before which `passes` run.  Code
+    with `numbers` is in memory once for each set of them.
     """
     name = cache.cache_key(form, str(level), *native.native_processor(), native.llvmlite_version(), *identity)
     own = name, tuple(numbers)
@@ -41,7 +42,9 @@ def loaded_machine_code(
         if known is not None:
             _loaded.move_to_end(own)
             return known
-    code = _common.get(name) or cache.object_code_from_cache(name, lambda: native.compile_ir(text(), level), only)
+    code = _common.get(name) or cache.object_code_from_cache(
+        name, lambda: native.compile_ir(text(), level, passes), only
+    )
     if code is None:
         return None
     made = native.Loaded(code, numbers)

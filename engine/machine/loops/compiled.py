@@ -21,7 +21,7 @@ from ..jit.block import OVERFLOW, hexadecimal_of_double
 from ..jit.kernel import Single
 from ..jit.llvm import APART
 from .emit import A, Lines
-from .translate import INTEGER, Fields, Integers, Rows, Table, Translator, Value
+from .translate import INTEGER, Eights, Fields, Integers, Rows, Table, Translator, Value
 
 RESULTS = "results"  # the name of a length that all objects have: how many numbers the result has
 WATCHES = """define internal double @finite(ptr %x, i64 %count, double %factor) {
@@ -87,6 +87,7 @@ class LoopText:
     inputs: Mapping[str, str]
     result: tuple[str, str]
     tables: Mapping[str, Table]
+    watched: tuple[str, str] | None = None  # a table of one number a body that Python has to look at if it is enormous
 
     def ir(self) -> str:
         """The IR of the text, with `name(groups, results, environment)` and the same with its watches apart."""
@@ -129,6 +130,11 @@ class LoopText:
         for k, (name, width) in enumerate(self.inputs.items()):
             watched.append(f"  %of.{name} = call double @finite(ptr %{name}, i64 %{width}, double {_ONE})")
             watched.append(f"  %finite.{k + 1} = fadd double %finite.{k}, %of.{name}")
+        if self.watched is not None:
+            table, width = self.watched
+            watched.append(f"  %of.watched = call double @finite(ptr %{table}, i64 %{width}, double {_ENORMOUS})")
+            watched.append(f"  %finite.all = fadd double %finite.{len(self.inputs)}, %of.watched")
+        finite = f"%finite.{len(self.inputs)}" if self.watched is None else "%finite.all"
         last = "\n".join([*own, f"  %bytes = mul i64 %{RESULTS}, 8"])
         watches = "\n".join(watched)
         arguments = "ptr %groups, ptr %{0}, ptr %environment"
@@ -138,7 +144,7 @@ class LoopText:
   call void @body({passed})
 {watches}
   %largest = call double @largest(ptr %{first}, i64 %{self.inputs[first]})
-  store double %finite.{len(self.inputs)}, ptr %watches, align 8
+  store double {finite}, ptr %watches, align 8
   %second = getelementptr double, ptr %watches, i64 1
   store double %largest, ptr %second, align 8
   ret void
@@ -164,7 +170,7 @@ define void @{self.name}({arguments.format("results")}) {{
 
         Numbers of bodies are arrays `(count, places)`. What isn't among the `tables` is room, as long as the longest.
         """
-        code = objects.loaded_machine_code("loops", self._identity, self.ir, only)
+        code = objects.loaded_machine_code("loops", self._identity, self.ir, only, passes=("sroa",))
         if code is None:
             return None
         places = max(array.shape[-1] for array in tables.values()) // A * A + 2 * A
@@ -184,6 +190,8 @@ def _in_memory(table: Table, given: np.ndarray | None, places: int, lengths: Map
         assert given is not None
         return np.ascontiguousarray(given, dtype=np.int64)
     width = lengths[table.length] if isinstance(table, Rows) else places
+    if isinstance(table, Eights):
+        return _aligned(table.count * width * A)
     whole = np.zeros((table.count, width))
     if given is not None:
         whole[:, : given.shape[1]] = given

@@ -10,7 +10,21 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..jit.block import FLAGS, Block, hexadecimal_of_double
-from .translate import BIT, COMPARISONS, EIGHT, FIRST, FLOAT, INTEGER, Fields, Rows, Value, Variable, kind_of
+from .translate import (
+    BIT,
+    COMPARISONS,
+    EIGHT,
+    FIRST,
+    FLOAT,
+    INTEGER,
+    Eights,
+    Numbers,
+    Registers,
+    Rows,
+    Value,
+    Variable,
+    kind_of,
+)
 
 A = 8  # numbers side by side
 TYPES = {FLOAT: "double", EIGHT: f"<{A} x double>", INTEGER: "i64", FIRST: "i64", BIT: "i1"}
@@ -108,6 +122,12 @@ class Lines:
         kind = variable.kind
         self.lines.append(f"  store {TYPES[kind]} {self._text(x, kind)}, ptr {variable.place}")
 
+    def registers(self, count: int) -> Registers:
+        found = Registers(tuple(self.variable(EIGHT if self._pass is not None else FLOAT) for _ in range(count)))
+        for one in found.variables:
+            self.set(one, 0.0)
+        return found
+
     def integer(self, base: str, at: Any) -> Value:
         place = self._let(INTEGER, f"getelementptr i64, ptr {base}, i64 {self._text(at, INTEGER)}")
         return self._let(INTEGER, f"load i64, ptr {place.register}, align 8")
@@ -125,10 +145,12 @@ class Lines:
             return b if a == 1 else a if b == 1 else self.operation("multiply", a, b, INTEGER)
         return a * b
 
-    def _place(self, table: Fields | Rows, k: Any, at: Any) -> str:
+    def _place(self, table: Numbers, k: Any, at: Any) -> str:
         """The address of number k of a body, or of eight bodies from one on."""
         if isinstance(table, Rows):
             return self._address(table.base, self._sum(self._product(k, table.length), at))
+        if isinstance(table, Eights):
+            return self._address(table.base, self._product(A, self._sum(self._product(at, table.count), k)))
         if kind_of(at) == FIRST:  # a multiple of eight
             first = self._product(at, table.count)
         elif isinstance(at, int):
@@ -138,34 +160,35 @@ class Lines:
             first = self._sum(self._product(whole, table.count), rest)
         return self._address(table.base, self._sum(first, A * k))
 
-    def number(self, table: Fields | Rows, k: Any, at: Any) -> Value:
+    def number(self, table: Numbers, k: Any, at: Any) -> Value:
         place = self._place(table, k, at)
-        if kind_of(at) != FIRST:
+        if kind_of(at) != FIRST and not isinstance(table, Eights):
             return self._let(FLOAT, f"load double, ptr {place}, align 8")
         kind = TYPES[EIGHT]
         if isinstance(table, Rows) and table.callers:
             given = f"ptr {place}, i32 8, {BITS} {self._mask()}, {kind} zeroinitializer"
             return self._let(EIGHT, f"call {kind} @llvm.masked.load.v{A}f64.p0({given})")
-        return self._let(EIGHT, f"load {kind}, ptr {place}, align {64 if isinstance(table, Fields) else 8}")
+        return self._let(EIGHT, f"load {kind}, ptr {place}, align {8 if isinstance(table, Rows) else 64}")
 
     def _mask(self) -> str:
         assert self._pass is not None
         return self._pass.mask
 
-    def put(self, table: Fields | Rows, k: Any, at: Any, x: Any) -> None:
+    def put(self, table: Numbers, k: Any, at: Any, x: Any) -> None:
         if kind_of(k) == FIRST:
             self._put_column(table, at, x)
             return
-        place, kind = self._place(table, k, at), EIGHT if kind_of(at) == FIRST else FLOAT
+        eight = kind_of(at) == FIRST or isinstance(table, Eights)
+        place, kind = self._place(table, k, at), EIGHT if eight else FLOAT
         text = self._text(x, kind)
         if kind == EIGHT and isinstance(table, Rows) and table.callers:
             given = f"{TYPES[EIGHT]} {text}, ptr {place}, i32 8, {BITS} {self._mask()}"
             self.lines.append(f"  call void @llvm.masked.store.v{A}f64.p0({given})")
         else:
-            align = 64 if kind == EIGHT and isinstance(table, Fields) else 8
+            align = 64 if kind == EIGHT and not isinstance(table, Rows) else 8
             self.lines.append(f"  store {TYPES[kind]} {text}, ptr {place}, align {align}")
 
-    def _put_column(self, table: Fields | Rows, at: Any, x: Any) -> None:
+    def _put_column(self, table: Numbers, at: Any, x: Any) -> None:
         """Eight rows' numbers in one column; what lies past the end goes to the last row, before its own number."""
         assert isinstance(table, Rows)
         assert self._pass is not None

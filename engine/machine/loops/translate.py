@@ -8,6 +8,8 @@ A text consists of
     while test:   if test:            without `else`; a test that is known now folds
     x = …    a, b = …                 numbers; a name that is assigned again has a place in memory
     tables.S[0:6, i] = …              numbers of one body or, within `across`, of eight bodies side by side
+    tables.P[0:6, j, i] = …           within `across` over i, numbers of body j for each of eight places i
+    p = registers(6)   p[0:6] = …     numbers that a loop carries on
     call(…)                           another text, which is inlined, or a recorded `@step`
 
 Values are known numbers, numbers in registers, lists of these, tables and rows of integers. A `@step` isn't
@@ -77,13 +79,29 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Eights:
+    """A table of `count` numbers for each body and each place of the present pass of a loop across."""
+
+    count: int
+    base: str = ""
+
+
+@dataclass(frozen=True)
+class Registers:
+    """Numbers that a loop carries on."""
+
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
 class Integers:
     """A row of integers."""
 
     base: str = ""
 
 
-Table = Fields | Rows | Integers
+Table = Fields | Rows | Eights | Integers
+Numbers = Fields | Rows | Eights
 
 
 class Emitter(Protocol):
@@ -97,8 +115,9 @@ class Emitter(Protocol):
     def get(self, variable: Variable) -> Value: ...
     def set(self, variable: Variable, x: Any) -> None: ...
     def integer(self, base: str, at: Any) -> Value: ...
-    def number(self, table: Fields | Rows, k: Any, at: Any) -> Value: ...
-    def put(self, table: Fields | Rows, k: Any, at: Any, x: Any) -> None: ...
+    def registers(self, count: int) -> Registers: ...
+    def number(self, table: Numbers, k: Any, at: Any) -> Value: ...
+    def put(self, table: Numbers, k: Any, at: Any, x: Any) -> None: ...
     def branch(self, test: Value, body: Callable[[], None]) -> None: ...
     def loop(self, test: Callable[[], Value], body: Callable[[], None]) -> None: ...
     def rolled(self, first: Any, end: Any, body: Callable[[Any], None]) -> None: ...
@@ -264,21 +283,24 @@ class Translator:
             self._name(target, x)
         elif isinstance(target, ast.Subscript):
             table, at = self._value(target.value), self._value(target.slice)
-            if not isinstance(table, Fields | Rows):
+            if not isinstance(table, Numbers | Registers):
                 raise self._error(target, "only numbers of tables are assigned")
-            ks = self._numbers_of(at[0])
+            ks = self._numbers_of(at[0] if isinstance(table, Numbers) else at)
             numbers = x if isinstance(x, list) else [x]
             if len(ks) != len(numbers):
                 raise self._error(target, f"{len(numbers)} numbers for {len(ks)} places")
             for k, y in zip(ks, numbers):
-                self.emit.put(table, k, at[1], y)
+                if isinstance(table, Registers):
+                    self.emit.set(table.variables[k], y)
+                else:
+                    self.emit.put(table, k, at[1], y)
         else:
             raise self._error(target, "no such thing can be assigned")
 
     def _name(self, target: ast.Name, x: Any) -> None:
         """A list and a first number are the name's value; a number that is assigned again has a place in memory."""
         old = self._names.get(target.id)
-        if isinstance(x, list) or (old is None and not self._is_assigned_again(target)):
+        if isinstance(x, list | Registers) or (old is None and not self._is_assigned_again(target)):
             self._names[target.id] = x
             return
         if not isinstance(old, Variable):
@@ -342,7 +364,9 @@ class Translator:
     def _item(self, node: ast.expr, x: Any, at: Any) -> Any:
         if isinstance(x, Integers):
             return self.emit.integer(x.base, at)
-        if isinstance(x, Fields | Rows):
+        if isinstance(x, Registers):
+            return [self.emit.get(x.variables[k]) for k in self._numbers_of(at)]
+        if isinstance(x, Numbers):
             found = [self.emit.number(x, k, at[1]) for k in self._numbers_of(at[0])]
             return found if isinstance(at[0], slice) else found[0]
         if isinstance(x, list):
@@ -360,6 +384,8 @@ class Translator:
             return Noted.bare(function(*map(self._noted, values)))
         if function is words.shifted:
             return self.arithmetic("add", *values)
+        if function is words.registers:
+            return self.emit.registers(*values)
         if inspect.isfunction(function) and function.__module__ != words.__name__:
             return self.text(function, values)
         raise self._error(node, "only texts, recorded steps and the language's words can be called")

@@ -33,6 +33,11 @@ def cosine_sine(x: Number) -> tuple[Number, Number]:
     return x.cosine_sine() if hasattr(x, "cosine_sine") else (np.cos(x), np.sin(x))
 
 
+def registers(count: int) -> Number:
+    """So many zeros that a loop carries on."""
+    return [0.0] * count
+
+
 def sign(x: Number) -> Number:
     """1, −1, or 0 where a number is 0."""
     return x.sign() if hasattr(x, "sign") else np.sign(x)
