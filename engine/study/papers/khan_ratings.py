@@ -112,7 +112,7 @@ def khan_ratings_verdict(methods: list[Rated]) -> str:
     costs = ", ".join(f"{one.name.split(' k =')[0].split(' sigma')[0]} {1e3 * one.cost:.2g} ms" for one in dearest)
     return (
         f"Confirmed by the numbers: {agrees}; not confirmed: {differs}. The errors of the projections and of DeNOC are "
-        f"within a factor of {most:.1f}. The dearest evaluation in plain text is the first of {costs}."
+        f"within a factor of {most:.1f}. Evaluations in plain text, the dearest first: {costs}."
     )
 
 
