@@ -1,6 +1,7 @@
 """Files of all kinds with something broken in them, at random: no traceback, no hang, nothing half written."""
 
 import contextlib
+import copy
 import random
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def with_odd_parts(data, draw):
             if not data:
                 return data
         else:
-            home[path[-1]] = draw.choice(ODD)
+            home[path[-1]] = copy.deepcopy(draw.choice(ODD))  # or one might come to hold itself
     return data
 
 
