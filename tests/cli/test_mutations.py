@@ -54,7 +54,7 @@ ODD = [
 
 def parts(data, path=()):
     yield path
-    if isinstance(data, dict | list):
+    if isinstance(data, dict | list) and len(path) < 50:  # an odd part may be deeper than Python agrees to go
         for key in data if isinstance(data, dict) else range(len(data)):
             yield from parts(data[key], (*path, key))
 

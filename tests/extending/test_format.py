@@ -36,4 +36,4 @@ def test_a_new_format_is_read_and_written(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 0
-    assert capsys.readouterr().out == "masses 2 3"
+    assert capsys.readouterr().out == "masses 2 3\n"  # a line, as all that is printed
