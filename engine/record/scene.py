@@ -105,6 +105,18 @@ class ScenePoint:
 
 
 @dataclass(frozen=True)
+class SceneActuator:
+    """An actuator that acts on a link: a force at a place of it, or a moment, in the link's axes or the base's."""
+
+    name: str
+    link: str
+    at: Point
+    direction: Point
+    in_base: bool
+    moment: bool
+
+
+@dataclass(frozen=True)
 class Scene:
     """A machine: its links, the base first, its joints and named points.
 
@@ -122,6 +134,7 @@ class Scene:
     flat: Point | None = None
     about: str = ""
     meshes: tuple[SceneMesh, ...] = ()
+    actuators: tuple[SceneActuator, ...] = ()  # those of joints are marked there
     warnings: tuple[str, ...] = ()  # what couldn't be drawn, and why
 
     def as_dict(self) -> dict[str, Any]:

@@ -13,8 +13,8 @@ ROD, PLATE = 0.010, 0.008  # half the thickness of solids, as a share of the mac
 
 
 def animated_solids_between_joints(joined: list[np.ndarray], every: list[np.ndarray], size: float) -> list[Solid]:
-    """A plate through three or more joints of a link, a rod between two, and rods to the other places."""
-    corners = _outline(joined, size)
+    """A plate through joints and points of a link, or through three or more joints; else rods from place to place."""
+    corners = (_outline(every, size) if len(joined) > 1 else []) or _outline(joined, size)
     if corners:
         made = [Solid("plate", tuple(map(scene_point, corners)), PLATE * size)]
         rest = [at for at in every if distance_from_animated_solid(at, made) > 0.02 * size]

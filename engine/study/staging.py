@@ -10,7 +10,7 @@ import numpy as np
 from ..dataclass import dataclass
 from ..dynamics.kinematics import body_frames
 from ..dynamics.quantities import frames
-from ..record.scene import BASE, Poses, Scene, SceneJoint, ScenePart, ScenePoint, Solid
+from ..record.scene import BASE, Poses, Scene, SceneActuator, SceneJoint, ScenePart, ScenePoint, Solid
 from ..robot.model import Link, Loop, Robot
 from ..robot.placement import turn_matrix_of
 from .shapes import corners_of_animated_solid, shapes_for_animation
@@ -28,7 +28,7 @@ from .solids import (
 
 THIN, TUBE = 0.004, 0.017  # half the thickness of solids, as a share of the machine's size
 APART = 0.04  # mass centres this far (of the size) from their link's solids get a rod of their own
-OVERHANG = 0.06  # of the size, by which a rail is longer than the way of its slider
+OVERHANG, ALONE = 0.06, 0.2  # of the size, by which a rail is longer than the way of its slider, or than one place
 REACHES = 0.55  # of its longest way: the tube of a telescope
 INSIDE = 0.1  # of its way, which the rod of a telescope keeps within the tube
 POINTS = ("point-on-line", "point-on-plane")  # cuts whose second stays on a line or in a plane of the first
@@ -94,6 +94,11 @@ class _Stage:
             up = -gravity / np.linalg.norm(gravity)
         else:
             up = np.array([0.0, 1.0, 0.0]) if flat is not None and abs(flat[2]) > 0.5 else np.array([0.0, 0.0, 1.0])
+        actuators = [
+            SceneActuator(one.name, one.link, one.at, one.direction, one.axes == "base", one.moment)
+            for one in robot.actuators
+            if one.on_link
+        ]
         points = [
             ScenePoint(f"{link.name}.{name}", link.name, at) for link in robot.links for name, at in link.points.items()
         ]
@@ -102,6 +107,7 @@ class _Stage:
             parts=tuple(parts),
             joints=tuple(self._joints()),
             points=tuple(points),
+            actuators=tuple(actuators),
             size=self.size,
             up=scene_point(up),
             gravity=robot.gravity,
@@ -153,7 +159,7 @@ class _Stage:
                     at + r * axes[:, k] for k in (0, 1) for r in (-loop.radius, loop.radius)
                 ]
                 continue
-            if loop.type.name in POINTS:
+            if loop.type.name in (*POINTS, *SLIDING):
                 self._add_guided(mounts, loop)
                 continue
             for name, side in zip(loop.between, (loop.first, loop.second)):
@@ -163,11 +169,11 @@ class _Stage:
         return mounts
 
     def _add_guided(self, mounts: dict[str, _Mounts], loop: Loop) -> None:
-        """Adds the mount of a point that stays on a line or in a plane, and the line's guide."""
+        """Adds the mount of what slides along a line or in a plane, and the line's guide."""
         first, second = loop.between
         at, axis = np.array(loop.first.origin), loop.first.rotation()[:, 2]
         mounts[second].joined.append(np.array(loop.second.origin))
-        if loop.type.name == "point-on-line":
+        if loop.type.name != "point-on-plane":
             placed = stage_poses(self.robot, self.rows)
             lines = placed.frames[:, placed.names.index(first)] @ loop.first.matrix()
             points = placed.frames[:, placed.names.index(second)] @ loop.second.matrix()
@@ -247,7 +253,8 @@ class _Stage:
         if not made and len(every) == 1:
             made.append(Solid("ball", (scene_point(every[0]),), ROD * size))
         centre = np.array(link.com)
-        if link.mass and distance_from_animated_solid(centre, made) > APART * size:
+        bare = all(solid.kind == "ball" for solid in made)  # nothing else says where the link is
+        if link.mass and bare and distance_from_animated_solid(centre, made) > APART * size:
             near = min(every, key=lambda at: float(np.linalg.norm(at - centre)))
             made.append(Solid("thin", (scene_point(near), scene_point(centre)), THIN * size))
         return made
@@ -257,7 +264,7 @@ class _Stage:
         if not ground and _telescopic(low, high):
             way = max(low, high, key=abs)
             return Solid("tube", (scene_point(at), scene_point(at + REACHES * way * axis)), TUBE * self.size)
-        over = OVERHANG * self.size
+        over = (OVERHANG if high > low else ALONE) * self.size
         return Solid(
             "rail", (scene_point(at + (low - over) * axis), scene_point(at + (high + over) * axis)), THIN * self.size
         )
@@ -287,6 +294,7 @@ class _Stage:
     # ---- joints
 
     def _joints(self) -> Iterable[SceneJoint]:
+        pulled = {joint.speed for one in self.robot.actuators for joint in one.joints}
         for link in self.robot.links:
             joint, seat = link.joint, self.seats[link.name]
             carrier, at, axes = link.parent, seat[:3, 3], seat[:3, :3]
@@ -303,7 +311,7 @@ class _Stage:
                 scene_point(at),
                 scene_axes(axes),
                 (link.parent, link.name),
-                joint.actuated,
+                joint.actuated or bool(pulled & {*joint.speeds}),
                 ghost=bool({link.name, link.parent} & self.ghosts),
             )
         for loop in self.robot.loops:

@@ -165,3 +165,72 @@ def test_poses_are_the_frames():
     assert (made.frames[:, 0] == np.eye(4)).all()
     for k, name in enumerate(made.names[1:], start=1):
         assert (made.frames[:, k] == denoc.frames(robot, rows)[name]).all()
+
+
+def kinds(scene, link):
+    return [solid.kind for solid in next(part for part in scene.parts if part.name == link).solids]
+
+
+def test_joints_and_a_point_of_a_link_are_a_plate():
+    """The foot of Jansen's leg is a point: its triangle is a plate as the one with three joints is."""
+    scene, _ = stage_scene(*place_of("jansen"))
+    assert [kinds(scene, link) for link in ("upper", "lower", "f")] == [["plate"], ["plate"], ["rod"]]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.sampled(8)
+def test_rods_to_mass_centres_are_only_where_nothing_else_says_where_a_link_is(name):
+    scene, _ = stage_scene(*place_of(name))
+    for part in scene.parts:
+        found = [solid.kind for solid in part.solids]
+        assert "thin" not in found or not {*found} - {"thin", "ball"}
+
+
+def place_of(name):
+    robot = denoc.load(name)
+    return robot, assembled(robot)
+
+
+CUT = """
+name: pump
+convention: frames
+links:
+  - {name: arm, joint: {name: pivot, type: revolute}, mass: 1, com: [0.2, 0, 0], inertia: {xx: 0, yy: 0.1, zz: 0.1}}
+  - {name: tube, parent: base, joint: {name: foot, type: revolute, xyz: [0.4, 0, 0]}, mass: 1, com: [0, 0, 0],
+     inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+  - {name: a-link-with-a-name-of-more-than-eleven-letters, parent: arm, mass: 1, com: [0, 0, 0],
+     joint: {name: a-joint-with-a-name-of-more-than-eleven-letters, type: revolute, xyz: [0.4, 0, 0]},
+     inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+loops:
+  - {name: sleeve, joint: prismatic, between: [tube, a-link-with-a-name-of-more-than-eleven-letters],
+     first: {axis: [1, 0, 0]}, second: {axis: [1, 0, 0]}}
+actuators:
+  - {name: push, link: arm, at: [0.4, 0, 0], direction: [0, 1, 0]}
+  - {name: belt, joints: {pivot: 1, foot: -1}}
+"""
+
+
+def test_guides_of_cuts_and_actuators_are_drawn():
+    robot = denoc.loads(CUT)
+    scene, poses = stage_scene(robot, robot.q0)
+    rail = next(solid for part in scene.parts if part.name == "tube" for solid in part.solids if solid.kind == "rail")
+    low, high = np.array(rail.points)
+    assert np.cross(high - low, [1, 0, 0]) == pytest.approx([0, 0, 0], abs=1e-12)
+    assert np.linalg.norm(high - low) == pytest.approx(0.4 * scene.size)
+    assert [(one.name, one.link, one.at) for one in scene.actuators] == [("push", "arm", (0.4, 0, 0))]
+    assert {joint.name for joint in scene.joints if joint.actuated} == {"pivot", "foot"}
+    figure = drawing.sketch_figure(scene, poses)
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"guide of a slider", "force of an actuator"} <= {*words}
+
+
+def test_names_in_a_legend_are_whole(monkeypatch):
+    monkeypatch.setattr(names, "MOST_WORDS", 2)
+    robot = denoc.loads(CUT)
+    figure = drawing.sketch_figure(*stage_scene(robot, robot.q0))
+    figure.draw_without_rendering()
+    told = next(text for text in figure.texts if "1  pivot" in text.get_text())
+    assert "a-joint-with-a-name-of-more-than-eleven-letters" in told.get_text()
+    box = told.get_window_extent()
+    assert box.x1 <= figure.bbox.x1
+    assert box.y1 <= figure.legends[0].get_window_extent().y0

@@ -14,7 +14,7 @@ from ..plots import plain_plot_text
 from ..scene import Poses, Scene
 from .canvas import VIOLET, XYZ, Canvas, sketch_legend_line
 from .drawn_bodies import sketch_links_have_shapes
-from .drawn_links import sketch_link_frames, sketch_links, sketch_points
+from .drawn_links import sketch_actuators, sketch_link_frames, sketch_links, sketch_points
 from .joint_symbols import sketch_joints
 from .names import Paper, sketch_names
 from .outlines import rounded_sketch_length
@@ -37,7 +37,7 @@ def sketch_figure(
     canvas = Canvas(scene, Viewpoint.of(scene), poses.of(k))
     if sketch_links_have_shapes(canvas):
         canvas.lift = 10 * scene.size  # symbols are drawn over bodies, within which they are
-    for add in (sketch_links, sketch_joints, sketch_link_frames, sketch_points):
+    for add in (sketch_links, sketch_joints, sketch_link_frames, sketch_points, sketch_actuators):
         add(canvas)
     figure = Figure(figsize=(WIDTH, HEIGHT))
     FigureCanvasAgg(figure)
@@ -144,7 +144,12 @@ def _legend(figure: Figure, canvas: Canvas, numbers: list[str]) -> None:
         labelspacing=0.55,
         handlelength=1.6,
     )
-    half = -(-len(numbers) // 2)
-    for k, names in enumerate((numbers[:half], numbers[half:])):
-        text = "\n".join(plain_plot_text(name if len(name) < 17 else name[:15] + "…", 40) for name in names)
-        figure.text(right + 0.01 + 0.1 * k, 0.06, text, fontsize=7, va="bottom", linespacing=1.3)
+    longest = max(map(len, numbers), default=0)
+    columns = 2 if longest < 17 else 1
+    down = -(-len(numbers) // columns)
+    free = 0.88 * HEIGHT - 0.18 * len(canvas.legend)  # inches below what the symbols mean
+    width = 0.62 * longest * columns  # in sizes of letters
+    size = max(4.0, min(7.0, 72 * (LEGEND - 0.15) / max(width, 1), 72 * free / max(1.35 * down, 1)))
+    for k in range(columns):
+        text = "\n".join(plain_plot_text(name, 400) for name in numbers[k * down : (k + 1) * down])
+        figure.text(right + 0.01 + 0.1 * k, 0.06, text, fontsize=size, va="bottom", linespacing=1.3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene import BASE, FORMS, Solid
-from .canvas import GREEN, XYZ, Canvas
+from .canvas import BLUE, GREEN, XYZ, Canvas
 from .drawn_bodies import sketch_body
 from .outlines import outline_of_ball, outline_of_rod
 from .viewpoint import sketch_points_moved
@@ -43,6 +43,25 @@ def sketch_points(canvas: Canvas) -> None:
     for point in canvas.scene.points:
         at = sketch_points_moved(canvas.frames[point.link], [point.at])[0]
         canvas.mark(canvas.nearer(at, 4), canvas.view.flat(at[None]), "point", marker="D", ms=3.5, color=GREEN)
+
+
+def sketch_actuators(canvas: Canvas) -> None:
+    """Adds arrows of the forces and moments with which actuators act on links; moments have two points."""
+    for one in canvas.scene.actuators:
+        T = canvas.frames[one.link]
+        at = canvas.nearer(sketch_points_moved(T, [one.at])[0], 5)
+        along = np.array(one.direction) if one.in_base else T[:3, :3] @ np.array(one.direction)
+        ends = canvas.view.flat(np.array([at - 8 * canvas.unit * along / np.linalg.norm(along), at]))
+        way, label = ends[1] - ends[0], "moment of an actuator" if one.moment else "force of an actuator"
+        if (size := float(np.linalg.norm(way))) < canvas.unit:
+            canvas.mark(at, ends[1:], label, marker="X", ms=7, color=BLUE)
+            continue
+        canvas.stroke(at[None], ends, label, color=BLUE, lw=1.8)
+        for tip in (1.0, 0.75)[: 1 + one.moment]:
+            head = ends[0] + tip * way
+            back = head - 2 * canvas.unit * way / size
+            side = 0.8 * canvas.unit * np.array([-way[1], way[0]]) / size
+            canvas.patch(at[None], np.array([head, back + side, back - side]), facecolor=BLUE, edgecolor=BLUE, lw=0.5)
 
 
 def _solid(canvas: Canvas, solid: Solid, T: np.ndarray) -> None:
