@@ -89,7 +89,7 @@ def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool)
     robot = loads(text, str(path))  # refuses what no robot can have
     for warning in robot.warnings:
         options.print_warning_beside_output(warning)
-    _write(path, text, "\n".join([*made.said, f"`denoc inspect {path}` shows it"]))
+    _write(path, text, *made.said, f"`denoc inspect {path}` shows it")
 
 
 @app.command("scenario")
@@ -198,9 +198,9 @@ def _place(name: str, out: Path | None) -> tuple[str, Path]:
     return name, path
 
 
-def _write(path: Path, text: str, hint: str) -> None:
+def _write(path: Path, text: str, *said: str) -> None:
     options.write_text_of_command(path, text)
-    print_lines(path, hint)
+    print_lines(path, *said)
 
 
 def _written(text: str) -> str:

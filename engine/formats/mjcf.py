@@ -175,6 +175,7 @@ class _Reader:
                     draft.note(
                         IGNORED, "inertial", "inertias are made of geoms (`inertiafromgeom`)", inertials[-1].element
                     )
+                draft.used(element, "inertia from geoms")
                 body = made
         if body is not None and (body.mass or body.inertia.any()):
             entry |= {
@@ -224,7 +225,6 @@ class _Reader:
             if self.resolved is None:
                 self.resolved = resolved_mjcf_bodies(draft, question.element)
             made = self.resolved[number]
-        draft.used(element, "inertia from geoms")
         return made
 
     def options(self, root: Element) -> None:

@@ -165,7 +165,8 @@ def test_the_command_writes_the_robot_and_says_how(tmp_path, monkeypatch, capsys
 
     code, printed = run("arm", "--from", "t.csv", "--convention", "dh")
     assert code == 0
-    assert "d (mm) is `b`" in printed.out
+    assert "d (mm) is `b`" in printed.out.splitlines()[1]
+    assert "\\" not in printed.out
     assert "no masses" in printed.out
     assert denoc.load("arm.yaml").nv == 3
     code, printed = run("other", "--from", "t.csv")
