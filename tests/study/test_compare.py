@@ -243,8 +243,10 @@ def test_an_interrupt_keeps_what_was_done(five_bar, monkeypatch):
     seen = []
 
     def tell(setting, share):
+        if setting in seen:
+            return
         seen.append(setting)
-        if len(set(seen)) == 2:
+        if len(seen) == 2:  # once, as a user does
             raise KeyboardInterrupt
 
     found = list(comparison.runs(tell))
