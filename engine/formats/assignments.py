@@ -25,6 +25,7 @@ from ..errors import InputError
 from ..text.document import Document, Spot
 
 MOST = 100_000  # numbers in a matrix
+MOST_TOGETHER = 10_000_000  # in all variables
 DEPTH = 50
 _NEXT = re.compile(r"\s+[+-]\S")  # the sign of a new number in a row
 _TOKEN = re.compile(
@@ -60,6 +61,7 @@ class Assignments:
     document: Document
     known: dict[str, Known] = field(default_factory=dict)
     unknown: dict[str, tuple[str, Spot]] = field(default_factory=dict)
+    together: int = 0  # numbers that were assigned
     loaded: list[str] = field(default_factory=list)  # files that it loads
 
     def error(self, name: str, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
@@ -92,6 +94,9 @@ def read_matlab_assignments(text: str, name: str) -> Assignments:
         if (match := _STATEMENT.match(statement)) is None:
             continue
         target, index, value = match[1], match[2], match[3]
+        if made.together > MOST_TOGETHER:
+            words = f"more than {MOST_TOGETHER:,} numbers are assigned"
+            raise InputError(words, place=document.spot(*spot), key=target)
         try:
             _assign(made, target, index, _Parser(value, made.known).whole(), spot)
         except (Unreadable, ValueError, IndexError, ZeroDivisionError, OverflowError) as problem:
@@ -128,6 +133,7 @@ def _assign(made: Assignments, target: str, index: str | None, value: np.ndarray
     """Gives a variable, or one of its entries, a value."""
     if index is None:
         made.known[target] = Known(value, spot)
+        made.together += value.size
         made.unknown.pop(target, None)
         return
     if target in made.unknown:
@@ -139,12 +145,22 @@ def _assign(made: Assignments, target: str, index: str | None, value: np.ndarray
     if len(place) == 1:
         row = old.shape[0] == 1 and old.shape[1] != 1
         place = [0, place[0]] if row else [place[0], 0]
-    new = np.zeros((max(old.shape[0], place[0] + 1), max(old.shape[1], place[1] + 1)))
-    if new.size > MOST:
-        raise Unreadable("a matrix of more than 100,000 numbers")
+    rows, columns = max(old.shape[0], place[0] + 1), max(old.shape[1], place[1] + 1)
+    _check_size(rows, columns)
+    new = np.zeros((rows, columns))
     new[: old.shape[0], : old.shape[1]] = old
     new[place[0], place[1]] = value.item()
     made.known[target] = Known(new, spot)
+
+
+def _check_size(*shape: int) -> None:
+    if math.prod(shape) > MOST:
+        raise Unreadable(f"a matrix of more than {MOST:,} numbers")
+
+
+def _check_both(one: np.ndarray, other: np.ndarray) -> None:
+    """Raises an error, before it is computed, if a sum or product of both by entries is too large."""
+    _check_size(*(max(pair) for pair in zip(one.shape, other.shape)))
 
 
 class _Parser:
@@ -182,7 +198,9 @@ class _Parser:
             raise Unreadable("parentheses are nested too deeply")
         value = self.product()
         while self.peek() in ("+", "-") and not self.ends_here():
-            value = value + self.product() if self.take() == "+" else value - self.product()
+            sign, other = self.take(), self.product()
+            _check_both(value, other)
+            value = value + other if sign == "+" else value - other
         self.depth -= 1
         return value
 
@@ -191,6 +209,10 @@ class _Parser:
         while (sign := self.peek()) in ("*", "/", ".*", "./"):
             self.take()
             other = self.signed()
+            if sign == "*" and 1 not in (value.size, other.size):
+                _check_size(value.shape[0], other.shape[1])
+            else:
+                _check_both(value, other)
             if sign == "*":
                 value = value * other if 1 in (value.size, other.size) else value @ other
             elif sign == ".*":
@@ -267,8 +289,9 @@ class _Parser:
         if name in ("zeros", "ones", "eye") and arguments is not None:
             sizes = [int(one.item()) for one in arguments]
             shape = (sizes[0], sizes[-1])
-            if min(shape) < 0 or shape[0] * shape[1] > MOST:
-                raise Unreadable("a matrix of more than 100,000 numbers")
+            if min(shape) < 0:
+                raise Unreadable("a size below 0")
+            _check_size(*shape)
             return np.eye(*shape) if name == "eye" else np.full(shape, float(name == "ones"))
         if name in _FUNCTIONS and arguments is not None and len(arguments) == 1:
             with np.errstate(all="ignore"):
@@ -287,9 +310,8 @@ class _Parser:
                     rows.append([])
             else:
                 rows[-1].append(self.sum())
-                count += 1
-            if count > MOST:
-                raise Unreadable("a matrix of more than 100,000 numbers")
+                count += max(1, rows[-1][-1].size)
+            _check_size(count)
         self.take()
         self.rows -= 1
         filled = [np.hstack(row) for row in rows if row]

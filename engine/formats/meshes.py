@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,8 @@ MOST_BYTES = 64 << 20
 MOST_FACES = 1_000_000
 HEAD = 84  # bytes before the faces of a binary STL file: a comment, and how many faces there are
 FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+LINE = re.compile(rb"^[ \t]*([vf])[ \t]+([^\r\n]*)", re.MULTILINE)
+MOST_CORNERS = 10_000  # of one face
 VERTEX = re.compile(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)")
 GRIDS = (256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4)  # cells along a mesh's longest side
 
@@ -73,11 +76,13 @@ def _stl(data: bytes) -> Mesh:
         _check_count(count)
         faces = np.frombuffer(data, FACE, count, HEAD)
         return _separate(faces["corners"].reshape(-1, 3).astype(float))
-    found = VERTEX.findall(data)
-    _check_count(len(found) // 3)
-    if len(found) % 3:
+    corners = array("d")
+    for found in VERTEX.finditer(data):
+        corners.extend(map(float, found.groups()))
+        _check_count(len(corners) // 9)
+    if len(corners) % 9:
         raise ValueError("its corners aren't three for each face")
-    return _separate(np.array([[float(x) for x in row] for row in found]).reshape(-1, 3))
+    return _separate(np.frombuffer(corners).reshape(-1, 3))
 
 
 def _is_text(data: bytes) -> bool:
@@ -92,16 +97,21 @@ def _separate(corners: np.ndarray) -> Mesh:
 
 
 def _obj(data: bytes) -> Mesh:
-    points: list[list[float]] = []
-    faces: list[list[int]] = []
-    for line in data.splitlines():
-        words = line.split()
-        if words[:1] == [b"v"]:
-            points.append([float(x) for x in words[1:4]])
-        elif words[:1] == [b"f"]:
-            corners = [_corner(word, len(points)) for word in words[1:]]
-            faces += ([corners[0], b, c] for b, c in itertools.pairwise(corners[1:]))
-            _check_count(len(faces))
+    points, faces = array("d"), array("q")
+    for found in LINE.finditer(data):  # one by one: as lists, they would take many times the file's room
+        words = found[2].split(maxsplit=MOST_CORNERS)
+        if len(words) > MOST_CORNERS:
+            raise ValueError(f"a line has more than {MOST_CORNERS} words")
+        if found[1] == b"v":
+            if len(words) < 3:
+                raise ValueError("a point has fewer than three coordinates")
+            points.extend(map(float, words[:3]))
+            _check_count(len(points) // 9)  # three points for each face at most, as in files without shared ones
+        else:
+            corners = [_corner(word, len(points) // 3) for word in words]
+            for b, c in itertools.pairwise(corners[1:]):
+                faces.extend((corners[0], b, c))
+            _check_count(len(faces) // 3)
     return Mesh(np.array(points).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3))
 
 

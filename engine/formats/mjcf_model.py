@@ -12,6 +12,7 @@ import numpy as np
 from ..dataclass import dataclass
 from ..robot.orientation import rotation_of
 from ..robot.placement import turn_matrix
+from ..text import bounds
 from ..text.source import text_of_yaml_file
 from .draft import NO_QUATERNION, Draft
 from .report import CHANGED
@@ -129,10 +130,10 @@ class Model:
 
 def mjcf_with_included_files(draft: Draft, root: Element) -> Element:
     """The root with the contents of included files in the places where they are included."""
-    folder, count = Path(draft.document.name).parent, 0
+    folder, count, size = Path(draft.document.name).parent, 0, 0
 
     def filled(element: Element, depth: int) -> list[Element]:
-        nonlocal count
+        nonlocal count, size
         children: list[Element] = []
         for child in element.children:
             if child.tag != "include":
@@ -147,7 +148,12 @@ def mjcf_with_included_files(draft: Draft, root: Element) -> Element:
                 raise draft.error(child, "this is no XML file beside the model", found=f"`{name}`")
             beside = [base / name for base in (folder, Path(child.document.name).parent)]
             path = next((one for one in beside if one.is_file()), beside[0])
-            _, inner = parsed_xml(text_of_yaml_file(path), str(path))
+            text = text_of_yaml_file(path)
+            size += len(text)
+            if size > 2 * bounds.SIZE:
+                message = f"the included files are larger than {2 * bounds.SIZE // 1_000_000} MB together"
+                raise draft.error(child, message, found=f"`{name}`")
+            _, inner = parsed_xml(text, str(path))
             draft.used(child)
             children += filled(inner, depth + 1)
         return children

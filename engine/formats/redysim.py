@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError, Place, did_you_mean
 from ..text import bounds
 from ..text.document import Document
-from ..text.files import bytes_of_text_file
+from ..text.files import content_of_file
 from ..text.source import text_of_yaml_file
 from .assignments import Assignments, Known, read_matlab_assignments
 from .draft import Draft
@@ -51,12 +51,10 @@ def converted_from_redysim(name: str, text: str, *, floating: bool, side: Side) 
 def _from_mat(name: str) -> Assignments:
     """The variables of a file of matrices."""
     made = Assignments(Document(name))
+    data = content_of_file(Path(name), bounds.SIZE)
     try:
-        data = bytes_of_text_file(Path(name), bounds.SIZE)
         found = mat_file_arrays(data, {*VECTORS, *INERTIA.values(), "n", "nq", "r", "aj", "th", "g", "type"})
-    except FileNotFoundError:
-        raise InputError("there is no such file", place=Place(name)) from None
-    except (OSError, DamagedError) as problem:
+    except DamagedError as problem:
         words = " ".join(str(problem).split())[:100]
         raise InputError(f"this is no file of matrices that can be read: {words}", place=Place(name)) from None
     made.known |= {key: Known(value, (1, 1)) for key, value in found.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..errors import InputError, Place, did_you_mean
 from ..text.expression import Quantity, misfit_of_unit, name_and_unit_of_header, unit_in_si
+from ..text.files import lines_of_text, opened_regular_file, text_of_file
 from ..text.tokens import ExpressionError
 from ..text.units import DIMENSIONS
 
@@ -20,6 +22,8 @@ MOST_ROWS = 1_000_000
 MOST_TURNED = 2 * math.pi * 1.01  # by an angle that has no unit; a whole turn may be rounded
 OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
 MOST_BYTES = 200_000_000
+MOST_IN_LINE = 1_000_000
+FILE = "a CSV file, from the folder of the file that names it"
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 DECIMALS = "decimals have a point, as in 0.5 (a spreadsheet that is set to English exports it so)"
 FORM = "a header line with names, `t` among them, then one line an instant"
@@ -55,7 +59,7 @@ def _read_columns(
     path: Path, names: list[str], time: str | None, header: bool, *, of_time: bool, raw: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """What `read_law_table_columns` returns; messages on mistakes are about tables over time."""
-    text = _text(path)
+    text = text_of_file(path, MOST_BYTES, mark=True, allowed=FILE, hint="leave rows out")
     rows = _rows(path, text)
     first = [name.strip() for name in next(rows, [])]
     if not first:
@@ -78,16 +82,17 @@ def _read_columns(
         if of_time and units[0] is not None:
             refuse_unit_of_law_table(path, named, clock, "time")
     grows = "time" if of_time else f"`{named[clock]}`"
-    array = _read(path, rows if header else chain([first], rows), named, [clock, *wanted], 2 if header else 1, grows)
-    array *= factors
-    return array[:, 0], array[:, 1:]
+    table = _read(path, rows if header else chain([first], rows), named, [clock, *wanted], 2 if header else 1, grows)
+    table *= factors
+    return table[:, 0], table[:, 1:]
 
 
 def law_table_header(path: Path) -> list[str]:
     """The names in the first line of a file; none where it can't be read, which its reader says."""
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            return [name.strip() for name in next(csv.reader([file.readline()]), [])]
+        with opened_regular_file(path) as file:
+            line = file.readline(MOST_IN_LINE).partition(b"\r")[0].decode("utf-8-sig")
+        return [name.strip() for name in next(csv.reader([line]), [])]
     except (OSError, ValueError, csv.Error):
         return []
 
@@ -158,8 +163,8 @@ def _read(
     grows: str,
 ) -> np.ndarray:
     """These columns of the rows, of which the first one, that has to grow, is in the line `begin`."""
-    values: list[list[float]] = []
-    lines: list[int] = []
+    values = array("d")
+    lines = array("q")
     for line, row in enumerate(rows, start=begin):
         if not row or all(not cell.strip() for cell in row):
             continue
@@ -170,24 +175,24 @@ def _read(
                 allowed=FORM,
                 hint=f"if its decimals have commas: {DECIMALS}",
             )
-        if len(values) >= MOST_ROWS:
+        if len(lines) >= MOST_ROWS:
             raise InputError(f"more than {MOST_ROWS} rows", place=Place(str(path), line, 1), hint="leave rows out")
-        values.append([_number(path, line, row, column) for column in wanted])
+        values.extend(_number(path, line, row, column) for column in wanted)
         lines.append(line)
-    if len(values) < 2:
+    if len(lines) < 2:
         raise InputError(
-            "a table needs two rows of numbers or more", place=Place(str(path)), found=str(len(values)), allowed=FORM
+            "a table needs two rows of numbers or more", place=Place(str(path)), found=str(len(lines)), allowed=FORM
         )
-    array = np.array(values)
-    steps = np.diff(array[:, 0])
+    table = np.frombuffer(values).reshape(len(lines), -1)
+    steps = np.diff(table[:, 0])
     if not (steps > 0).all():
         k = int(np.argmin(steps > 0))
         raise InputError(
             f"{grows} must grow from row to row",
             place=Place(str(path), lines[k + 1], wanted[0] + 1),
-            found=f"{array[k + 1, 0]:g} after {array[k, 0]:g}",
+            found=f"{table[k + 1, 0]:g} after {table[k, 0]:g}",
         )
-    return array
+    return table
 
 
 def _refuse_other_forms(path: Path, header: list[str]) -> None:
@@ -222,38 +227,9 @@ def _is_number(cell: str) -> bool:
 
 def _rows(path: Path, text: str) -> Iterator[list[str]]:
     try:
-        yield from csv.reader(text.splitlines())
+        yield from csv.reader(lines_of_text(text, path, MOST_IN_LINE))
     except csv.Error as error:
         raise InputError(f"this is no CSV file: {error}", place=Place(str(path)), allowed=FORM) from None
-
-
-def _text(path: Path) -> str:
-    """The text of a CSV file, or an error that says why it has none."""
-    place = Place(str(path))
-    try:
-        if not path.exists():
-            raise InputError(
-                "there is no such file", place=place, allowed="a CSV file, from the folder of the file that names it"
-            )
-        if not path.is_file():
-            what = "a directory" if path.is_dir() else "no ordinary file"
-            raise InputError(f"this is {what}", place=place, allowed="a CSV file")
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        why = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"the file can't be read: {why}", place=place, allowed="a CSV file") from None
-    if len(content) > MOST_BYTES:
-        raise InputError(f"the file is larger than {MOST_BYTES // 1_000_000} MB", place=place, hint="leave rows out")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "the file is not text in UTF-8",
-            place=place,
-            found=f"byte 0x{content[error.start]:02x} on line {content.count(bytes([10]), 0, error.start) + 1}",
-            hint="save it with the encoding UTF-8",
-        ) from None
 
 
 def bare_angles_of_law_table(path: Path, names: Sequence[str], *, of_time: bool = True) -> Iterator[str]:

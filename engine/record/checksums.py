@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, Place
+from ..text.files import opened_regular_file
 
+MOST_IN_RECORD = 32_000_000  # bytes
 HINT = "run the scenario again; a file that is meant to differ belongs into a folder of its own"
 
 
 def checksum_of_file(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal digits."""
-    with path.open("rb") as file:
+    with opened_regular_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DPI = 50
 SHADES = 128  # colours of an image: lines, letters and what is between them and the paper
+MOST_PIXELS = 4_000_000
 ALLOWED = 0.01  # root mean square, where black and white are 1 apart
 
 
@@ -49,4 +50,7 @@ def pixels_of_png(png: bytes) -> np.ndarray:
     """The pixels of a PNG as red, green and blue from 0 to 1."""
     from matplotlib.image import imread
 
+    width, height = (int.from_bytes(png[k : k + 4]) for k in (16, 20))
+    if width * height > MOST_PIXELS:  # a file of a few bytes may stand for as many as it likes
+        raise ValueError(f"{width} × {height} pixels are too many")
     return np.asarray(imread(io.BytesIO(png), format="png"), dtype=float)[..., :3]

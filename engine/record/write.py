@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
+from ..text.files import bytes_of_text_file
 from . import checksums, drafts, figures, plots, table_files
 from .columns import Column
 from .drawings import Drawing
@@ -215,7 +216,7 @@ def _read(file: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
+        record = json.loads(bytes_of_text_file(file, checksums.MOST_IN_RECORD))
+    except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}

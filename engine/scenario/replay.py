@@ -15,11 +15,13 @@ from typing import Any
 
 from ..dataclass import dataclass
 from ..errors import InputError, Place, safe_to_print
+from ..laws import csv_tables
 from ..laws.law import Law
 from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
 from ..text.document import Document
+from ..text.files import bytes_of_text_file, content_of_file
 from ..text.formula import formula_with_renamed_tables, parsed_formula
 from ..text.formula_tree import lookups_in_formula
 from ..text.writing import yaml_text
@@ -68,7 +70,7 @@ def replay_files_unchanged(path: Path) -> None:
     if path.name != f"{name}{ENDING}.yaml" or not record.is_file():
         return
     try:
-        kept = json.loads(record.read_text(encoding="utf-8"))
+        kept = json.loads(bytes_of_text_file(record, checksums.MOST_IN_RECORD))
         names = {*kept["checksums"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):  # a replay needs no record
         return
@@ -109,10 +111,7 @@ def tables_of_scenario(plan: Plan) -> dict[str, bytes]:
     contents = {}
     for name in dict.fromkeys(_named(plan.file)):
         path = plan.folder / name
-        try:
-            contents[name] = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(path))) from None
+        contents[name] = content_of_file(path, csv_tables.MOST_BYTES)
     return contents
 
 

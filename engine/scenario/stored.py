@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from array import array
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,10 @@ from ..record.folders import mend_output_folder
 from ..record.view import Look
 from ..record.write import add_plots_to_result, check_output_writable, write_file_whole
 from ..record.write import make_output_folder as make
-from ..text.files import bytes_of_text_file
+from ..text.files import content_of_file, lines_of_text
 from .error_estimate import error_sentences
+
+MOST_BYTES = 500_000_000  # of a table
 
 
 @dataclass
@@ -147,7 +150,8 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
     """A record and its columns, checked as far as commands read them."""
     wrong = ""
     try:
-        record = json.loads(bytes_of_text_file(file), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+        content = content_of_file(file, checksums.MOST_IN_RECORD)
+        record = json.loads(content, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
         wrong = _misfit(record, RECORD)
         columns = [Column(**column) for column in record["columns"]]
         words = [word for column in columns for word in column.as_dict().values()]
@@ -156,8 +160,6 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
         error_sentences(record.get("error"))
         if wrong or not all(isinstance(word, str) for word in words):
             raise TypeError
-    except OSError as error:
-        raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(file))) from None
     except (ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
         raise InputError(
             "not a record of denoc",
@@ -170,27 +172,30 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
 
 def table_of_stored_scenario_result(file: Path, data: bytes | None = None) -> dict[str, np.ndarray]:
     """The columns of a CSV file by name, including `t`."""
+    if data is None:
+        data = content_of_file(file, MOST_BYTES)
     try:
-        lines = (bytes_of_text_file(file) if data is None else data).decode("utf-8").splitlines()
-        header = lines[0].split(",") if lines else []
-    except OSError as error:
-        raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(file))) from None
+        lines = lines_of_text(data.decode("utf-8"), file)
     except ValueError:
         raise InputError("the file is not text in UTF-8", place=Place(str(file)), allowed="a CSV file") from None
-    rows = []
-    for k, line in enumerate(lines[1:], start=2):
+    header = next(lines, "").split(",")
+    if header[:1] != ["t"] or len({*header}) < len(header):
+        raise _no_table(file, 1, ", ".join(header)[:80] or "nothing", "a header that starts with t, then rows")
+    numbers = array("d")
+    for k, line in enumerate(lines, start=2):
         try:
-            rows.append([float(cell) for cell in line.split(",")])
+            row = [float(cell) for cell in line.split(",")]
         except ValueError:
             raise InputError(
                 "not a row of numbers", place=Place(str(file), k, 1), found=f"`{line[:60]}`", allowed="numbers"
             ) from None
-    wrong = next((k for k, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
-    if wrong or not rows or header[:1] != ["t"] or len({*header}) < len(header):
-        raise InputError(
-            "not a table of denoc",
-            place=Place(str(file), wrong or 1, 1),
-            found=f"{len(rows[wrong - 2])} numbers" if wrong else ", ".join(header)[:80] or "nothing",
-            allowed=f"{len(header)} numbers in each line" if wrong else "a header that starts with t, then rows",
-        )
-    return dict(zip(header, np.array(rows).T))
+        if len(row) != len(header):
+            raise _no_table(file, k, f"{len(row)} numbers", f"{len(header)} numbers in each line")
+        numbers.extend(row)
+    if not numbers:
+        raise _no_table(file, 1, ", ".join(header)[:80], "a header that starts with t, then rows")
+    return dict(zip(header, np.frombuffer(numbers).reshape(-1, len(header)).T))
+
+
+def _no_table(file: Path, line: int, found: str, allowed: str) -> InputError:
+    return InputError("not a table of denoc", place=Place(str(file), line, 1), found=found, allowed=allowed)

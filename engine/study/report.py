@@ -25,6 +25,8 @@ from ..scenario.audit import EnergyBalance
 from ..scenario.error_estimate import error_sentences
 from ..scenario.replay import ENDING
 from ..scenario.stored import Stored
+from ..text import bounds
+from ..text.files import content_of_file
 from ..text.words import count_with_noun
 from .animate import (
     SCRIPTS,
@@ -160,7 +162,11 @@ def report_inputs(kept: Stored) -> list[Path]:
 
 def report_text_of_file(path: Path) -> str:
     """A file's text, escaped line by line."""
-    return "\n".join(html_text(line) for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+    return "\n".join(map(html_text, _lines(path)))
+
+
+def _lines(path: Path) -> list[str]:
+    return content_of_file(path, bounds.SIZE).decode(errors="replace").splitlines()
 
 
 def _shown(value: object) -> str:
@@ -204,7 +210,7 @@ def report_figures(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figur
     versions = [f"{name} {version}" for name, version in record.get("versions", {}).items()]
     yield from text("How to repeat it", [f"denoc run {kept.name}{ENDING}.yaml", "", *versions], table=True)
     for file in report_inputs(kept):
-        yield from text(file.name, file.read_text(encoding="utf-8", errors="replace").splitlines(), table=True)
+        yield from text(file.name, _lines(file), table=True)
 
 
 def _moving_plots(kept: Stored) -> tuple[list[Drawing], list[str]]:

@@ -18,6 +18,7 @@ from ..errors import InputError, Place
 from . import bounds
 from .builder import DocumentBuilder
 from .document import BREAK, Document
+from .files import text_of_file
 from .messages import MESSAGES
 from .plain_data import plain_yaml_data
 
@@ -38,29 +39,7 @@ def read_shared_yaml_document(path: Path) -> Document:
 
 def text_of_yaml_file(path: Path) -> str:
     """The text in a file."""
-    place = Place(str(path))
-    try:
-        if path.is_dir():  # asked first, for Windows answers "permission denied" when a directory is opened
-            raise InputError("this is a directory, not a file", place=place)
-        with path.open("rb") as file:
-            content = file.read(bounds.SIZE + 1)  # bounded, whatever the file system says about its size
-    except FileNotFoundError:
-        raise InputError("there is no such file", place=place) from None
-    except (OSError, ValueError) as problem:  # ValueError: a name with a null character
-        why = getattr(problem, "strerror", None) or str(problem)
-        raise InputError(f"the file can't be read: {why}", place=place) from None
-    if len(content) > bounds.SIZE:
-        raise _too_large(place)
-    try:
-        return content.decode()
-    except UnicodeDecodeError as problem:
-        line = content.count(b"\n", 0, problem.start) + 1
-        raise InputError(
-            "the file is not text in UTF-8",
-            place=place,
-            found=f"byte 0x{content[problem.start]:02x} on line {line}",
-            hint="save it with the encoding UTF-8",
-        ) from None
+    return text_of_file(path, bounds.SIZE)
 
 
 def parse_yaml_document(text: str, name: str) -> Document:

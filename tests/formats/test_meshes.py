@@ -91,7 +91,7 @@ def test_large_files(tmp_path, monkeypatch):
         with pytest.raises(denoc.InputError, match="more than 10 faces"):
             read_mesh(path)
     monkeypatch.setattr(meshes, "MOST_BYTES", 100)
-    with pytest.raises(denoc.InputError, match="it has more than"):
+    with pytest.raises(denoc.InputError, match="the file is larger than"):
         read_mesh(path)
 
 

@@ -23,7 +23,7 @@ from ...scenario.stored import table_of_stored_scenario_result
 from ...text.files import bytes_of_text_file
 
 FORM = 1  # version of the files' form
-MOST_BYTES = 64 * 2**20  # of a file: those of 41 rows are far smaller
+MOST_BYTES = 32 * 2**20  # of a file: those of 41 rows are far smaller
 WIDTH = 120  # of the files' lines
 
 

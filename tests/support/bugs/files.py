@@ -206,4 +206,32 @@ FILES = (
         "pass",
         ("test_dataclass.py::test_all_that_objects_do",),
     ),
+    Bug(
+        "pipes are waited for",
+        "engine/text/files.py",
+        'os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) |',
+        "os.O_RDONLY |",
+        ("text/test_files.py::test_pipes_are_refused",),
+    ),
+    Bug(
+        "lines of tables may have any length",
+        "engine/text/files.py",
+        "if end - start > most:",
+        "if end - start < 0:",
+        ("text/test_files.py::test_what_a_file_costs",),
+    ),
+    Bug(
+        "matrices in brackets may be of any size",
+        "engine/formats/assignments.py",
+        "count += max(1, rows[-1][-1].size)",
+        "count += 1",
+        ("text/test_files.py::test_a_line_of_matlab_makes_no_large_matrix",),
+    ),
+    Bug(
+        "files that are included again and again count once",
+        "engine/formats/mjcf_model.py",
+        "size += len(text)",
+        "size = len(text)",
+        ("text/test_files.py::test_files_that_are_included_often_count_each_time",),
+    ),
 )
