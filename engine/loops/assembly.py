@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,8 @@ from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
-from ..robot.model import Robot
+from ..robot.model import Joint, Robot
+from ..text.words import words_with_and
 from .constraints import Closure, Gap, loop_closure, misalignment_of_tie
 from .doubles import coordinates_with_cut_joints_placed
 from .search import CLOSED, ENOUGH, ClosureSearch, closing_position_moved_along_speeds, nearest_closed_position
@@ -28,9 +30,14 @@ FEW = 6  # iterations from such a gap
 
 
 def assemble(robot: Robot, q: ArrayLike) -> np.ndarray:
-    """The coordinates of the spanning tree with all loops closed, from the guess q; actuated ones are kept."""
+    """The coordinates of the spanning tree with all loops closed, from the guess q; actuated ones are kept.
+
+    From the robot's own `q0`, joints with an `initial` in its file come before others, as where a run starts.
+    """
     s = Samples(robot, q=q).finite()
     kept = list(robot.driven)
+    if s.count is None and (s.arrays["q"] == robot.q0).all():
+        return start_with_loops_closed(loop_closure(robot), s.arrays["q"])
     if s.count is None:
         return position_with_loops_closed(loop_closure(robot), s.arrays["q"], kept)
     closed = [position_with_loops_closed(loop_closure(robot), row, kept) for row in s.rows("q")]
@@ -51,6 +58,85 @@ def position_with_loops_closed(loops: Closure, q: np.ndarray, kept: Collection[i
     if left <= GOOD and not _flipped(loops, result):
         return result
     return _searched(loops, q, kept)
+
+
+def start_with_loops_closed(loops: Closure, q: np.ndarray, named: Sequence[int] = ()) -> np.ndarray:
+    """The position with all loops closed from the robot's own guess q, but for the places of `named` speeds.
+
+    These keep their places; then joints with an `initial` in the robot's file, as many as there are freedoms, actuated
+    ones first; then other actuated ones, unless speeds are named.
+    """
+    robot, taken = loops.robot, {*named}
+    placed = sorted((j for j in _placed(robot) if not taken & {*j.speeds}), key=lambda j: not j.actuated)
+    closed = position_with_loops_closed(loops, q, list(named) or list(robot.driven))
+    if not any(joint_distance(loops, joint, closed, dict(_own(joint))) > GOOD for joint in placed):
+        return closed
+    freedoms = robot.nv - len(loops.choice(loops.holding(loops.jacobian(closed)[0]), list(named))[1])
+    others = [] if named else [joint for joint in robot.moving if joint.actuated and joint not in placed]
+    kept = list(named)
+    for joint in [*placed, *others]:
+        if len(kept) + len(joint.speeds) > freedoms:
+            continue
+        guess, more = q.copy(), [*kept, *joint.speeds]
+        if joint in placed and all(q[k] == robot.q0[k] for k in joint.coordinates):
+            guess[list(joint.coordinates)] = joint.initial
+        ones = [one for one in robot.moving if {*one.speeds} & {*more}]
+        for close in (position_with_loops_closed, _searched):  # where Newton's method ends at a dead centre, from afar
+            with contextlib.suppress(AssemblyError):
+                trial = close(loops, guess, more)
+                if all(joint_distance(loops, one, trial, guess) <= GOOD for one in ones):
+                    q, kept, closed = guess, more, trial
+                    break
+    return closed
+
+
+def words_on_moved_initial(loops: Closure, q: Sequence[float], but: Collection[str] = ()) -> list[str]:
+    """A sentence on the joints, but for some, that aren't where the file has their `initial`, if there are any."""
+    robot = loops.robot
+    placed = [joint for joint in _placed(robot) if joint.name not in but]
+    moved = [joint for joint in placed if joint_distance(loops, joint, q, dict(_own(joint))) > GOOD]
+    if not moved:
+        return []
+    places = [f"`{one.name}` at {_numbers(q, one)}, not at {_numbers(dict(_own(one)), one)}" for one in moved]
+    return [
+        f"not where `initial` in the robot's file has them: {words_with_and(places)}; beyond the freedoms it is a "
+        f"guess, and the {robot.ties_in_words} decide"
+    ]
+
+
+def _numbers(q: Sequence[float] | Mapping[int, float], joint: Joint) -> str:
+    texts = [f"{float(q[k]):.6g}" for k in joint.coordinates]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _placed(robot: Robot) -> list[Joint]:
+    """The joints whose places the file gives; a variable in a table is less than a guess of `assembly`."""
+    return [
+        j for j in robot.moving if j.placed == "initial" or (j.placed and all(robot.q0[k] == x for k, x in _own(j)))
+    ]
+
+
+def _own(joint: Joint) -> list[tuple[int, float]]:
+    """The coordinates of a joint with their values under `initial`."""
+    return [*zip(joint.coordinates, joint.initial)]
+
+
+def joint_distance(
+    loops: Closure,
+    joint: Joint,
+    q: Sequence[float] | np.ndarray,
+    asked: Sequence[float] | Mapping[int, float] | np.ndarray,
+) -> float:
+    """The distance of a joint from its given position, as an angle or relative to the mechanism's length."""
+    first = joint.type.orientation
+    plain = joint.coordinates if first is None else joint.coordinates[:first]
+    sizes = [loops.length if kind == "length" else 1.0 for kind in joint.type.kinds]
+    farthest = max((abs(q[k] - asked[k]) / size for k, size in zip(plain, sizes)), default=0.0)
+    if first is not None:
+        pairs = [(q[k], asked[k]) for k in joint.coordinates[first:]]
+        half = min(math.hypot(*(a - b for a, b in pairs)), math.hypot(*(a + b for a, b in pairs))) / 2
+        farthest = max(farthest, 4 * math.asin(min(half, 1.0)))
+    return float(farthest)
 
 
 def _flipped(loops: Closure, q: np.ndarray) -> bool:

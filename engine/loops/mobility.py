@@ -12,7 +12,7 @@ from ..errors import AssemblyError
 from ..robot.cuts import X, Y, Z
 from ..robot.model import Robot
 from ..text.words import count_with_noun, roman_numeral, words_with_and
-from .assembly import position_with_loops_closed
+from .assembly import start_with_loops_closed, words_on_moved_initial
 from .balance import (
     Balance,
     actuated_names,
@@ -120,7 +120,7 @@ def mobility(robot: Robot) -> Mobility:
     """The mobility of the robot at its initial position."""
     loops, guess = loop_closure(robot), np.array(robot.q0, dtype=float)
     try:
-        q = position_with_loops_closed(loops, guess, list(robot.driven))
+        q = start_with_loops_closed(loops, guess)
         standing = _standing(robot, loops, q)
     except AssemblyError as error:
         q, standing = error.nearest, None
@@ -132,7 +132,9 @@ def mobility(robot: Robot) -> Mobility:
         kutzbach=kutzbach(loops),
         actuators=len(actuated_speeds(robot)),
         standing=standing,
-        warnings=_open(gaps) if standing is None else tuple(_doubts(standing, robot)),
+        warnings=_open(gaps)
+        if standing is None
+        else (*words_on_moved_initial(loops, q.tolist()), *_doubts(standing, robot)),
     )
 
 

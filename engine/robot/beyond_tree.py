@@ -155,12 +155,13 @@ class Closing:
         return tuple(springs)
 
     def assembly(self, q0: Sequence[float]) -> list[float]:
-        """The initial coordinates with the guess laid over them."""
+        """The initial coordinates with the guess laid over them, but for actuated joints that have both."""
         q = list(q0)
         for name, values in self._file.assembly.items():
             complain = self._complain("assembly")
             joint = self._joint(name, (name,), complain, is_key=True)
-            for k, x in zip(joint.coordinates, joint_coordinates(values, (name,), joint.type, complain)):
+            guess = joint_coordinates(values, (name,), joint.type, complain)
+            for k, x in zip(joint.coordinates, () if joint.placed == "initial" and joint.actuated else guess):
                 q[k] = x
         return q
 

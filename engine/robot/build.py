@@ -214,6 +214,7 @@ def _link(
         limits=limits_of_joint(entry, row, complain),
         largest_speed=largest_speed_of_joint(entry, row, complain),
         initial=_initial(entry, row, complain),
+        placed=_placed(entry, row, complain),
         hooke=_hooke(entry, row, complain),
         effort=effort_limits_of_actuator(entry.joint.effort, set(row.turning), ("joint", "effort"), complain),
     )
@@ -255,6 +256,12 @@ def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[floa
     """The initial coordinates of the link's joint."""
     values, key = initial_coordinates_of_joint(entry.joint, row, complain)
     return row.start if values is None else joint_coordinates(values, key, row, complain)
+
+
+def _placed(entry: LinkEntry, row: JointType, complain: Complain) -> str:
+    """The key under which the file has the joint's initial coordinates, if it has them."""
+    values, key = initial_coordinates_of_joint(entry.joint, row, complain)
+    return key[-1] if values is not None and row.nv else ""
 
 
 # ---- mass and inertia

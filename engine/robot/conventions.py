@@ -135,4 +135,4 @@ def initial_coordinates_of_joint(
             key=True,
             hint=f"write `{variable}: …`",
         )
-    return (getattr(joint, variable),), ("joint", variable)
+    return (getattr(joint, variable),) if variable in joint.model_fields_set else None, ("joint", variable)

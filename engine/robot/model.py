@@ -138,6 +138,7 @@ class Joint:
     limits: tuple[float, float] | None = None
     largest_speed: float = math.inf
     initial: tuple[float, ...] = ()
+    placed: str = ""  # the key of the file that says so, if one does
     effort: Effort = Effort()
     hooke: bool = False  # a spherical joint whose link's y stays square to its parent's x
 

@@ -160,6 +160,7 @@ def _start_with_inputs(
 
 def _doubts(reading: Reading, system: System, start: loops.Start, laws: _Laws) -> Iterator[str]:
     """The warnings of values that are hardly meant, and of entries that nothing reads."""
+    yield from initial.blows_at_start(system, start.q0, start.qd0)
     yield from law_tables.doubts_about_scenario_tables(reading, laws.all)
     yield from dead_time.doubts_about_scenario_dead_times(reading, laws.all)
     yield from plausible.doubts_about_scenario_angles(reading, [*laws.motions.items(), *laws.forces.items()])

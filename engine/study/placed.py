@@ -128,6 +128,7 @@ def _starts_plainly(system: System) -> bool:
     led = any(one.reference is not None for one in inputs.driven)
     follows = inputs.prescribed or inputs.commanded or inputs.feedforward or inputs.drives or inputs.sampled or led
     special = any(loop.doubled for loop in loops.robot.loops) or system.robot.rolls
+    special |= any(joint.placed and not joint.actuated for joint in loops.robot.moving)
     return not (follows or special or system.method.scaled or system.method.basis != "independent")
 
 

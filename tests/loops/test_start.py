@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import denoc
+import yamls
+from denoc.loops.mobility import mobility
 from fourbar import angles
 
 FALL = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
@@ -178,3 +180,91 @@ def test_rods_do_not_spin_about_themselves_at_the_start():
     axis = denoc.frames(robot, q)["link2"][:3, 0]
     assert np.linalg.norm(w) > 1
     assert w @ axis == pytest.approx(0.0, abs=1e-9)
+
+
+# ---- `initial` in the robot's file
+
+
+def slider_crank(*, actuated=False, assembly="{rod: 0, piston: 0.4}", **initial):
+    """The library's, with places of joints in its file."""
+    document = yamls.load(denoc.load("slider-crank").document.text)
+    for link in document["links"]:
+        if link["name"] in initial:
+            link["joint"]["initial"] = initial[link["name"]]
+    if not actuated:
+        del document["links"][0]["joint"]["actuated"]
+    return denoc.loads(yamls.dump(document | {"assembly": yamls.load(assembly)}))
+
+
+def started(robot, **more):
+    """The places at which a run starts, as `denoc.assemble` and `inspect` have them, and its warnings."""
+    found = denoc.run({"task": "simulate", "time": {"end": 0.1, "step": 0.1}, **more}, robot)
+    places = np.array([found.table[f"{name}.q"][0] for name in robot.joints])
+    if not more:
+        np.testing.assert_allclose(places, denoc.assemble(robot, robot.q0), atol=1e-12)
+        np.testing.assert_allclose(places, mobility(robot).q, atol=1e-12)
+        assert {one for one in found.record["warnings"] if "initial" in one} <= set(mobility(robot).warnings)
+    crank, rod, piston = places
+    assert abs(0.1 * np.exp(1j * crank) + 0.3 * np.exp(1j * (crank + rod)) - piston) < 1e-12
+    return places, " ".join(found.record["warnings"])
+
+
+@pytest.mark.parametrize("assembly", ["{}", "{crank: 0.2, piston: 0.39}"])
+@pytest.mark.parametrize("actuated", [False, True])
+def test_a_joint_with_initial_stays_there(actuated, assembly):
+    (crank, _, _), told = started(slider_crank(crank=0.6, actuated=actuated, assembly=assembly))
+    assert crank == pytest.approx(0.6, abs=1e-12)
+    assert not told
+
+
+@pytest.mark.parametrize("assembly", ["{}", "{rod: 0, piston: 0.4}", "{crank: 0.3, rod: -0.3, piston: 0.39}"])
+@pytest.mark.parametrize("actuated", [False, True])
+def test_a_passive_joint_with_initial_moves_what_has_none(actuated, assembly):
+    """An actuated one, too; also from a dead centre, where the crank is by default."""
+    places, told = started(slider_crank(piston=0.35, actuated=actuated, assembly=assembly))
+    assert places[2] == pytest.approx(0.35, abs=1e-12)
+    assert assembly != "{crank: 0.3, rod: -0.3, piston: 0.39}" or places[0] > 0, "the branch of `assembly`"
+    assert not told
+
+
+@pytest.mark.parametrize(("actuated", "kept"), [("crank", 0), ("piston", 2)])
+def test_as_many_joints_with_initial_stay_as_there_are_freedoms(actuated, kept):
+    robot = slider_crank(crank=0.6, piston=0.35, assembly="{}")
+    document = yamls.load(robot.document.text)
+    document["links"][kept]["joint"]["actuated"] = True
+    places, told = started(denoc.loads(yamls.dump(document)))
+    assert places[kept] == pytest.approx([0.6, 0, 0.35][kept], abs=1e-12)
+    assert "`piston` at 0.377172, not at 0.35" in told or kept == 2
+    assert (
+        f"`crank` at {np.arccos((0.1**2 + 0.35**2 - 0.3**2) / (2 * 0.1 * 0.35)):.6g}, not at 0.6" in told or kept == 0
+    )
+
+
+def test_an_initial_out_of_reach_is_named():
+    _, told = started(slider_crank(piston=0.7, assembly="{crank: 0.1}"))
+    assert "`piston` at" in told
+    assert "not at 0.7" in told
+
+
+def test_what_the_scenario_places_comes_first():
+    places, told = started(slider_crank(crank=0.6, piston=0.35, assembly="{}"), initial={"rod": -0.5})
+    assert places[1] == pytest.approx(-0.5, abs=1e-12)
+    assert "`crank` at" in told
+    assert "`piston` at" in told
+
+
+def test_two_freedoms_keep_one_place_of_the_scenario_and_one_of_the_file():
+    robot = denoc.load("five-bar")  # both driven joints have an `initial`
+    found = denoc.run({"task": "simulate", "time": {"end": 0.1, "step": 0.1}, "initial": {"J1^1": 0.6}}, robot)
+    np.testing.assert_allclose([found.table[f"J1^{k}.q"][0] for k in (1, 2)], [0.6, np.deg2rad(30)], atol=1e-12)
+
+
+@pytest.mark.parametrize(("rate", "told"), [(-3.0, True), (3.0, False)])
+def test_rates_into_a_stop_at_the_start_are_named(rate, told):
+    document = yamls.load(denoc.load("slider-crank").document.text)
+    document["links"][0]["joint"] |= {"limits": [0.5, 2.0], "initial": 0.5}
+    robot = denoc.loads(yamls.dump(document))
+    found = denoc.run({"task": "simulate", "time": {"end": 0.1, "step": 0.1}, "rates": {"crank": rate}}, robot)
+    words = "`crank` starts at its lower limit, 0.5, and moves into it with -3: a blow"
+    assert any(one.startswith(words) for one in found.record["warnings"]) is told
+    assert found.table["crank.qd"][0] == max(rate, 0.0)

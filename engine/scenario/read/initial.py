@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_euler_parameters
@@ -64,6 +64,18 @@ def refuse_contradictory_initial_entries(reading: Reading, prescribed: Sequence[
 def _listed(values: Sequence[float]) -> str:
     texts = [f"{x:.9g}" for x in values]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def blows_at_start(system: System, q0: Sequence[float], qd0: Sequence[float]) -> Iterator[str]:
+    """Warnings about joints that start at a stop and move into it: a blow changes the given rates at once."""
+    for k, (coordinate, low, high) in system.stopped.items():
+        slack, x, outwards = ALIKE * (high - low), q0[coordinate], qd0[k]
+        if (x <= low + slack and outwards < 0.0) or (x >= high - slack and outwards > 0.0):
+            joint, which = next(j for j in system.robot.moving if k in j.speeds), "upper" if outwards > 0.0 else "lower"
+            yield (
+                f"`{joint.name}` starts at its {which} limit, {x:.6g}, and moves into it with {outwards:.6g}: a blow "
+                "stops it at the start, and changes the rates of what moves with it"
+            )
 
 
 def refuse_start_beyond_stops(reading: Reading, system: System, q0: Sequence[float]) -> None:

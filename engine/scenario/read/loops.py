@@ -11,7 +11,7 @@ from ...dataclass import dataclass
 from ...dynamics.quantities import inertia
 from ...laws.forces import ComputedTorque, Feedforward
 from ...laws.motions import Hold
-from ...loops.assembly import position_with_loops_closed
+from ...loops.assembly import start_with_loops_closed, words_on_moved_initial
 from ...loops.balance import idle_spins
 from ...loops.constraints import Closure, loop_closure
 from ...loops.methods import METHODS
@@ -102,7 +102,8 @@ def read_closed_start(
     loose = {joint.name for joint in surplus.scenario_joints_decided_before(loops, q0, [*firm, *held])}
     prescribed = [references[one.joint.name] for one in start.prescribed if one.joint.name not in loose]
     qd0, changed = _speeds_at_start(reading, loops, replace(start, q0=q0, prescribed=prescribed))
-    return Start(q0, qd0, prescribed, start.driving, (*moved, *changed))
+    told = {joint.name for joint in motions} | {*reading.file.initial}
+    return Start(q0, qd0, prescribed, start.driving, (*words_on_moved_initial(loops, q0, told), *moved, *changed))
 
 
 def _motion_starts(
@@ -141,9 +142,8 @@ def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list
 
 
 def _coordinates(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> list[float]:
-    """The initial coordinates with all loops closed; named speeds, or else the actuated ones, keep their place."""
-    kept = list(named) or list(loops.robot.driven)
-    return [float(x) for x in position_with_loops_closed(loops, np.array(q0, dtype=float), kept)]
+    """The initial coordinates with all loops closed; named speeds keep their place."""
+    return [float(x) for x in start_with_loops_closed(loops, np.array(q0, dtype=float), named)]
 
 
 def _speeds(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from ...errors import AssemblyError
+from ...loops.assembly import joint_distance
 from ...loops.constraints import Closure
 from ...loops.rank import independent_constraint_rows
 from ...robot.model import Joint
@@ -155,20 +155,7 @@ def _moved(
     loops: Closure, joints: Sequence[Joint], q: Sequence[float], asked: Sequence[float], far: float
 ) -> list[Joint]:
     """The joints that are farther than `far` from their given positions."""
-    return [joint for joint in joints if _distance(loops, joint, q, asked) > far]
-
-
-def _distance(loops: Closure, joint: Joint, q: Sequence[float], asked: Sequence[float]) -> float:
-    """The distance of a joint from its given position, as an angle or relative to the mechanism's length."""
-    first = joint.type.orientation
-    plain = joint.coordinates if first is None else joint.coordinates[:first]
-    sizes = [loops.length if kind == "length" else 1.0 for kind in joint.type.kinds]
-    farthest = max((abs(q[k] - asked[k]) / size for k, size in zip(plain, sizes)), default=0.0)
-    if first is not None:
-        pairs = [(q[k], asked[k]) for k in joint.coordinates[first:]]
-        half = min(math.hypot(*(a - b for a, b in pairs)), math.hypot(*(a + b for a, b in pairs))) / 2
-        farthest = max(farthest, 4 * math.asin(min(half, 1.0)))
-    return farthest
+    return [joint for joint in joints if joint_distance(loops, joint, q, asked) > far]
 
 
 def _numbers(values: Sequence[float] | Mapping[int, float], places: Sequence[int]) -> str:
