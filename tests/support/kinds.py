@@ -246,8 +246,8 @@ def _study(text, command=""):
         _denoc(f"{command} study.yaml --no-plot")
 
 
-def _baseline():
-    _write(s__yaml=DRIVEN.replace("robot:", "plots: [torques]\nrobot:"), **TABLES)
+def _baseline(more="plots: [torques]"):
+    _write(s__yaml=f"{more}{DRIVEN}", **TABLES)
     _denoc("regress s.yaml --baseline b --update --no-plot")
 
 
@@ -333,6 +333,7 @@ KINDS = {
         Kind("store", (partial(_study, SWEEP, "sweep"),), "*.sqlite", ("sweep study.yaml --no-plot",), kept="outputs/*", same="outputs/study/study.csv"),
         Kind("search-store", (partial(_study, SEARCH, "optimise"),), "*.sqlite", ("optimise study.yaml --no-plot",), kept="outputs/*", same="outputs/study/study.csv"),
         Kind("baseline", (_baseline,), "b/*", ("regress s.yaml --baseline b --no-plot", "regress s.yaml --baseline b", "regress s.yaml --baseline b --report x.html --summary x.md --junit x.xml"), codes=(0, 1, 2, 3), written="outputs/* x.*"),
+        Kind("pinned", (partial(_baseline, "regress: {pinned: [torques]}"),), "b/*.png", ("regress s.yaml --baseline b --no-plot",), codes=(0, 1, 2, 3)),
         Kind("excitation", (_excited,), "outputs/*/*", ("run outputs/planar3r-excite/planar3r-excite.yaml --no-plot",), long=True),
         Kind("code", (_code,), "cache/*", ("run s.yaml --no-plot --backend compiled",), kept="cache/*", written="outputs/* cache/*", same="outputs/s/s.csv", alone=True),
         Kind("columns", (_dh,), "d.csv", ("new robot n --from d.csv --convention dh", "new robot n --from d.csv --convention khalil"), written="n.yaml"),
