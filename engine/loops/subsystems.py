@@ -157,8 +157,8 @@ def least_norm_multipliers(
     Row d is Σ C_di of the independent rows, so z = [−Cᵀ; 1] has no effect on the links: the dependent rows have
     μ = (1 + C Cᵀ)⁻¹ C λ, the independent ones λ − Cᵀ μ.
     """
-    if not C:
-        return list(multipliers), []
+    if not C or not multipliers:  # where no row says anything, no multiplier has an effect
+        return list(multipliers), [0.0] * len(C)
     result = list(multipliers)
     others = solve_with_inertia_factors(_one_and_gram(C), [dot(row, result) for row in C])
     for row, share in zip(C, others):

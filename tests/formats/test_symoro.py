@@ -1,5 +1,8 @@
 """SYMORO's files are read as Khalil's parameters, with the frames of cut joints as cuts."""
 
+import copy
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +10,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
+from denoc.machine.jit.choice import using_backend
 
 FILE = Path(__file__).parent / "files" / "two-loops.par"
 
@@ -62,3 +66,22 @@ def test_mistakes_are_shown_at_their_line(tmp_path, old, new, words):
     with pytest.raises(InputError) as caught:
         denoc.load(path)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_loop_that_says_nothing_leaves_the_tree_as_it_is(tmp_path, backend):
+    """All axes on one line: the cut's rows say what the joints say already, and none of its forces has an effect."""
+    text = FILE.read_text()
+    for key in ("alpha", "d"):
+        text = re.sub(rf"^{key} = .*", f"{key} = {{0,0,0,0,0}}", text, flags=re.M)
+    (tmp_path / "x.par").write_text(text)
+    robot = denoc.load(tmp_path / "x.par")
+    data = copy.deepcopy(robot.document.data)
+    del data["loops"]
+    tree = denoc.loads(json.dumps(data))
+    scenario = {"robot": "x", "task": "simulate", "time": {"end": 0.02, "step": 0.01}, "rates": {"joint2": 2.0}}
+    with using_backend(backend):
+        closed, open_ = (denoc.run(scenario, one) for one in (robot, tree))
+    for k in (1, 2, 3):
+        np.testing.assert_allclose(closed.table[f"joint{k}.q"], open_.table[f"joint{k}.q"], atol=1e-9)
+    assert not any(np.any(closed.table[f"joint4.lambda.{part}"]) for part in ("nx", "ny", "nz", "fx", "fy", "fz"))

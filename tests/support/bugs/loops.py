@@ -20,6 +20,13 @@ EACH_METHOD = ("loops/test_random.py::test_every_closure_method_has_the_accelera
 
 LOOPS = (
     Bug(
+        "loops that say nothing have multipliers of least norm to find",
+        "engine/loops/subsystems.py",
+        "if not C or not multipliers:",
+        "if not C:",
+        ("formats/test_symoro.py::test_a_loop_that_says_nothing_leaves_the_tree_as_it_is",),
+    ),
+    Bug(
         "the values that would fit a coupling are told without its ratio",
         CONSTRAINTS,
         "fitting = sum(one.ratio * value(one) for one in c.leaders)",
