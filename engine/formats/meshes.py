@@ -1,4 +1,4 @@
-"""Surfaces from mesh files: STL, as text or binary, and OBJ, of which only corners and faces are read."""
+"""Surfaces from mesh files: STL, as text or binary, OBJ, of which only corners and faces are read, and Collada."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_mesh(path: Path) -> Mesh:
     """The surface in a file; an InputError says what is wrong with it."""
     reader = READERS.get(path.suffix.lower())
     if reader is None:
-        raise _error(path, f"only {' and '.join(READERS)} can be read")
+        raise _error(path, f"only {', '.join(READERS)} can be read")
     try:
         mesh = reader(bytes_of_text_file(path, MOST_BYTES))
     except OSError as error:
@@ -133,4 +133,10 @@ def _error(path: Path, message: str) -> InputError:
     return InputError(message, place=Place(str(path)))
 
 
-READERS: dict[str, Callable[[bytes], Mesh]] = {".stl": _stl, ".obj": _obj}
+def _dae(data: bytes) -> Mesh:
+    from .collada import collada_surface
+
+    return Mesh(*collada_surface(data))
+
+
+READERS: dict[str, Callable[[bytes], Mesh]] = {".stl": _stl, ".obj": _obj, ".dae": _dae}

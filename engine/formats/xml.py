@@ -77,6 +77,7 @@ class _Builder:
         self.parser.StartDoctypeDeclHandler = self.refuse
         self.parser.EntityDeclHandler = self.refuse
         self.open: list[Element] = []
+        self.texts: list[list[str]] = []  # of the elements that are open, joined where these end
         self.count = 0
         self.root = Element("", {}, 1, 1, document)
 
@@ -108,13 +109,14 @@ class _Builder:
         else:
             self.root = one
         self.open.append(one)
+        self.texts.append([])
 
     def end(self, tag: str) -> None:
-        self.open.pop()
+        self.open.pop().text = "".join(self.texts.pop())
 
     def characters(self, text: str) -> None:
-        if self.open:
-            self.open[-1].text += text
+        if self.texts:
+            self.texts[-1].append(text)
 
     def refuse(self, *_: object) -> None:
         raise InputError(

@@ -27,7 +27,8 @@ class Sphere(Strict):
 
 class Mesh(Strict):
     file: str = Field(
-        description="STL or OBJ file: its path from the robot's file, or its address in a package", min_length=1
+        description="STL, OBJ or Collada file: its path from the robot's file, or its address in a package",
+        min_length=1,
     )
     scale: Annotated[tuple[Number, Number, Number], field_of_several(3)] = Field(
         default=(1.0, 1.0, 1.0), description="along x, y and z of the mesh"

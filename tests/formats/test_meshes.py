@@ -41,6 +41,61 @@ def ball(rings, sides):
     return Mesh(np.array(points, dtype=float), np.array(faces))
 
 
+def collada(faces="0 2 1 0 1 3 1 2 3 0 3 2", unit="0.001", node='<instance_geometry url="#g"/>', form="triangles"):
+    """A Collada file with a corner of a cube of 100 units, and what its scene does with it."""
+    return f"""<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit meter="{unit}" name="any"/><up_axis>Y_UP</up_axis></asset>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="12">0 0 0 100 0 0 0 100 0 0 0 100</float_array>
+<technique_common><accessor source="#a" count="4" stride="3"/></technique_common></source>
+<source id="n"><float_array id="b" count="3">0 0 1</float_array></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<{form}><input semantic="VERTEX" source="#v" offset="1"/><input semantic="NORMAL" source="#n" offset="0"/>
+<vcount>{"3 " * (len(faces.split()) // 3)}</vcount><p>{" ".join("0 " + k for k in faces.split())}</p></{form}>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node id="top">{node}</node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>""".encode()
+
+
+@pytest.mark.parametrize("form", ["triangles", "polylist"])
+def test_collada_has_units_and_places(form, tmp_path):
+    """The corner of a cube encloses a sixth of it; its scene turns, scales, moves and doubles it."""
+    path = tmp_path / "a.dae"
+    path.write_bytes(collada(form=form))
+    plain = read_mesh(path)
+    assert volume(plain) == pytest.approx(0.1**3 / 6)
+    assert plain.points.max() == pytest.approx(0.1)
+    twice = '<translate>1000 0 0</translate><rotate>0 0 1 90</rotate><scale>2 1 1</scale><instance_geometry url="#g"/>'
+    moved = '<node><matrix>1 0 0 0 0 1 0 0 0 0 1 -500 0 0 0 1</matrix><instance_geometry url="#g"/></node>'
+    path.write_bytes(collada(form=form, node=twice + moved))
+    made = read_mesh(path)
+    assert volume(made) == pytest.approx(2 * 2 * 0.1**3 / 6)
+    assert made.points.min(axis=0) == pytest.approx([0.9, 0.0, -0.5])
+    assert made.points.max(axis=0) == pytest.approx([1.0, 0.2, 0.1])
+
+
+def test_strips_and_fans_of_collada(tmp_path):
+    path = tmp_path / "a.dae"
+    for form, faces in (("tristrips", "0 2 1 3"), ("trifans", "0 2 1 3"), ("polygons", "0 2 1 3")):
+        path.write_bytes(collada(form=form, faces=faces))
+        made = read_mesh(path)
+        other = [2, 3, 1] if form == "tristrips" else [0, 1, 3]
+        assert sorted(made.faces[1].tolist()) == sorted(other)
+        assert made.faces[0].tolist() == [0, 2, 1]
+
+
+def test_a_collada_file_that_places_too_much(tmp_path, monkeypatch):
+    path = tmp_path / "a.dae"
+    path.write_bytes(collada(node='<instance_geometry url="#g"/>' * 50))
+    assert len(read_mesh(path).faces) == 200
+    monkeypatch.setattr("denoc.formats.collada.MOST_FACES", 100)
+    with pytest.raises(denoc.InputError, match="more than 100 faces"):
+        read_mesh(path)
+    monkeypatch.setattr("denoc.formats.collada.MOST_BYTES", 100)
+    with pytest.raises(denoc.InputError, match="MiB"):
+        read_mesh(path)
+
+
 def test_known_volumes(tmp_path):
     wedge, pyramid = read_mesh(FILES / "wedge.stl"), read_mesh(FILES / "pyramid.obj")
     assert volume(wedge) == pytest.approx(2.0)
@@ -72,7 +127,17 @@ def test_a_reduced_surface_is_nearly_the_same():
         ("a.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", "corner 0"),
         ("a.obj", b"v 0 0 zero\n", "broken"),
         ("a.obj", b"", "without faces"),
-        ("a.dae", b"<xml/>", r"\.stl and \.obj"),
+        ("a.3ds", b"", r"only \.stl, \.obj, \.dae can be read"),
+        ("a.dae", b"<xml/>", "without faces"),
+        ("a.dae", b"<COLLADA><a></COLLADA>", "broken .this is not valid XML"),
+        ("a.dae", b"<!DOCTYPE a [<!ENTITY b 'c'>]><COLLADA/>", "document type"),
+        ("a.dae", collada(faces="0 1 9"), "line 8: a face has a corner that isn't there"),
+        ("a.dae", collada(faces="0 1 x"), "broken"),
+        ("a.dae", collada(faces="0 1"), "broken"),
+        ("a.dae", collada(unit="0"), "its unit of length is 0 m"),
+        ("a.dae", collada(node='<instance_node url="#top"/>'), "within each other without end"),
+        ("a.dae", collada(node='<instance_geometry url="#gone"/>'), "`#gone` isn't in the file"),
+        ("a.dae", collada(node="<matrix>1 2 3</matrix>"), "`matrix` has 3 numbers"),
         ("nowhere.stl", None, "No such file"),
     ],
 )

@@ -9,6 +9,13 @@ BACK = "formats/test_back.py"
 
 FORMATS = (
     Bug(
+        "Collada files are in metres, whatever their unit",
+        "engine/formats/collada.py",
+        "return metre * np.concatenate(points)",
+        "return np.concatenate(points)",
+        ("formats/test_meshes.py::test_collada_has_units_and_places",),
+    ),
+    Bug(
         "files beside a robot's own that aren't read again",
         "engine/formats/load.py",
         "if last and not robot_format_of_file(name, text).beside:",
