@@ -116,7 +116,8 @@ def base_parameters_of_robot(model: Robot) -> robot_shapes.BaseParameters:
         {"name": name, "value": float(value), "numbers": known.group(name)}
         for name, value in zip(known.names, known.values)
     ]
-    return {"groups": groups, "silent": list(known.silent), "rules": known.rules, "faintest": known.faintest}
+    told = {"rules": known.rules, "faintest": known.faintest, "missed": known.missed, "doubtful": known.doubtful}
+    return {"groups": groups, "silent": list(known.silent), **told}  # type: ignore[typeddict-item]
 
 
 def position_and_angles_of_joint(link: Link) -> tuple[list[float], list[float]]:

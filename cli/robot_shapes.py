@@ -167,6 +167,8 @@ class BaseParameters(TypedDict):
     silent: Annotated[Sequence[str], field_of_command_output("numbers without effect on any force")]
     rules: Annotated[bool, field_of_command_output("from rules, otherwise from the rank of the regressor")]
     faintest: Annotated[float, field_of_command_output("the least singular value that counts, over the largest")]
+    missed: Annotated[float, field_of_command_output("the largest share of forces at further states that groups miss")]
+    doubtful: Annotated[bool, field_of_command_output("whether groups may be missing, and factors enormous")]
 
 
 class Robot(TypedDict):

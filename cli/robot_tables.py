@@ -145,7 +145,10 @@ def print_base_parameters(model: Robot) -> None:
     known = base_parameters(model)
     source = "by rules" if known.rules else "by the rank of the regressor"
     if known.doubtful:
-        source += f", which is in doubt: the faintest of its singular values that count is {known.faintest:.0e}"
+        source += (
+            f", which is in doubt: the faintest of its singular values that count is {known.faintest:.0e}, "
+            f"and forces at further states are off by up to {known.missed:.0e}"
+        )
     print_lines(
         f"{model.name}: {count_with_noun(len(known.names), 'base parameter')} of {len(known.numbers)} numbers, {source}"
     )

@@ -14,18 +14,23 @@ from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.regressor import parameters
 from ..errors import InputError, did_you_mean, given_in_words
 from ..machine.program.scalars import as_floats
+from ..robot.joints import ANGLE, LENGTH
 from ..robot.model import Robot
 from .assembly import GOOD, assemble, close_loops_by_newton
-from .constraints import Closure, loop_closure
+from .constraints import Closure, loop_closure, reach_of_mechanism
 from .rank import constraint_null_space
 
 SILENT = 1e-9  # share of the largest entry below which a change isn't told
 FAINT = 1e-6  # share of the largest singular value above which all are told
 DOUBTFUL = 1e-9  # share below which rounding in a regressor shows
+VIOLATED = 1e-6  # share of a column above which groups that miss it at further states aren't right
+ROUNDING = 1e-12  # share of the largest column's size below which a column is rounding
 LOST = 1e-15  # share below which there is nothing but rounding
 ROUNDED = 1e-10  # factors of groups below which they are 0
 FORCES = 3  # rows of the regressor of a tree for each of its columns
 FORCES_IN_LOOPS = 6  # and of a mechanism, whose positions follow each other
+FAR = 2.0  # how far joints slide from their first positions, in terms of the robot's size
+TRIES = 4  # steps for each position
 STEP = 0.6  # from one position of a mechanism to the next, in radians or shares of its size
 ASTRAY = 0.5  # share of a step by which closing the loops may change it
 WALK = 30  # steps before the next one starts from the first position again
@@ -51,11 +56,15 @@ class BaseParameters:
     silent: tuple[str, ...]  # numbers that are in no group: no force shows them
     rules: bool  # whether the groups follow from rules, otherwise from the rank of the regressor at random states
     faintest: float  # of the regressor's singular values that count the least, as a share of the largest
+    missed: float  # the largest part of any number's forces that the groups miss at further states, likewise
 
     @property
     def doubtful(self) -> bool:
-        """Whether the rank of the regressor can hardly be told, so that groups may be missing, and factors enormous."""
-        return not self.rules and self.faintest < DOUBTFUL
+        """Whether the rank of the regressor can hardly be told, so that groups may be missing, and factors enormous.
+
+        It shows in the rank itself, or in forces at states that the groups weren't made from.
+        """
+        return not self.rules and (self.faintest < DOUBTFUL or not self.missed < VIOLATED)
 
     def group(self, name: str) -> dict[str, float]:
         """The numbers in a group, with their factors."""
@@ -82,7 +91,8 @@ def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BasePar
     numbers = _looked_at(values, among)
     places = [k for k, name in enumerate(values) if name in numbers]
     others = [k for k in range(len(values)) if k not in places]
-    Y = _shown(robot, places)
+    rng = np.random.default_rng(1)
+    Y = _shown(robot, places, rng)
     silent, faintest = _null_columns(Y)
     rules = False
     if not robot.tied:
@@ -97,6 +107,7 @@ def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BasePar
         grouping[row, k] = 1.0
         grouping[row, dropped] = -W[k]
     grouping[abs(grouping) <= ROUNDED * abs(grouping).max(initial=1.0)] = 0.0
+    missed = 0.0 if rules else _missed(_shown(robot, places, rng, rows=1), Y, kept, grouping)
     own = np.array([values[name] for name in taken])
     shown = (grouping != 0.0).any(axis=0)
     return BaseParameters(
@@ -108,6 +119,7 @@ def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BasePar
         silent=tuple(name for name, there in zip(taken, shown) if not there),
         rules=rules,
         faintest=faintest,
+        missed=missed,
     )
 
 
@@ -131,16 +143,29 @@ def _looked_at(values: dict[str, float], among: Iterable[str] | None) -> set[str
 # ---- what forces show
 
 
-def _shown(robot: Robot, places: Sequence[int]) -> np.ndarray:
-    """Rows of these columns of the regressor at random states, along the motions that the loops allow."""
-    rng, rows = np.random.default_rng(1), FORCES * len(places) + 8
-    count = -(-rows // max(robot.nv, 1))
+def _missed(further: np.ndarray, Y: np.ndarray, kept: Sequence[int], grouping: np.ndarray) -> float:
+    """The largest part of a column that the groups' columns don't give, in rows that the groups weren't made from."""
+    sizes = abs(Y).max(axis=0, initial=0.0)
+    sizes[sizes <= ROUNDING * _size(Y)] = np.inf
+    off = abs(further - further[:, list(kept)] @ grouping).max(axis=0, initial=0.0)
+    return float((off / sizes).max(initial=0.0))
+
+
+def _shown(robot: Robot, places: Sequence[int], rng: np.random.Generator, rows: int = 0) -> np.ndarray:
+    """Rows of these columns of the regressor at random states, along the motions that the loops allow.
+
+    There are some more than `rows` for each column, by default as many as tell which columns are independent.
+    """
+    wanted = (rows or (FORCES_IN_LOOPS if robot.tied else FORCES)) * len(places) + 8
     if not robot.tied:
-        q = np.array([_position(robot, rng) for _ in range(count)])
-        qd, qdd = rng.standard_normal((2, count, robot.nv))
+        count = -(-wanted // max(robot.nv, 1))
+        size = float(reach_of_mechanism(robot.tree.bodies, ())) or 1.0
+        scale = np.array([1.0 if turning else size for joint in robot.moving for turning in joint.type.turning])
+        q = np.array([_position(robot, size, rng) for _ in range(count)])
+        qd, qdd = scale * rng.standard_normal((2, count, robot.nv))
         return quantities.regressor(robot, q, qd, qdd)[..., places].reshape(-1, len(places))
     loops, states, motions = loop_closure(robot), [], []
-    for q, N in _closed(robot, FORCES_IN_LOOPS * len(places) + 8, rng):
+    for q, N in _closed(robot, wanted, rng):
         qd = N @ rng.standard_normal(N.shape[1])
         J, drift = loops.jacobian(q, qd)
         back = np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=SILENT)[0] * loops.column_scale
@@ -151,12 +176,12 @@ def _shown(robot: Robot, places: Sequence[int]) -> np.ndarray:
     return np.concatenate([N.T @ forces for N, forces in zip(motions, Y)])
 
 
-def _position(robot: Robot, rng: np.random.Generator) -> np.ndarray:
-    """A random position of a tree."""
+def _position(robot: Robot, size: float, rng: np.random.Generator) -> np.ndarray:
+    """A random position of a tree of this size."""
     q = rng.uniform(-1.0, 1.0, robot.nq)
     for joint in robot.moving:
         for k, kind in zip(joint.coordinates, joint.type.kinds):
-            q[k] *= np.pi if kind == "angle" else 1.0
+            q[k] *= {ANGLE: np.pi, LENGTH: FAR * size}.get(kind, 1.0)
         if joint.type.orientation is not None:
             e = list(joint.coordinates[joint.type.orientation : joint.type.orientation + 4])
             q[e] = (four := rng.standard_normal(4)) / np.linalg.norm(four)
@@ -178,11 +203,12 @@ def _closed(robot: Robot, rows: int, rng: np.random.Generator) -> list[tuple[np.
     move the loops, and turn back before singular positions, behind which other branches lie.
     """
     loops, first = loop_closure(robot), assemble(robot, np.array(robot.q0))
+    slides = [k for one in robot.moving for k, kind in zip(one.coordinates, one.type.kinds) if kind == LENGTH]
     motions, wide = _freedom(loops, first)
     count = -(-rows // max(1, motions.shape[1]))
     result = [(first, loops.column_scale[:, None] * motions)]
     q, N, heading, left = first, motions, np.zeros(robot.nv), WALK
-    for _ in range(2 * count):
+    for _ in range(TRIES * count):
         if len(result) >= count:
             break
         if not left:
@@ -193,7 +219,8 @@ def _closed(robot: Robot, rows: int, rng: np.random.Generator) -> list[tuple[np.
             continue
         q, heading = found
         N, narrow = _freedom(loops, q)
-        if N.shape != motions.shape or narrow < NARROW * wide:
+        far = abs(q - first)[slides].max(initial=0.0) > FAR * loops.length
+        if far or N.shape != motions.shape or narrow < NARROW * wide:
             left = 0
             continue
         result.append((q, loops.column_scale[:, None] * N))
@@ -238,7 +265,7 @@ def _null_columns(Y: np.ndarray) -> tuple[np.ndarray, float]:
     The columns of the basis have like sizes; the singular value is a share of the largest.
     """
     size = np.linalg.norm(Y, axis=0)
-    size[size <= 1e-12 * max(float(size.max(initial=0.0)), 1e-300)] = np.inf  # rounding
+    size[size <= ROUNDING * _size(size)] = np.inf
     _, s, Vt = np.linalg.svd(np.linalg.qr(Y / size, mode="r"))
     rank = _told(s)
     size[np.isinf(size)] = 1.0

@@ -6,6 +6,8 @@ import pytest
 import denoc
 from comparing import off
 from denoc.dynamics.grouping import inertial_changes_without_force
+from denoc.loops import base
+from denoc.loops.constraints import loop_closure
 from random_mechanisms import mechanism
 from random_robots import CHAINS, ONE, UNITS, coordinate_rates, drawn, moves, random_coordinates
 
@@ -247,6 +249,35 @@ def test_a_rank_that_can_hardly_be_told_is_said_to_be_in_doubt():
     assert not base_parameters_of(3).doubtful
     assert base_parameters_of(3).faintest > 1e-3
     assert not denoc.base_parameters(denoc.load("puma")).doubtful
+
+
+@pytest.mark.parametrize("seed", [3, 7])
+@pytest.mark.sampled(2)
+def test_groups_that_miss_forces_at_further_states_are_in_doubt(seed, monkeypatch):
+    """Where the rank is told too low, though the singular value that counts the least stands far above rounding."""
+    robot = mechanism(seed, wrenches=False).robot
+    assert denoc.base_parameters(robot).missed < 1e-9
+    told = base._told
+    monkeypatch.setattr(base, "_told", lambda s: told(s) - 2)
+    wrong = denoc.base_parameters(robot)
+    assert wrong.faintest > 1e-6
+    assert wrong.missed > 1e-6
+    assert wrong.doubtful
+
+
+@pytest.mark.parametrize("seed", [1, 8])
+@pytest.mark.sampled(2)
+def test_states_stay_within_the_mechanisms_size(seed):
+    """No joint slides farther than twice the largest distance of a joint or a cut from the one before."""
+    robot = mechanism(seed, wrenches=False).robot
+    first, size = base.assemble(robot, np.array(robot.q0)), loop_closure(robot).length
+    slides = [k for one in robot.moving for k, kind in zip(one.coordinates, one.type.kinds) if kind == "length"]
+    states = base._closed(robot, 300, np.random.default_rng(1))
+    motions = states[0][1].shape[1]
+    assert len(states) == -(-300 // motions)
+    away = np.array([abs(q - first)[slides].max(initial=0.0) for q, _ in states])
+    assert away.max() <= 2 * size
+    assert away.max() > 0.3 * size
 
 
 def base_parameters_of(seed):

@@ -471,10 +471,24 @@ DYNAMICS = (
         ("loops/test_base.py::test_what_shows_beyond_a_dead_point_counts",),
     ),
     Bug(
+        "groups that miss forces at further states aren't in doubt",
+        "engine/loops/base.py",
+        "off = abs(further - further[:, list(kept)] @ grouping)",
+        "off = abs(0.0 * further)",
+        ("loops/test_base.py::test_groups_that_miss_forces_at_further_states_are_in_doubt",),
+    ),
+    Bug(
+        "joints slide as far as walks lead them",
+        "engine/loops/base.py",
+        "        if far or N.shape",
+        "        if N.shape",
+        ("loops/test_base.py::test_states_stay_within_the_mechanisms_size",),
+    ),
+    Bug(
         "no rank is in doubt",
         "engine/loops/base.py",
-        "not self.rules and self.faintest < DOUBTFUL",
-        "self.rules and self.faintest < DOUBTFUL",
+        "not self.rules and (self.faintest < DOUBTFUL",
+        "self.rules and (self.faintest < DOUBTFUL",
         ("loops/test_base.py::test_a_rank_that_can_hardly_be_told_is_said_to_be_in_doubt",),
     ),
     Bug(
