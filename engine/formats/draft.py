@@ -89,8 +89,8 @@ class Draft:
         return path
 
     def mark(self, path: Keys, at: Element) -> None:
-        if at.document is self.document:
-            self.document.values[path] = (at.line, at.column)
+        own = at.document is self.document
+        self.document.values[path] = (at.line, at.column) if own else at.document.spot(at.line, at.column)
 
     def finished(self) -> Document:
         """The document of the robot's file."""

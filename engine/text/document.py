@@ -26,7 +26,7 @@ class Document:
     options: dict[Keys, str] = field(default_factory=dict)  # values from the command line, by the option's name
     changed: dict[Keys, str] = field(default_factory=dict)  # keys with a new value (`change.py`), and its source
     keys: dict[Keys, Spot] = field(default_factory=dict)  # where each key of a mapping stands
-    values: dict[Keys, Spot] = field(default_factory=dict)  # where each value starts
+    values: dict[Keys, Spot | Place] = field(default_factory=dict)  # where each value starts, if need be in other files
     warnings: tuple[str, ...] = ()  # of the reader, where the text is of another format and had to be changed
 
     @cached_property
@@ -39,11 +39,10 @@ class Document:
 
     def place(self, path: Keys, key: bool = False) -> Place | None:
         """The place of a value or of its key; for a missing one, the place of its nearest known ancestor."""
-        tables = (self.keys, self.values) if key else (self.values,)
         for length in range(len(path), -1, -1):
-            for table in tables:
-                if spot := table.get(tuple(path[:length])):
-                    return self.spot(*spot)
+            known = tuple(path[:length])
+            if spot := (self.keys.get(known) if key else None) or self.values.get(known):
+                return spot if isinstance(spot, Place) else self.spot(*spot)
         return None
 
     def error(

@@ -357,3 +357,13 @@ def test_forms_without_a_size_have_no_mass(tmp_path):
         '<body><geom type="capsule" size="1e-300 1"/></body></worldbody></mujoco>'
     )
     assert denoc.load(tmp_path / "m.xml").nv == 1
+
+
+def test_numbers_of_an_included_file_are_refused_at_their_line_there(tmp_path):
+    (tmp_path / "a.xml").write_text('<mujoco><worldbody>\n<include file="b.xml"/></worldbody></mujoco>')
+    (tmp_path / "b.xml").write_text(
+        '<mujoco>\n\n<body><joint name="j"/>\n <inertial mass="-1" pos="0 0 0" diaginertia="1 1 1"/></body></mujoco>'
+    )
+    with pytest.raises(InputError, match=r"b\.xml:4:2: links\[0\]\.mass: must be at least 0") as told:
+        denoc.load(tmp_path / "a.xml")
+    assert '<inertial mass="-1"' in str(told.value)
