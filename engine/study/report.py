@@ -92,6 +92,8 @@ def report_html(kept: Stored, say: Say = silence_sketch_warning) -> str:
     words = {"title": f"{robot.name}: {kept.name}", "about": str(kept.record.get("about", ""))}
     parts = {"sections": "\n".join(_sections(kept, robot, scene, poses)), "appendix": "\n".join(_appendix(kept))}
     data = animation_data(kept, robot, scene, poses)
+    moving = {plots.PLOTS[name].family for name in _moving_plots(kept)[0]}
+    data["families"] = {family: shown for family, shown in data["families"].items() if family in moving}
     return html.html_page_with_machine("report.html", html.PLAYER, words, SCRIPTS, data, parts)
 
 
@@ -100,6 +102,8 @@ def _sections(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> Iterato
     judged, record = report_verdict(kept), kept.record
     yield f'<section aria-label="Verdict"><div class="verdict {judged.grade}">'
     yield "".join(f"<p>{_marked(sentence)}</p>" for sentence in judged.sentences) + "</div>"
+    for sentence in _moving_plots(kept)[1]:
+        yield f"<p>{html_text(sentence)}</p>"
     for warning in record.get("warnings", []):
         yield f"<p>Warning: {_marked(str(warning))}</p>"
     events = [event for event in record.get("events", []) if isinstance(event, Mapping)]
@@ -198,8 +202,8 @@ def report_figures(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figur
         f"{robot.name}: {kept.name}", [*([about, ""] if about else []), *(x.replace("`", "") for x in said)]
     )
     yield sketch
-    look = Look(sheets.SHEET)
-    yield from figures_of_result(kept.name, kept.t, kept.table, kept.columns, wanted, record, look).values()
+    look, drawn = Look(sheets.SHEET), [*(one for one in kept.plots if one.y), *map(Drawing, wanted)]
+    yield from figures_of_result(kept.name, kept.t, kept.table, kept.columns, drawn, record, look).values()
     events = [_event(event) for event in record.get("events", []) if isinstance(event, Mapping)]
     if events:
         yield from text("Events", _in_columns([("t (s)", "joint", "event", "then"), *events]), table=True)
@@ -213,13 +217,13 @@ def report_figures(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figur
         yield from text(file.name, _lines(file), table=True)
 
 
-def _moving_plots(kept: Stored) -> tuple[list[Drawing], list[str]]:
-    """The plots in which something is to be seen, and a sentence about the others."""
-    wanted, still = [one for one in kept.plots if one.y], []
+def _moving_plots(kept: Stored) -> tuple[list[str], list[str]]:
+    """The usual plots in which something is to be seen, and a sentence about the others."""
+    wanted, still = [], []
     for name, row in plots.PLOTS.items():
         own = [kept.table[column.name] for column in kept.columns if column.family == row.family]
         if any(scales.largest_plotted_value(values) for values in own):
-            wanted.append(Drawing(plot=name))
+            wanted.append(name)
         elif own:
             still.append(row.title)
     return wanted, [f"Zero throughout: {', '.join(still)}."] if still else []

@@ -42,7 +42,6 @@ OTHERS = (
     "space-arm-drive",
     "spherical-arm-fall",
     "planar3r-fall",
-    "jansen-walk",
 )
 needs_node = pytest.mark.skipif(NODE is None, reason="there is no Node.js on this machine")
 needs_browser = pytest.mark.skipif(browser.path() is None, reason="there is no Chromium on this machine")
@@ -111,6 +110,20 @@ def test_the_page_computes_what_simulate_computes(name, tmp_path):
     assert len(answer["rows"]) == len(plan.grid)
     assert not answer["ended"]
     assert abs(rows[:, -1]).max() <= 1.01 * result.audit["energy"] + 1e-9
+
+
+@needs_node
+def test_a_driven_mechanism_runs_in_a_page(tmp_path):
+    """The crank's motion is given; the page integrates nothing but the work that its drive does."""
+    plan, result = prepare_scenario("jansen-walk"), denoc.run("jansen-walk")
+    computed = Computed(page_of("jansen-walk"), tmp_path)
+    answer = computed(plan.grid)
+    assert not answer["ended"]
+    rows = np.array(answer["rows"])
+    q = coordinates(result, computed.data, len(plan.grid))
+    assert rows.shape[0] == len(plan.grid)
+    assert abs(rows[:, : q.shape[1]] - q).max() <= 1e-9
+    assert abs(rows[:, -1]).max() <= 100 * plan.solver.rtol * result.audit["exchanged"]
 
 
 @needs_node

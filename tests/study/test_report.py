@@ -116,6 +116,16 @@ def test_plots_come_before_tables_and_nothing_is_zero(folder):
     assert all(one.get_figwidth() == pytest.approx(sheets.WIDTH) for one in figures if one.get_suptitle() != "sketch")
 
 
+def test_html_shows_no_plots_of_zeros(folder):
+    kept = stored_scenario_result(folder)
+    kept.table["A0.tau"] = 0.0 * kept.table["A0.tau"]
+    text = report_html(kept)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+    assert "force" not in data["families"]
+    assert "position" in data["families"]
+    assert "<p>Zero throughout: Joint torques and forces.</p>" in text
+
+
 def headed(figure):
     """Whether a figure of text begins with its heading."""
     return figure.texts[0].get_weight() == "bold"
