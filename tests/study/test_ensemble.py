@@ -12,6 +12,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
+from denoc.scenario import run as running
 from denoc.simulate import many_rows
 from denoc.study import ensemble
 from denoc.study.variations import Variations
@@ -161,14 +162,14 @@ def test_an_interrupt_ends_all_runs(monkeypatch):
     """Of runs that go one after the other, the one that is interrupted keeps what it has; the rest aren't begun."""
     begun = []
 
-    def interrupted(plan):
+    def interrupted(plan, *others):
         begun.append(plan)
-        result = carry_out(plan)
+        result = carry_out(plan, *others)
         result.ended, result.record["reason"] = "interrupted", "interrupted by the user"
         return result
 
-    carry_out = ensemble.carry_out_plan
-    monkeypatch.setattr(ensemble, "carry_out_plan", interrupted)
+    carry_out = running.carry_out_plan
+    monkeypatch.setattr(running, "carry_out_plan", interrupted)
     scenario = {"robot": "rx90", "task": "simulate", "time": {"end": 0.01}}
     with pytest.raises(KeyboardInterrupt), using_backend("plain"):
         denoc.ensemble(scenario, [{"rates.joint1": 0.1 * k} for k in range(3)])

@@ -150,7 +150,7 @@ def test_efforts_of_a_given_motion_have_derivatives_along_masses_from_one_run(sc
     expected = differences(runs, at, 1e-3)
     with monkeypatch.context() as patch:
         patch.setattr("denoc.study.optimise.nearby.study_slopes_of_given_motion", None)
-        patch.setattr("denoc.study.optimise.nearby.carry_out_plan", None)
+        patch.setattr("denoc.study.optimise.nearby.carry_out_whole_plan", None)
         slopes = np.array([*Derivatives(runs).at(at).values()])
     assert (abs(slopes - expected).max(axis=1) / abs(expected).max(axis=1)).max() < 1e-7
 
