@@ -46,6 +46,7 @@ def excite_command(
 
     from denoc.record.write import check_output_writable, csv_text, write_output_files
     from denoc.study.identification.excite import excite as excited
+    from denoc.text.files import path_from_folder
     from denoc.text.writing import yaml_text
 
     period = options.number_of_option(time, "time", "--time", above=0.0) or 0.0
@@ -59,7 +60,7 @@ def excite_command(
     t = np.linspace(0.0, period, ROWS * harmonics + 1)
     scenario = {
         "name": name,
-        "robot": str(Path(robot).resolve()) if Path(robot).is_file() else robot,
+        "robot": path_from_folder(Path(robot), out / name) if Path(robot).is_file() else robot,
         "task": "inverse",
         "time": {"end": period, "step": period / (ROWS * harmonics)},
         "motion": _laws(model, f"{name}-motion.csv"),

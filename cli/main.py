@@ -21,6 +21,7 @@ GARBAGE = 400_000  # objects that are made between two searches for garbage: mor
 INTERRUPT = 130  # with which typer ends when it is interrupted
 # errors of the system when a disk, a quota or a limit is exhausted, or hardware fails
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS)
+MISSING = "the package `{0}` isn't installed here, and this needs it\n  hint: `pip install {0}`"
 MISTAKE = "this is a mistake in denoc itself ({}: {}); DENOC_DEBUG=1 shows where it happened"
 
 
@@ -92,6 +93,8 @@ def _unforeseen(error: Exception) -> int:
     """Reports an error that isn't one of denoc's own, and returns the exit code."""
     if isinstance(error, MemoryError):
         return _report("memory", "there isn't enough memory for this", 3)
+    if isinstance(error, ModuleNotFoundError) and not (error.name or "denoc").startswith("denoc"):
+        return _report("system", MISSING.format((error.name or "").partition(".")[0]), 2)
     if isinstance(error, OSError) and error.errno in REFUSED:
         return _report("system", f"{error.filename or 'the system refuses'}: {error.strerror}", 2)
     return _report("bug", MISTAKE.format(type(error).__name__, error), 3)

@@ -212,11 +212,12 @@ def _written(text: str) -> str:
 
 def _beside(named: Path, file: Path, kind: str) -> str:
     """A file's reference to a robot or scenario: its name in the library, or the relative path of its file."""
+    from denoc.text.files import path_from_folder
     from denoc.text.library import library_folder
 
     if named.parent == library_folder(kind):
         return named.stem
-    return Path(os.path.relpath(named, file.parent)).as_posix()
+    return path_from_folder(named, file.parent)
 
 
 def _motion(model: Model) -> str:

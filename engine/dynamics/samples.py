@@ -191,8 +191,9 @@ def _converted(array: np.ndarray) -> np.ndarray:
 
 def has_masked_numbers(x: object) -> bool:
     """Whether this is an array of NumPy's with masked numbers, behind whose mask anything may stand."""
-    ma: Any = sys.modules.get("numpy.ma")  # which NumPy imports only where it is used
-    return ma is not None and isinstance(x, ma.MaskedArray) and bool(ma.is_masked(x))
+    # NumPy imports it only where it is used; while another thread does so, there is the module without the class
+    masked: Any = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
+    return isinstance(x, masked) and bool(np.any(x.mask))
 
 
 def vector_of_dynamics_samples(name: str, x: Any, size: int) -> np.ndarray:

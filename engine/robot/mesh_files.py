@@ -8,6 +8,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from ..text.document import Document
+from ..text.files import path_from_folder
 
 PACKAGES = ("package://", "model://")  # of ROS and of Gazebo, before a package's name
 HERE = "file://"
@@ -65,10 +66,7 @@ def robot_data_with_meshes_seen_from(data: Any, folder: Path, new: Path, *, pack
         there = located_mesh_file(file, new)
         if there is not None and os.path.samefile(there, path):
             return file
-        try:
-            return Path(os.path.relpath(path, new)).as_posix()
-        except ValueError:  # on another drive
-            return str(path.absolute())
+        return path_from_folder(path, new)
 
     return _renamed(data, moved)
 

@@ -80,6 +80,15 @@ def text_of_file(path: Path, most: int, *, allowed: str = "", hint: str = "", ma
         ) from None
 
 
+def path_from_folder(path: Path, folder: Path) -> str:
+    """The path by which a file in the folder names another one; both may be moved together then."""
+    try:
+        there = os.path.join(os.path.realpath(path.parent), path.name)  # a link to a file is named as it is
+        return Path(os.path.relpath(there, os.path.realpath(folder))).as_posix()
+    except ValueError:  # on another drive
+        return str(path.absolute())
+
+
 def lines_of_text(text: str, path: Path, most: int = 1_000_000) -> Iterator[str]:
     """The lines of a long text, one by one, for all at once would take many times its room."""
     start, number, sign = 0, 1, "\n" if "\n" in text else "\r"

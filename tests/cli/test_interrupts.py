@@ -287,6 +287,11 @@ def test_messages_that_cannot_be_written_stop_nothing(tmp_path, line):
         (OSError(28, "No space left on device", "/somewhere"), 2, "error: /somewhere: No space left on device\n"),
         (OSError(24, "Too many open files"), 2, "error: the system refuses: Too many open files\n"),
         (MemoryError(), 3, "error: there isn't enough memory for this\n"),
+        (
+            ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib.figure"),
+            2,
+            "error: the package `matplotlib` isn't installed here, and this needs it\n  hint: `pip install matplotlib`\n",
+        ),
     ],
 )
 def test_what_the_system_refuses_is_no_mistake_of_denoc(monkeypatch, capsys, error, code, told):

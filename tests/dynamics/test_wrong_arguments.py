@@ -2,6 +2,8 @@
 
 import contextlib
 import math
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -291,3 +293,11 @@ def test_results_are_written_whole_or_not_at_all(tmp_path):
 def test_variations_of_ensembles(variations):
     with pytest.raises(denoc.DenocError):
         denoc.ensemble("planar3r-fall", variations)
+
+
+def test_numpy_s_masked_arrays_may_be_on_their_way(monkeypatch):
+    """While another thread imports them first, there is their module, and not yet what stands in it."""
+    monkeypatch.setitem(sys.modules, "numpy.ma", types.ModuleType("numpy.ma"))
+    robot = denoc.load("planar3r")
+    q = np.zeros((2, 3))
+    assert np.isfinite(denoc.inverse(robot, q, q, q)).all()

@@ -165,6 +165,37 @@ def test_javascript(name, tmp_path):
         agrees(robot, what, out, q, qd, x)
 
 
+def test_c_is_linked_from_cpp(tmp_path, monkeypatch, command_line):
+    """With the header that stands beside the code, whichever of the two compilers has compiled that."""
+    monkeypatch.chdir(tmp_path)
+    robot = denoc.load("planar3r")
+    code, out, _ = command_line("codegen", "planar3r", "--what", "idyn", "--out", "arm.c")
+    assert (code, out) == (0, "arm.c\narm.h\n")
+    q, qd, qdd = [0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]
+    given = ", ".join(f"{name}[3] = {{{', '.join(map(str, x))}}}" for name, x in (("q", q), ("qd", qd), ("qdd", qdd)))
+    (tmp_path / "use.cpp").write_text(
+        f'#include "arm.h"\n#include "arm.h"\n#include <cstdio>\nint main() {{ double {given}, tau[3]; planar3r_idyn(q, qd, qdd, tau);\n'
+        'std::printf("%.17g %.17g %.17g", tau[0], tau[1], tau[2]); }\n'
+    )
+    for compiler in (["gcc", "-std=c99"], ["g++", "-x", "c++"]):
+        if shutil.which("g++") is None or shutil.which("gcc") is None:
+            pytest.skip("needs compilers for C and C++")
+        subprocess.run([*compiler, "-Wall", "-Werror", "-c", "arm.c", "-o", "arm.o"], check=True)
+        subprocess.run(["g++", "-Wall", "-Werror", "use.cpp", "arm.o", "-lm", "-o", "use"], check=True)
+        found = subprocess.run(["./use"], capture_output=True, text=True, check=True).stdout
+        np.testing.assert_allclose([float(x) for x in found.split()], denoc.inverse(robot, q, qd, qdd), rtol=1e-12)
+
+
+def test_headers_of_others_stay(tmp_path, monkeypatch, command_line):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.h").write_text("int mine;\n")
+    code, out, err = command_line("codegen", "planar3r", "--what", "idyn", "--out", "arm.c")
+    assert (code, out) == (2, "")
+    assert "arm.h: --out: this header isn't one of denoc's" in err
+    assert (tmp_path / "arm.h").read_text() == "int mine;\n"
+    assert not (tmp_path / "arm.c").exists()
+
+
 def test_the_header_says_what_a_user_must_know():
     _, text = generate_code(denoc.load("puma"), "fdyn", regroup=True)
     head = text.split("*/")[0]

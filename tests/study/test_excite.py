@@ -70,3 +70,23 @@ def test_what_cannot_be_is_said():
     for robot, message in ((denoc.load("four-bar"), "open trees"), (denoc.loads(weak), "can't hold")):
         with pytest.raises(InputError, match=message):
             excite(robot, 5.0, 1.0, harmonics=2)
+
+
+def test_the_folder_that_it_writes_can_be_moved_with_its_robot(tmp_path, monkeypatch, command_line):
+    """Files that are written name others relative to themselves, through links to folders, too."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    (tmp_path / "deep" / "results").mkdir(parents=True)
+    here.mkdir()
+    monkeypatch.chdir(here)
+    (here / "limited.yaml").write_text(LIMITED)
+    for out in ("x", str(tmp_path / "deep" / "results"), "linked"):
+        if out == "linked":
+            (here / out).symlink_to(tmp_path / "deep" / "results")
+        assert command_line("excite", "limited.yaml", "--time", "1", "--harmonics", "1", "--out", out)[0] == 0
+        text = (here / out / "limited-excite" / "limited-excite.yaml").read_text()
+        (robot,) = (line.removeprefix("robot: ") for line in text.splitlines() if line.startswith("robot: "))
+        assert not robot.startswith("/")
+        assert (here / out / "limited-excite" / robot).samefile("limited.yaml")
+    monkeypatch.chdir(tmp_path)
+    here.rename(there)
+    assert command_line("run", "there/x/limited-excite/limited-excite.yaml", "--no-plot", "-q")[0] == 0

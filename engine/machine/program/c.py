@@ -8,6 +8,8 @@ from .lines import FORMS, block_comment, program_operation_lines
 from .nodes import COSINE, FLOOR, SIGN, SINE, SQUARE_ROOT, live_nodes
 from .recording import Program
 
+INCLUDED = "#include <math.h>\n\n"
+OF_C = '#ifdef __cplusplus\nextern "C"\n#endif\n'  # else C++ would look for the function under another name
 FORM = {
     **FORMS,
     COSINE: "cos({a})",
@@ -45,4 +47,11 @@ def c_call(program: Program, name: str) -> str:
 
 def c_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
     """The text of a file with a program's function, under a comment of the lines `head`."""
-    return f"{block_comment(head)}#include <math.h>\n\n{c_prototype(program, name)};\n\n{c_function(program, name)}"
+    declared = f"{OF_C}{c_prototype(program, name)};"
+    return f"{block_comment(head)}{INCLUDED}{declared}\n\n{c_function(program, name)}"
+
+
+def c_header(text: str) -> str:
+    """The header for the text of such a file, for programs in C or C++."""
+    comment, _, code = text.partition(INCLUDED)
+    return f"{comment}#pragma once\n\n{code.partition(';')[0]};\n"

@@ -12,6 +12,7 @@ from ...record.folders import mend_output_folder
 from ...scenario.plan import Plan
 from ...scenario.run import prepare_scenario
 from ...scenario.schema import RegressEntry
+from ...text.files import path_from_folder
 from ...text.library import find_library_file
 from ...text.library import library_folder as library
 from . import baseline
@@ -72,7 +73,7 @@ def _reference(folder: Path, path: Path) -> str:
     real = Path(os.path.realpath(path))
     if real.parent == Path(os.path.realpath(library("scenarios"))):
         return real.stem
-    relative = Path(os.path.relpath(real, os.path.realpath(folder))).as_posix()
+    relative = path_from_folder(real, folder)
     return relative if "/" in relative else f"./{relative}"
 
 

@@ -187,4 +187,32 @@ COMMANDS = (
         "{robot.about}",
         ("study/test_codegen.py::test_comments_end_where_they_end",),
     ),
+    Bug(
+        "exported C has other names in C++",
+        "engine/machine/program/c.py",
+        'declared = f"{OF_C}{c_prototype',
+        'declared = f"{c_prototype',
+        ("study/test_codegen.py::test_c_is_linked_from_cpp",),
+    ),
+    Bug(
+        "headers of others are replaced",
+        "cli/codegen.py",
+        "if file != path and file.exists() and MARK not in",
+        "if file != path and not file.exists() and MARK not in",
+        ("study/test_codegen.py::test_headers_of_others_stay",),
+    ),
+    Bug(
+        "files name others by paths that lead nowhere elsewhere",
+        "engine/text/files.py",
+        "os.path.relpath(there, os.path.realpath(folder))",
+        "there",
+        ("study/test_excite.py::test_the_folder_that_it_writes_can_be_moved_with_its_robot",),
+    ),
+    Bug(
+        "masked arrays that are only half imported end a call",
+        "engine/dynamics/samples.py",
+        'getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())',
+        'sys.modules["numpy.ma"].MaskedArray if "numpy.ma" in sys.modules else ()',
+        ("dynamics/test_wrong_arguments.py::test_numpy_s_masked_arrays_may_be_on_their_way",),
+    ),
 )

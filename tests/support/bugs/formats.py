@@ -228,8 +228,8 @@ FORMATS = (
     Bug(
         "meshes are named as they were from the folder that a robot came from",
         "engine/robot/mesh_files.py",
-        "os.path.relpath(path, new)",
-        "os.path.relpath(path, folder)",
+        "path_from_folder(path, new)",
+        "path_from_folder(path, folder)",
         ("cli/test_convert.py::test_paths_to_meshes_lead_there_from_the_new_file",),
     ),
     Bug(
