@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,15 @@ def identify(
         raise InputError(
             "friction that builds up along a path needs instants", key="friction.law", allowed="data with `t`"
         )
+    for key, files in (("train", settings.train), ("test", settings.test)):
+        for k, one in enumerate(files):
+            if not os.path.lexists(folder / one.file):
+                raise document.error(
+                    (key, k, "file"),
+                    "there is no such file",
+                    found=f"`{one.file}`",
+                    allowed="a CSV file beside this one",
+                )
     with placed_in_study(document), np.errstate(all="ignore"):
         training, others = _motions(robot, data, test, settings, folder)
     if not training:
