@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..errors import did_you_mean
 from ..loops.balance import Forces
 from ..simulate.system import System
+from ..text.writing import yaml_flow_text
 from . import tabulate
 from .outputs import RecordEntry
 from .rows import Point, Rows
@@ -55,3 +57,10 @@ def columns_by_record_keys(system: System, q0: Sequence[float], record: RecordEn
             for name in foreseen_column_names(system, q0, wider, [point] if point is not None else []):
                 made.setdefault(name, {**keys, **more})
     return {name: keys for name, keys in made.items() if keys}
+
+
+def hint_at_column(name: str, there: Sequence[str], others: Mapping[str, Mapping[str, Any]]) -> str:
+    """What of `record` makes a column that isn't there (`columns_by_record_keys`), or which one is called alike."""
+    if keys := others.get(name):
+        return f"`record: {yaml_flow_text(keys)}` makes it"
+    return did_you_mean(name, [*there, *others])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..simulate.trace import Solver
 from ..text.document import Document
-from .foreseen import foreseen_column_names
+from .foreseen import columns_by_record_keys, foreseen_column_names
 from .formula_columns import FormulaColumn
 from .outputs import RecordEntry
 from .read import (
@@ -108,6 +109,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         solver.scenario_law_swings_are_countable(reading, laws.all)
     points = record.read_record_points(reading)
     known: list[str] = []
+    others = partial(columns_by_record_keys, system, start.q0, file.record)
     if file.record.expressions or any(not isinstance(entry, str) for entry in file.plots):
         known = foreseen_column_names(system, start.q0, file.record, points)
     return Plan(
@@ -123,8 +125,8 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         kinks=(*kinks, *joined_instants(late, [*grid, *kinks])),
         record=file.record,
         points=points,
-        formulas=record.read_record_formulas(reading, known),
-        plots=record.read_record_plots(reading, known),
+        formulas=record.read_record_formulas(reading, known, others),
+        plots=record.read_record_plots(reading, known, others),
         expect=file.expect,
         file=file,
         warnings=(*start.warnings, *_doubts(reading, system, start, laws)),

@@ -191,6 +191,8 @@ def test_columns_over_others_by_hand(bars):
     [
         ({"y": "A0.tua"}, "did you mean `A0.tau`"),
         ({"y": ["A0.tau"], "x": "crank.q"}, "no column `crank.q`"),
+        ({"y": "A0.reaction.f"}, "`record: {resultants: true}` makes it"),
+        ({"y": "rocker.B.vx"}, "makes it"),
         ({"x": "A0.q"}, "either `plot` or `y`"),
         ({"plot": "angles", "y": "A0.q"}, "either `plot` or `y`"),
         ({"plot": "angels"}, "did you mean `angles`"),

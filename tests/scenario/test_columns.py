@@ -254,6 +254,8 @@ def test_formulas_of_runs_side_by_side_are_those_of_runs_alone():
     ("record", "said"),
     [
         ({"expressions": {"p": "joint2.tua"}}, "did you mean `joint2.tau`"),
+        ({"expressions": {"p": "2 * joint1.reaction.fx"}}, "`record: {reactions: true}` makes it"),
+        ({"expressions": {"p": "energy.total"}, "energy": False}, "`record: {energy: true}` makes it"),
         ({"expressions": {"p": {"formula": "q + 1"}}}, "at character 1: unknown name `q`"),
         ({"expressions": {"a": "b", "b": "t"}}, "unknown name `b`"),
         ({"expressions": {"t": "1"}}, "there is a column `t` already"),

@@ -187,7 +187,7 @@ def test_studies_switch_on_what_they_keep(command):
         assert swept.rows["A0.reaction.fz"][own] == pytest.approx(alone["A0.reaction.fz"], abs=1e-9)
     assert "A.reaction.n" in denoc.run("outputs/kept/kept-best-1.scenario.yaml")
     assert {"A0.q", "energy.kinetic"} & {*denoc.run("swing.yaml")} == {"A0.q"}
-    with pytest.raises(InputError, match=r"no such column(?s:.*)`record\.reactions` of the scenario would make it"):
+    with pytest.raises(InputError, match=r"no such column(?s:.*)`record: \{reactions: true\}` makes it"):
         denoc.sweep({**data, "set": {"record.reactions": False}})
     with pytest.raises(InputError, match=r"did you mean `A0\.reaction\.nx`"):
         denoc.sweep({**data, "rows": ["A0.reacton.nx"]})

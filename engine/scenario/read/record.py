@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ...errors import did_you_mean
 from ...record.drawings import TIME, Drawing
@@ -10,11 +11,13 @@ from ...text.document import Keys
 from ...text.formula import parsed_formula
 from ...text.formula_fields import size_of_unit
 from ...text.formula_tree import lookups_in_formula, names_in_formula
+from ..foreseen import hint_at_column
 from ..formula_columns import FormulaColumn
 from ..outputs import DrawingEntry
 from .formulas import read_formula_table
 from .reading import Reading
 
+Others = Callable[[], Mapping[str, Mapping[str, Any]]]  # further columns, and the keys of `record` that make them
 OF_POINTS = ("point_velocities", "point_accelerations")
 
 
@@ -40,7 +43,7 @@ def read_record_points(reading: Reading) -> tuple[tuple[str, str], ...]:
     return tuple((name.split(".")[0], name.split(".")[1]) for name in names)
 
 
-def read_record_formulas(reading: Reading, known: Sequence[str]) -> tuple[FormulaColumn, ...]:
+def read_record_formulas(reading: Reading, known: Sequence[str], others: Others) -> tuple[FormulaColumn, ...]:
     """The columns under `expressions`, each over the `known` ones, the time and those before it."""
     there = [TIME, *known]
     made = []
@@ -56,7 +59,7 @@ def read_record_formulas(reading: Reading, known: Sequence[str]) -> tuple[Formul
                     at,
                     f"at character {one.position + 1}: unknown name `{one.name}`",
                     allowed=", ".join(there),
-                    hint=did_you_mean(one.name, there),
+                    hint=hint_at_column(one.name, there, others()),
                 )
         curves = tuple((one, read_formula_table(reading, one, at)) for one in lookups_in_formula(formula))
         size = 1.0 if entry.unit is None else size_of_unit(entry.unit)
@@ -77,11 +80,11 @@ def _superscript(unit: str) -> str:
     return unit.replace("^2", "²").replace("^3", "³")
 
 
-def read_record_plots(reading: Reading, known: Sequence[str]) -> tuple[Drawing, ...]:
+def read_record_plots(reading: Reading, known: Sequence[str], others: Others) -> tuple[Drawing, ...]:
     """What is drawn: usual plots, and `known` columns against others."""
     made: list[Drawing] = []
     for k, entry in enumerate(reading.file.plots):
-        one = Drawing(plot=entry) if isinstance(entry, str) else _drawing(reading, entry, k, known)
+        one = Drawing(plot=entry) if isinstance(entry, str) else _drawing(reading, entry, k, known, others)
         if any(one.stem == other.stem and one != other for other in made):
             raise reading.error(
                 ("plots", k), f"two plots have the name `{one.stem}`", allowed="a `name` of its own for one of them"
@@ -90,7 +93,7 @@ def read_record_plots(reading: Reading, known: Sequence[str]) -> tuple[Drawing, 
     return tuple(made)
 
 
-def _drawing(reading: Reading, entry: DrawingEntry, place: int, known: Sequence[str]) -> Drawing:
+def _drawing(reading: Reading, entry: DrawingEntry, place: int, known: Sequence[str], others: Others) -> Drawing:
     """An entry of several keys; its columns are there."""
     there = [TIME, *known]
     for key, columns in (("y", entry.y), ("x", entry.x)):
@@ -101,7 +104,7 @@ def _drawing(reading: Reading, entry: DrawingEntry, place: int, known: Sequence[
                     ("plots", place, key, n) if listed else ("plots", place, key),
                     f"the run has no column `{name}`",
                     allowed=", ".join(there),
-                    hint=did_you_mean(name, there),
+                    hint=hint_at_column(name, there, others()),
                 )
     return Drawing(
         plot=entry.plot or "",

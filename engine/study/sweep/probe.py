@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...dataclass import dataclass
-from ...errors import DenocError, InputError, did_you_mean
-from ...scenario.foreseen import columns_by_record_keys
+from ...errors import DenocError, InputError
+from ...scenario.foreseen import columns_by_record_keys, hint_at_column
 from ...scenario.run import prepare_scenario
 from ...text.change import Change
 from ...text.document import Keys
@@ -105,14 +105,13 @@ def _check_columns(study: Study, columns: Mapping[str, str], others: Mapping[str
     for path, name in _kept_columns(study):
         if name not in columns:
             some = list(columns)
-            keys = ", ".join(f"`record.{key}`" for key in others.get(name, ()))
             more = f" … and {len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else ""
             raise study.document.error(
                 path,
                 "the results have no such column",
                 found=f"`{name}`",
                 allowed=", ".join(some[:MOST_NAMED]) + more,
-                hint=f"{keys} of the scenario would make it" if keys else did_you_mean(name, [*some, *others]),
+                hint=hint_at_column(name, some, others),
             )
 
 
