@@ -673,6 +673,27 @@ def test_jumps_that_a_run_does_not_pass_and_those_of_time_leave_the_derivatives(
     assert derivative_of_box(at, vary=vary) == pytest.approx(1.5, rel=1e-9)
 
 
+@pytest.mark.parametrize("start", [0.0, -0.01])
+def test_a_run_from_a_dead_centre_where_a_joint_rubs_has_no_derivatives(start):
+    """Its friction begins on the way, though no event says so; from beside the dead centre it is there all the time."""
+    document = yaml.safe_load(denoc.load("slider-crank").document.text)
+    document["links"][2]["joint"]["friction"] = {"coulomb": 2}
+    Path("rubs.yaml").write_text(yaml.dump(document))
+    fall = {"robot": "rubs.yaml", "task": "simulate", "time": {"end": 0.2, "step": 0.02}, "initial": {"crank": start}}
+    Path("fall.yaml").write_text(yaml.dump(fall))
+    mass = {"key": "robot.links.piston.mass", "between": [0.5, 1], "start": 0.8}
+    keep = {"end": {"column": "crank.q", "take": "final"}}
+    sought = open_study(
+        {"scenario": "fall.yaml", "vary": {"weight": mass}, "keep": keep, "minimise": "end"}, search=True
+    )
+    slopes = Derivatives(Runs(probe_study(sought.at([{"weight": 0.8}])), None))
+    if start:
+        assert slopes.at({"weight": 0.8})["end"][0] > 0.01
+        return
+    with pytest.raises(denoc.DenocError, match="rests at a dead centre begins to move"):
+        slopes.at({"weight": 0.8})
+
+
 @pytest.mark.parametrize(("solver", "off"), [({}, 1e-2), ({"rtol": 1e-11, "atol": 1e-13}, 1e-4)])
 def test_at_corners_derivatives_are_as_close_as_the_documents_say(solver, off):
     """A spring behind a gap: from 0.2 m on, q = 0.2 + v/w sin(w (t - 0.2/v))."""

@@ -241,6 +241,8 @@ def study_slopes_of_integrated_run(plan: Plan, along: Sequence[Along], names: se
         trace.raise_if_interrupted()
     if trace.ended != "done" or trace.events:
         raise NoTangentsError(trace.reason or _said_of_event(trace.events[0]))
+    if any(one is not run.discrete for one in trace.discrete):
+        raise NoTangentsError("a joint that rests at a dead centre begins to move")
     if plan.system.method.afresh and plan.system.loops is not None:
         raise NoTangentsError(f"the closure method `{plan.system.closure}` has other states from step to step")
     beside = [_begun(plan, run, one) for one in along]
@@ -289,7 +291,7 @@ def _begun(plan: Plan, run: Runner, one: Along) -> Nearby:
         y = beside.start(other.q0, other.qd0)
         starts.append(settle_sticking_modes(beside, t, state_after_blows(beside, t, y)))
         a, b = beside.discrete, run.discrete
-        if (a.program, a.slip, a.held, a.saturated) != (b.program, b.slip, b.held, b.saturated):
+        if (a.program, a.slip, a.held, a.idle, a.saturated) != (b.program, b.slip, b.held, b.idle, b.saturated):
             raise NoTangentsError("joints stick, or other coordinates are independent, right beside these numbers")
         runs.append(beside)
     return Nearby(one.weights, runs, starts)

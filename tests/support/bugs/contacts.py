@@ -342,4 +342,11 @@ CONTACTS = (
         "",
         ("loops/test_start.py::test_rates_into_a_stop_at_the_start_are_named",),
     ),
+    Bug(
+        "a joint that begins to rub on the way leaves derivatives",
+        "engine/study/optimise/nearby.py",
+        "if any(one is not run.discrete for one in trace.discrete):",
+        "if trace is None:",
+        ("study/test_optimise.py::test_a_run_from_a_dead_centre_where_a_joint_rubs_has_no_derivatives",),
+    ),
 )
