@@ -70,6 +70,7 @@ def _tables(room: str, integers: Sequence[str] = (), **more: Table) -> dict[str,
     return made | more
 
 
+_FRICTION: dict[str, Table] = {name: Fields(count) for name, count in DRIVES.items()}
 INERTIA = LoopText("inertia", body_texts.inertia, LENGTHS, {"q": "nq"}, ("M", "n"), _tables("I F"))
 REGRESSOR = LoopText(
     "regressor",
@@ -89,11 +90,28 @@ DERIVATIVES = LoopText(
         "I m v e a still force o r Q A f own loss u x up C F G H W E psi psi2 rate",
         OF_DRIVES,
         P=Eights(36),
-        **{name: Fields(count) for name, count in DRIVES.items()},
+        **_FRICTION,
     ),
     watched=("loss", "n"),
 )
-LOOPS = {text.name: text for text in (INERTIA, REGRESSOR, DERIVATIVES)}  # by the names of the table of programs
+INVERSE = LoopText(
+    "idyn",
+    body_texts.inverse,
+    LENGTHS,
+    {"q": "nq", "qd": "n", "qdd": "n"},
+    ("tau", "n"),
+    _tables("m v e a still force f", ("spring_at",), **_FRICTION),
+)
+FORWARD = LoopText(
+    "fdyn",
+    body_texts.forward,
+    LENGTHS,
+    {"q": "nq", "qd": "n", "tau": "n"},
+    ("qdd", "n"),
+    _tables("m v e a still force o r Q A f own loss u x", ("anchor", "spring_at"), **_FRICTION),
+    watched=("loss", "n"),
+)
+LOOPS = {text.name: text for text in (INERTIA, REGRESSOR, DERIVATIVES, INVERSE, FORWARD)}  # as programs
 
 
 class BodyTables:
@@ -239,7 +257,7 @@ class BodyTables:
 
     def of(self, text: LoopText) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         """The lengths and the tables of a text; what else it has is room."""
-        own = self._of_links if text is REGRESSOR else self._of_drives if text is DERIVATIVES else {}
+        own = self._of_links if text is REGRESSOR else {} if text is INERTIA else self._of_drives
         return self.lengths, {**self.numbers, **self.integers, **self.room, **own}
 
 

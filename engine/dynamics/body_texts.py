@@ -428,6 +428,31 @@ def regressor(tree: Tables, q: Table, qd: Table, qdd: Table, Y: Table) -> None:
             Y[j, c + 4] = +q[0, tree.spring_at[j]]
 
 
+def inverse(tree: Tables, q: Table, qd: Table, qdd: Table, tau: Table) -> None:
+    """The forces of a motion (Saha 1999, eq. 30)."""
+    frames(tree, q)
+    motions(tree, qd, qdd)
+    for i in across(0, tree.n):
+        tree.f[0:6, i] = force(spread(tree.R[0:12, i], ORIGIN, tree.body[0:10, i]), tree.v[0:6, i], tree.a[0:6, i])
+    for k in rolled(tree.n):
+        i = tree.n - 1 - k
+        tree.f[0:6, tree.parent[i]] = sum_of(tree.f[0:6, tree.parent[i]], tree.f[0:6, i])
+    drives(tree, q, qd, tree.still)  # minus the forces of friction, dampers and springs
+    for i in across(0, tree.n):
+        tau[0, i] = product(tree.S[0:6, i], tree.f[0:6, i]) + tree.rotor[0, i] * qdd[0, i] - tree.force[0, i]
+
+
+def forward(tree: Tables, q: Table, qd: Table, tau: Table, qdd: Table) -> None:
+    """The accelerations under forces."""
+    frames(tree, q)
+    motions(tree, qd, tree.still)
+    drives(tree, q, qd, tau)
+    articulate(tree)
+    accelerate(tree)
+    for i in across(0, tree.n):
+        qdd[0, i] = +tree.u[0, i]
+
+
 def derivatives(tree: Tables, q: Table, qd: Table, tau: Table, D: Table) -> None:
     """Accelerations, then their derivatives along places, speeds and forces, n rows each; columns are directions."""
     frames(tree, q)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
+from ..machine.jit.ledger import LOOP
 from ..machine.jit.offer import plain_or_compiled_in_blocks
 from ..machine.jit.result_parts import kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 Wrenches = Mapping[str, "ArrayLike"]
 HYBRID = "hybrid"  # the name of the direct call
+AHEAD = 10  # calls for which a loop's code is worth being looked for
 MANY = 20_000  # samples whose results are written into the caller's array at once
 
 
@@ -137,6 +140,8 @@ def _solved(
     result = _room(out, (*s.shape, problem.results()), rows)
     if s.count is None and not runs_as_loop_over_bodies(problem.bodies):
         result[...] = _alone(problem, s, rows, what)
+    elif s.count is None and (answer := _by_loops(problem, rows, what)) is not None:
+        result[...] = answer
     else:
         _many(problem, s, rows, what, result if s.count is not None else result[None])
     if out is not None and result is not out:
@@ -166,6 +171,24 @@ def _alone(problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashabl
             return result
     s.finite()
     answer: np.ndarray = _plain(problem, s, rows)[0]
+    return answer
+
+
+def _by_loops(problem: Mixed, rows: Sequence[np.ndarray], what: Hashable) -> np.ndarray | None:
+    """What is sought of one sample, by loops that serve all trees; None where they don't fit, or aren't there yet."""
+    from . import body_tables, programs
+
+    robot, pattern = problem.robot, problem.motion_given
+    name = "idyn" if all(pattern) else "fdyn"
+    fits = type(problem) is Mixed and not problem.links and (all(pattern) or not any(pattern))
+    if not fits or not programs.drives_are_of_single_rows(robot):
+        return None
+    bind = partial(body_tables.tree_tables(robot).bound, body_tables.LOOPS[name], (problem.nv,))
+    code = problem.offer.form("loops", bind, 0, LOOP, AHEAD)
+    if code is None:
+        return None
+    _direct(problem, what, code)
+    answer: np.ndarray | None = code(*(row[0] for row in rows[:3]))
     return answer
 
 

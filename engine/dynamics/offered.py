@@ -20,6 +20,7 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..robot.model import Body, Robot
+from .calls import AHEAD
 from .direct import Call, aim_direct_call, direct_call
 from .number_symbols import dynamics_program_shared_by_shape
 from .programs import HELD, LINEARIZED, ROWS
@@ -39,7 +40,6 @@ from .vanishing import examine_joint_inertia_once, examine_strange_accelerations
 
 MANY = 50  # bodies from which on code of a robot's own takes seconds to compile
 FEW = 7  # bodies from which on a loop over them is at least as quick as code of the robot's own
-AHEAD = 10  # calls for which a loop's code is worth being looked for
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
 

@@ -10,7 +10,7 @@ import yamls
 from comparing import off
 from denoc.dynamics import dense, offered
 from denoc.dynamics.body_tables import LONG, LOOPS, ROOM, tree_tables
-from denoc.dynamics.programs import PROGRAMS, rows_follow_speeds
+from denoc.dynamics.programs import PROGRAMS, drives_are_of_single_rows, rows_follow_speeds
 from denoc.dynamics.regressor import parameters as regressor_parameters
 from denoc.dynamics.regressor import regressor_entries, regressor_width
 from denoc.machine.jit.choice import using_backend
@@ -31,7 +31,8 @@ def plain(what, robot, *given):
     room = {name: np.zeros((count, lengths["places"])) for name, count in {**ROOM, **LONG}.items()}
     room |= {"P": np.zeros((36, n + 1, n)), "Z": np.zeros((6, lengths.get("columns", 0)))}
     width = lengths[text.result[1]]
-    result = np.zeros((1 + 3 * n if what == "fdyn-derivatives" else n, width))
+    rows = {"fdyn-derivatives": 1 + 3 * n, "idyn": 1, "fdyn": 1}.get(what, n)
+    result = np.zeros((rows, width))
     text.text(SimpleNamespace(**lengths, **{**room, **tables}), *(np.array(x)[None] for x in given), result)
     return result
 
@@ -50,6 +51,40 @@ def test_inertia_of_random_trees(seed):
     if rows_follow_speeds(robot):
         assert off(plain("inertia", robot, q), recursion) < DIGITS
         assert robot.derived["builtin", "inertia"].aimed
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.sampled(4)
+def test_dynamics_of_random_trees(seed):
+    """Inverse and forward dynamics beside the recursion, which robots of up to 60 bodies have."""
+    case = drawn(seed, links=(2, 12), wrenches=False)
+    robot = case.robot
+    q, qd, qdd, tau = (np.array(x) for x in (case.q, case.qd, case.qdd, case.tau))
+    if not drives_are_of_single_rows(robot):
+        return
+    with using_backend("plain"):
+        forces, accelerations = denoc.inverse(robot, q, qd, qdd), denoc.forward(robot, q, qd, tau)
+    for what, x, right, digits in (("idyn", qdd, forces, DIGITS), ("fdyn", tau, accelerations, 1e-10)):
+        code = tree_tables(robot).bound(LOOPS[what], (robot.nv,), False)
+        assert off(code(q, qd, x), right) < digits
+        assert off(plain(what, robot, q, qd, x).ravel(), right) < digits
+
+
+@pytest.mark.parametrize("n", [61, 100])
+def test_dynamics_of_long_trees_are_loops(n):
+    """Beside the plain recursion; a wrench, a pattern of given motion, or many samples have the code of before."""
+    robot = denoc.loads(yamls.dump(random_robot(n, links=(n, n), types=("revolute", "prismatic"), wrenches=False)))
+    q, qd, x = np.random.default_rng(n).uniform(-1, 1, (3, n))
+    with using_backend("plain"):
+        forces, accelerations = denoc.inverse(robot, q, qd, x), denoc.forward(robot, q, qd, x)
+    with using_backend("compiled"):
+        assert off(denoc.inverse(robot, q, qd, x), forces) < DIGITS
+        assert off(denoc.forward(robot, q, qd, x), accelerations) < 1e-10
+        assert robot.derived["builtin", "inverse"].aimed
+        assert robot.derived["builtin", "forward"].aimed
+        assert off(denoc.inverse(robot, [q, q], [qd, qd], [x, x])[1], forces) < DIGITS
+        pushed = denoc.inverse(robot, q, qd, x, {"link1": [0, 0, 0, 0, 0, 0]})
+        assert off(pushed, forces) < DIGITS
 
 
 def flat(found):
