@@ -245,9 +245,11 @@ def test_a_key_of_no_sources_is_an_error(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path, monkeypatch):
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    monkeypatch.setenv("DENOC_CACHE", str(blocked / "inside"))
+    def blocked(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "inside"))
+    monkeypatch.setattr(Path, "mkdir", blocked)
     expected = torques()
     assert np.isfinite(expected).all()
 
@@ -281,7 +283,7 @@ def link(path):
 
 
 SUSPECT = {
-    "a pipe": (pipe, "not a regular file"),
+    "a pipe": (pipe, "no ordinary file"),
     "a link": (link, "symbolic links"),
     "others write it": (lambda path: path.chmod(0o666), "can write to it"),
     "a stranger's": (stranger_owns, "somebody else owns it"),
