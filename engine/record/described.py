@@ -83,6 +83,9 @@ def description_of_figure(figure: Figure, table: Table, until: float | None) -> 
         )
         for k, (axes, own) in enumerate(zip(figure.axes, limits))
     ]
+    for axes, own in zip(figure.axes, limits):
+        if own:
+            axes.set(xlim=own[:2], ylim=own[2:])
     title = _drawn(figure.get_suptitle(), words.get(None, set()))
     below = [mark.words for mark in marks if mark.panel is None and mark.words]
     notes = [line for line in below if line not in title.replace(r"\$", "$")]

@@ -279,6 +279,19 @@ def test_lines_that_are_drawn_white_though_they_say_otherwise(swing, monkeypatch
     assert any("3 lines were there, 0 now" in difference.message for difference in swing().differences)
 
 
+def test_limits_of_equal_scales(swing):
+    """They are those before the panel's form widens them, however often a figure is drawn."""
+    circle = {"y": ["joint1.qd"], "x": ["joint1.q"], "equal": True, "name": "circle"}
+    keys = {"plots": ["torques", circle], "regress": {"pinned": ["torques"]}}
+    updating.update_baseline(swing.folder, [swing(**keys)])
+    verdict = swing(**keys)
+    assert verdict.same, verdict.differences
+    figure = verdict.result.plot(*verdict.result.plots)["swing-circle"]
+    once, twice = (description_of_figure(figure, verdict.result.table, None) for _ in range(2))
+    assert once == twice == verdict.new.kept.plots["swing-circle"]
+    assert once.panels[0].lines[0].column == "joint1.qd"  # the data, which are drawn where they should be
+
+
 def test_a_baseline_from_before_looks_were_kept(swing):
     """It is compared with what it has; `--update` adds the rest."""
     file = swing.folder / "swing.json"

@@ -28,6 +28,7 @@ def new_baseline_entry(case: Case, result: Result, figures: Mapping[str, Any]) -
     settings = regression_settings(case.plan)
     count = baseline_rows_up_to_horizon(result.t, settings.until)
     kept = compare.thinned_rows_to_record(count, compare.MOST_ROWS)
+    plots = baseline_pictures(figures, result, settings.until)  # before images: equal scales change limits for good
     pinned = {plot: _pinned(result.name, plot, figures) for plot in settings.pinned}
     pictures = {plot: images.png_of_figure(figure) for plot, figure in pinned.items() if figure is not None}
     return BaselineEntry(
@@ -40,7 +41,7 @@ def new_baseline_entry(case: Case, result: Result, figures: Mapping[str, Any]) -
             rows=KeptRows(count, compare.stride_of_recorded_rows(count, compare.MOST_ROWS)),
             regress=settings.model_dump(exclude_defaults=True),
             columns=_compared_columns(result, settings, count),
-            plots=baseline_pictures(figures, result, settings.until),
+            plots=plots,
             images={plot: KeptImage(f"{result.name}-{plot}.png", images.matplotlib_version()) for plot in pictures},
         ),
         result.t[kept],

@@ -57,9 +57,9 @@ def judge_against_baseline(case: Case, result: Result) -> Verdict:
     t, table = regression_columns_up_to_horizon(result, old.kept.until)
     numbers, verdict.nearest = compare.column_differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
     reported = {difference.what for difference in (*moved, *numbers)} | ({"", *old.table} if rows else set())
-    shown = differences_of_figures(
-        old.kept.plots, baseline_pictures(figures, result, old.kept.until), old.kept.columns, reported
-    )
+    same = old.kept.until == new.kept.until
+    pictures = new.kept.plots if same else baseline_pictures(figures, result, old.kept.until)
+    shown = differences_of_figures(old.kept.plots, pictures, old.kept.columns, reported)
     verdict.differences = [*frame, *rows, *moved, *numbers, *shown, *_images(old, new, verdict)]
     if any(not picture.marks for picture in old.kept.plots.values()):
         verdict.notes.append("colours, strokes and limits of plots aren't in this baseline yet; --update adds them")
