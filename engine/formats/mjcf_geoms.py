@@ -111,7 +111,7 @@ def _form(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float
     """The volume of a form, and its moments of inertia for a mass of 1."""
     if kind == "sphere":
         (r,) = size[:1]
-        return 4 / 3 * math.pi * r**3, (0.4 * r * r,) * 3
+        return 4 / 3 * math.pi * r * r * r, (0.4 * r * r,) * 3
     if kind in ("box", "ellipsoid"):
         a, b, c = size[:3]
         volume, share = (8 * a * b * c, 3) if kind == "box" else (4 / 3 * math.pi * a * b * c, 5)
@@ -122,7 +122,7 @@ def _form(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float
     if kind == "cylinder":
         across = (3 * r * r + length * length) / 12
         return tube, (across, across, r * r / 2)
-    ball = 4 / 3 * math.pi * r**3
+    ball = 4 / 3 * math.pi * r * r * r
     middle = tube / (tube + ball) if tube + ball else 0.0  # of the smallest sizes neither is more than 0
     ends = 1.0 - middle if tube + ball else 0.0
     across = middle * (length * length / 12 + r * r / 4) + ends * (

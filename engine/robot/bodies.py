@@ -89,7 +89,8 @@ def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """The numbers without rounding errors in place of zeros, which would keep dead operations alive."""
     if x.dtype == object:  # symbols may be anything
         return x
-    return np.where(abs(x) <= 4e-16 * abs(x).max(axis=axes, keepdims=True, initial=0.0), 0.0, x)
+    least = 4e-16 * abs(x).max(axis=axes, keepdims=True, initial=0.0)
+    return np.where((abs(x) <= least) & np.isfinite(least), 0.0, x)
 
 
 def robot_number_triple(x: Sequence[float]) -> Three:

@@ -67,7 +67,20 @@ def build_robot(document: Document) -> Robot:
         *plausible.doubts_about_robot_numbers(file, links, complain),
         *unused.doubts_about_unused_robot_keys(file, links, complain),
     ]
-    return robot_of_draft(draft, document, tuple(warnings))
+    with np.errstate(all="ignore"):
+        robot = robot_of_draft(draft, document, tuple(warnings))
+    _check_sizes(robot, complain)
+    return robot
+
+
+def _check_sizes(robot: Robot, complain: Callable[..., Complain]) -> None:
+    """Refuses masses and lengths of a link whose products, on the body that carries it, no computer's number can be."""
+    for tree in (robot.tree, robot.parts):
+        numbers = [(*body.origin, *body.E[0], *body.E[1], *body.E[2], *body.h, body.m) for body in tree.bodies]
+        bad = np.flatnonzero(~np.isfinite(np.array(numbers, dtype=float).reshape(-1, 16)).all(axis=1))
+        for k, link in enumerate(robot.links if len(bad) else ()):
+            if tree.seats[link.name][0] in bad:
+                raise complain("links", k)("masses and lengths together are too large to compute with")
 
 
 def robot_of_draft(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Robot:

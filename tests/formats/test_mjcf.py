@@ -367,3 +367,22 @@ def test_numbers_of_an_included_file_are_refused_at_their_line_there(tmp_path):
     with pytest.raises(InputError, match=r"b\.xml:4:2: links\[0\]\.mass: must be at least 0") as told:
         denoc.load(tmp_path / "a.xml")
     assert '<inertial mass="-1"' in str(told.value)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<joint name="j" pos="0.1 1e300 0"/><geom size="0.1"/>',
+        '<joint name="j"/><geom size="1e300"/>',
+        '<joint name="j"/><geom type="capsule" size="1e300 1"/>',
+        '<joint name="j"/><geom type="capsule" size="1e-200 1e-200" mass="1"/>',
+    ],
+)
+def test_sizes_beyond_the_numbers_of_computers_are_refused_or_read(body, tmp_path):
+    (tmp_path / "a.xml").write_text(f"<mujoco><worldbody><body>{body}</body></worldbody></mujoco>")
+    if "1e300" not in body:
+        assert np.isfinite(denoc.inertia(denoc.load(tmp_path / "a.xml"), [0.0])).all()
+        return
+    with pytest.raises(InputError, match=r"a\.xml:1:\d+: "):
+        denoc.load(tmp_path / "a.xml")

@@ -134,3 +134,17 @@ def test_no_absurd_number_of_a_scenario_passes_in_silence():
     assert not read(SCENARIO)
     passed = [(path, x) for path in leaves(SCENARIO) for x in absurd(path) if not said(SCENARIO, path, x, read)]
     assert passed == []
+
+
+@pytest.mark.parametrize("place", ["1e160", "1e300"])
+def test_masses_too_far_from_their_joint_to_compute_with_are_refused(place):
+    """The squares of such lengths are infinite, and had become inertias of 0 where smallest entries are cleared."""
+    text = f"""
+name: far
+convention: frames
+links:
+  - {{name: arm, mass: 1, com: [0.1, 0, 0], joint: {{type: revolute, name: j}}}}
+  - {{name: tip, mass: 2, com: [0, 0, 0], joint: {{type: fixed, name: k, xyz: [0, {place}, 0]}}}}
+"""
+    with pytest.raises(denoc.InputError, match=r"<text>:5:.*links\[0\]: masses and lengths together are too large"):
+        denoc.loads(text)

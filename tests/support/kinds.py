@@ -298,7 +298,14 @@ ROBOT = (
     "simulate {0} " + SHORT,
     "convert {0} --out y.yaml",
 )
-SHAPES = ("convert {0} --to urdf", "convert {0} --to mjcf", "convert {0} --to redysim")
+SHAPES = (
+    "convert {0} --to urdf",
+    "convert {0} --to mjcf",
+    "convert {0} --to redysim",
+    "linearize {0}",
+    "codegen {0} --what idyn",
+    "excite {0} --time 1 --harmonics 1",
+)
 
 
 def _robots(name, wholes, victims, main, more=(), lines=True, written="outputs/*"):
@@ -311,7 +318,7 @@ KINDS = {
     for kind in (
         _robots("robot", tuple(partial(_library, f) for f in LIBRARY if f.parent.name == "robots"), "x.yaml", "x.yaml"),
         Kind("scenario", tuple(partial(_library, f) for f in LIBRARY if f.parent.name == "scenarios"), "x.yaml",
-             ("prepare x.yaml", "run x.yaml --no-plot"), lines=True, long=True),
+             ("prepare x.yaml", "run x.yaml --no-plot", "page x.yaml", "compare x.yaml --no-plot"), lines=True, long=True),
         _robots("mat", (partial(_mat, do_compression=False), partial(_mat, do_compression=True), partial(_mat, format="4")),
                 "inputs.mat", "inputs.mat", lines=False),
         _robots("redysim", (partial(_copies, "arm3/inputs.m", "arm3/initials.m"),), "*.m", "inputs.m"),
