@@ -192,10 +192,16 @@ def _released(
     """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
-    now = run.evaluate(t, y, discrete_state_with_contacts(run, q, moving, {}))
-    response = Response.of(system, q, system.ruled)
-    b, G = np.array(as_floats(now.qdd))[still], response.compliance(still)
-    size = _sizes(run, t, y, now, response)[still]
+    free, response = discrete_state_with_contacts(run, q, moving, {}), Response.of(system, q, system.ruled)
+    if system.loops is None:
+        rates = run.accelerations(t, y, free)
+        acting = abs(response.M @ rates)  # but for gravity and terms of speed
+    else:
+        now = run.evaluate(t, y, free)
+        rates = np.array(as_floats(now.qdd))
+        acting = abs(np.array(as_floats(now.tau))) + abs(np.array(as_floats(now.resistance)))
+    b, G = rates[still], response.compliance(still)
+    size = _sizes(run, t, y, rates, acting, response)[still]
     low, high = np.array([trial.held[k] for k in still]).T
     if loose:
         low, high = weaker_bounds(G, b, low, high)
@@ -209,16 +215,17 @@ def _released(
     return discrete_state_with_contacts(run, q, slip, held)
 
 
-def _sizes(run: Runner, t: float, y: np.ndarray, now: Evaluation, response: Response) -> np.ndarray:
-    """The sizes of what meets in each acceleration: forces, gravity and terms of speed, constraints.
+def _sizes(
+    run: Runner, t: float, y: np.ndarray, rates: np.ndarray, acting: np.ndarray, response: Response
+) -> np.ndarray:
+    """The sizes of what meets in each acceleration: forces of the sizes `acting`, gravity, terms of speed, constraints.
 
     Rounding is relative to these, and so to nothing that goes on elsewhere in the system.
     """
     system, (q, qd) = run.system, run.complete(t, y)
     wrenches = iter(wrench_signals_at(system, run.within(t)))
     bias = planned_feedforward_forces(system, q, qd, [0.0] * len(qd), wrenches, {})
-    forces = np.array([abs(np.array(as_floats(x))) for x in (now.tau, now.resistance, bias)]).sum(axis=0)
-    return response.sizes(np.array(as_floats(now.qdd)), forces)
+    return response.sizes(rates, acting + abs(np.array(as_floats(bias))))
 
 
 def weaker_bounds(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

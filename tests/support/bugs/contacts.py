@@ -258,8 +258,8 @@ CONTACTS = (
     Bug(
         "rounding of accelerations is taken over all joints",
         STICKING,
-        "size = _sizes(run, t, y, now, response)[still]",
-        "size = np.full(len(still), 10 * _sizes(run, t, y, now, response).max())",
+        "size = _sizes(run, t, y, rates, acting, response)[still]",
+        "size = np.full(len(still), 10 * _sizes(run, t, y, rates, acting, response).max())",
         ("simulate/test_break_away.py::test_a_joint_lifts_off_its_stop_whatever_moves_beside_it",),
     ),
     Bug(
