@@ -187,7 +187,11 @@ class _Followed:
         numbers = PageNumbers(_model(robot, plan), scene)
         if repr(_structure(robot, numbers)) != self._pattern:
             named = ", ".join(one.key for one in sliders)
-            raise InputError("these numbers change the structure of the machine", found=named)
+            raise InputError(
+                "these numbers change the structure of the machine, or the parts that its links are drawn with",
+                found=named,
+                hint="ranges without 0, shorter ones, or bodies of one's own under `shape` of these links",
+            )
         return numbers
 
     def serves(self, slider: Slider) -> bool:
