@@ -115,7 +115,7 @@ def _check(
             raise InputError(
                 "these numbers change the machine in a way that a page can't follow",
                 found=", ".join(one.key for one in sliders),
-                hint="fewer sliders, or shorter ranges",
+                hint="fewer sliders, shorter ranges, or bodies under `shape` for links whose rods or plates change",
             )
 
 

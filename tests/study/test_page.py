@@ -366,7 +366,7 @@ def test_wrong_sliders():
 
 def test_a_length_with_which_a_link_looks_otherwise_is_refused_with_a_way_out():
     """Two rods on one pin of the crank: with one of them elsewhere the crank is a plate, or two rods."""
-    with pytest.raises(InputError, match="the parts that its links are drawn with") as told:
+    with pytest.raises(InputError, match="change the machine in a way that a page can't follow") as told:
         pages.page_of_plan(prepare_scenario("jansen-walk"), page_slider_ranges(["robot.links.j.joint.xyz.0=0.1..0.2"]))
     assert "`shape`" in str(told.value)
 
