@@ -108,7 +108,7 @@ class Side:
             draft.report.note(USED, "closed_loop")
         if self.file.assembly:
             for name in self.file.assembly:
-                if name not in draft.joints.own and name not in draft.joints.taken:
+                if name not in draft.joints.own and name not in draft.joints.own.values():
                     raise self._unknown(("assembly", name), name, list(draft.joints.own), "joint")
             names = {draft.joints.own.get(name, name): list(q) for name, q in self.file.assembly.items()}
             draft.data["assembly"] = names

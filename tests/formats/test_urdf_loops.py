@@ -96,6 +96,7 @@ def test_joints_become_others(tmp_path):
         ("closed_loop: [[coupler_end, rocker_end]]\ntype: [3d, 6d]\n", "not a type for each entry", 2),
         ("closed_loop: [[coupler_end, rocker_end]]\ntype: [4d]\n", "unknown value", 2),
         ("closed_loop: [[coupler_end, rocker_end]]\nassembly: {A: 1, AA: 2}\n", "no such joint", 2),
+        ("closed_loop: [[coupler_end, rocker_end]]\nassembly: {A: 1, all: 2}\n", "no such joint", 2),
         ("closed_loops: []\n", "did you mean `closed_loop`", 1),
     ],
 )
