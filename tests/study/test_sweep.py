@@ -485,6 +485,21 @@ def test_files_that_have_changed_are_read_again():
     assert abs(last[0] - last[1]) > 1e-4
 
 
+def test_the_same_files_in_another_folder_have_their_own_tables():
+    """In one process: the tables of the first folder have gone when the second one is swept."""
+    forced = SWING.replace("}}", "}, forces: {joint1: {law: table, file: pull.csv, column: pull}}}")
+    for name, ends in (("one", [0.1, 0.2]), ("two", [0.15, 0.25])):
+        Path(name).mkdir()
+        Path(name, "swing.yaml").write_text(forced)
+        Path(name, "pull.csv").write_text("t,pull\n0,0\n0.1,3\n0.2,0\n")
+        Path(name, "study.yaml").write_text(json.dumps(study(vary={"end": {"key": "time.end", "list": ends}})))
+        table = denoc.sweep(f"{name}/study.yaml").table
+        assert table["ended"] == ["done"] * 2, table["reason"]
+        Path("one/pull.csv").unlink(missing_ok=True)
+    alone = denoc.ensemble("two/swing.yaml", [{"time.end": end} for end in ends])
+    assert table["last"] == pytest.approx([one["joint1.q"][-1] for one in alone], rel=1e-9)
+
+
 def test_what_is_no_store_is_left_alone():
     Path("text.sqlite").write_text("this is my diary, and no store of anything at all\n" * 100)
     with sqlite3.connect("other.sqlite") as base:

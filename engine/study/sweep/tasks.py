@@ -108,7 +108,7 @@ def _together(task: Task) -> list[Outcome]:
 class _Latest(threading.local):
     """The files of the latest task of a thread, as it has read them, with what its runs go by."""
 
-    files = b""
+    files: tuple[bytes, Path | None, Path | None] = (b"", None, None)  # their hash, and where they lie
     read: Variations | None = None
 
 
@@ -117,6 +117,7 @@ _latest = _Latest()
 
 def _files(task: Task) -> Variations:
     """The files of a task, which the batches of a study read once."""
-    if _latest.read is None or _latest.files != task.files:
-        _latest.read, _latest.files = variations_of_blocks(task.scenario, task.robot), task.files
+    files = (task.files, task.scenario, task.robot)  # tables are looked for beside them
+    if _latest.read is None or _latest.files != files:
+        _latest.read, _latest.files = variations_of_blocks(task.scenario, task.robot), files
     return _latest.read

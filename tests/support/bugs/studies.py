@@ -148,6 +148,13 @@ STUDIES = (
         ("parallel/test_distributed.py::test_workers_of_another_python_are_refused",),
     ),
     Bug(
+        "the files of a study are those of one in another folder",
+        TASKS,
+        "files = (task.files, task.scenario, task.robot)",
+        "files = (task.files, None, None)",
+        ("study/test_sweep.py::test_the_same_files_in_another_folder_have_their_own_tables",),
+    ),
+    Bug(
         "the store can be opened twice",
         STORE,
         '"BEGIN EXCLUSIVE"',
@@ -213,7 +220,7 @@ STUDIES = (
     Bug(
         "the files of a study are those of the study before",
         TASKS,
-        "_latest.read is None or _latest.files != task.files",
+        "_latest.read is None or _latest.files != files",
         "_latest.read is None",
         ("study/test_sweep.py::test_files_that_have_changed_are_read_again",),
     ),
