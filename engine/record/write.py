@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -163,7 +164,10 @@ def add_plots_to_result(
 
 def recorded_inputs_that_differ(folder: Path, name: str, record: Mapping[str, Any]) -> list[str]:
     """The keys of scenario and robot whose values differ from those of an earlier run of this name in the folder."""
-    old = _read(folder / f"{name}.json")
+    try:
+        old = _read(folder / f"{name}.json")
+    except OSError:
+        return []  # writing the result says so
     before, now = _inputs(old), _inputs(record)
     if not old or not isinstance(old.get("input"), dict):
         return []
@@ -217,6 +221,10 @@ def _read(file: Path) -> dict[str, Any]:
         return {}
     try:
         record = json.loads(bytes_of_text_file(file, checksums.MOST_IN_RECORD))
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
+    except OSError as error:
+        if error.errno == errno.EFBIG:  # no record of a run
+            return {}
+        raise  # what stands there isn't known: nothing may be replaced
     return record if isinstance(record, dict) else {}
