@@ -212,6 +212,18 @@ def test_a_corrupt_baseline(denoc, file):
     assert file in err
 
 
+@pytest.mark.parametrize("part", ["x", "y", "limits"])
+def test_plots_of_a_baseline_whose_numbers_do_not_belong_together(denoc, part):
+    file = Path("outputs/baseline/swing.json")
+    kept = json.loads(file.read_text())
+    panel = next(panel for picture in kept["plots"].values() for panel in picture["panels"] if panel["lines"])
+    (panel if part == "limits" else panel["lines"][0])[part] = [1.0]
+    file.write_text(json.dumps(kept))
+    code, _, err = denoc("regress")
+    assert code == 2
+    assert f"error: {file}: not a file of a baseline: " in err.replace(f"{Path.cwd()}/", "")
+
+
 def test_no_baseline(denoc):
     code, _, err = denoc("regress", "--baseline", "nowhere")
     assert code == 2

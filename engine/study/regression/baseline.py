@@ -176,6 +176,11 @@ def _kept(file: Path) -> EntryFile:
         raise _corrupt(file, "another version of denoc made it", f"form {kept.form}", f"form {FORM}")
     if any(Path(image.file).name != image.file for image in kept.images.values()):
         raise _corrupt(file, "an image isn't in this folder")
+    panels = [panel for picture in kept.plots.values() for panel in picture.panels]
+    if any(len(line.x) != len(line.y) for panel in panels for line in panel.lines):
+        raise _corrupt(file, "a line of a plot hasn't as many x as y")
+    if wrong := next((panel.limits for panel in panels if len(panel.limits) not in (0, 4)), None):
+        raise _corrupt(file, "the axes of a plot have four limits", str(len(wrong)), "left, right, bottom, top")
     return kept
 
 
