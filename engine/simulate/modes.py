@@ -27,7 +27,7 @@ LOOSE = "breaks loose"
 STOPS = "stops slipping"
 TURNS = "turns back at its stop"
 MOVES = "begins to move"
-TINY = 1e-8  # singular values, relative to the largest, that are taken for 0
+TINY = 1e-11  # singular values, relative to the largest, that are taken for 0
 DEAD = 1e-5  # jumps of scaled speeds from which on there is a dead centre: a speed is 0 while the mechanism moves
 AT_LIMITS = "reaches its lower limit", "reaches its upper limit"
 
@@ -174,9 +174,9 @@ def least_change_of_speeds(J: np.ndarray, rates: np.ndarray, speeds: np.ndarray,
 
 
 def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
-    """The state with speed k exactly 0, and in a mechanism the other speeds to match."""
+    """The state with speed k exactly 0, and in a mechanism the other speeds to match; as it is at a dead centre."""
     system, place = run.system, run.system.place_of(k)
-    y = y.copy()
+    before, y = y, y.copy()
     y[place] = 0.0
     if system.loops is None:
         return y
@@ -185,7 +185,7 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     rates = wanted_row_signals(system, t)[1] * loops.row_scale
     change = least_change_of_speeds(loops.scaled(loops.jacobian(q)[0]), rates, qd / scale, [*system.prescribed, k])
     if abs(change).max() > DEAD:
-        return y
+        return before
     for j in system.state_speeds:
         y[system.place_of(j)] += scale[j] * change[j]
     y[place] = 0.0

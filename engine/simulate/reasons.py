@@ -75,7 +75,7 @@ def describe_event(run: Runner, watch: Watch, t: float, before: Discrete, after:
     events = _changes(system, t, before, after)
     own = [one for one in events if one["joint"] == _name(system, k)]
     others = [one for one in events if one not in own]
-    if watch.what in (modes.STOPS, *modes.AT_LIMITS) or (watch.what == modes.TURNS and k in after.held):
+    if watch.what in modes.AT_LIMITS or (watch.what == modes.TURNS and k in after.held):
         own = [_contact_event(system, k, t, watch.what, after)]
     return own + others + saturation.saturation_events(system, before, after, t)
 

@@ -129,7 +129,9 @@ def _clear(
     """
     levers = abs(ways).max(axis=1, initial=0.0)
     moved = a != 0.0
-    if not levers.all() or (moved & (abs(a) < NOISY * largest * levers / levers.max(initial=0.0))).any():
+    if (levers <= LEVER * levers.max(initial=0.0)).any() or (
+        moved & (abs(a) < NOISY * largest * levers / levers.max(initial=0.0))
+    ).any():
         return False
     size = np.maximum(np.maximum(*(np.where(np.isfinite(x), abs(x), 0.0) for x in bounds)), abs(s))
     size = np.maximum(size, sticking.LEAST_SCALE)

@@ -349,4 +349,11 @@ CONTACTS = (
         "if trace is None:",
         ("study/test_optimise.py::test_a_run_from_a_dead_centre_where_a_joint_rubs_has_no_derivatives",),
     ),
+    Bug(
+        "what stops slipping at a dead centre is at rest",
+        "engine/simulate/modes.py",
+        "        return before\n",
+        "        return y\n",
+        ("simulate/test_dead_centres.py::test_whatever_the_steps_a_piston_that_rubs_passes_its_stops_at_both_ends",),
+    ),
 )
