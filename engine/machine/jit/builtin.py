@@ -16,7 +16,6 @@ import contextlib
 import ctypes
 import math
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ from . import interpreter as at
 from .builtin_code import NAME, loaded_builtin_code
 from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, PLACES, ROUNDING, SMALLEST, WORDS
 from .crew import crew_of
+from .forks import ForkSafeLock
 from .result_parts import Part, kernel_parts_divided
 from .trigonometry import REACH
 
@@ -58,7 +58,7 @@ class Builtin:
         self._alone = 0  # the largest number of samples that aren't shared
         self._kept: list[Any] = []  # objects that the code needs, kept for ever because a call may be under way
         self._words = np.zeros(len(WORDS) + len(self.widths) + len(self.units), dtype=np.int64)
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self.call: Callable[..., Any] = self._early
 
     def aim(

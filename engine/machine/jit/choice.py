@@ -6,7 +6,6 @@ and from the program's own ledger.
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from dataclasses import field, replace
 
 from ...dataclass import dataclass
 from ...settings import environment_setting
+from .forks import ForkSafeLock
 
 FORMS = ("auto", "straight", "rolled")
 MOST_STRAIGHT = 60  # bodies; beyond, straight-line code leaves the caches and takes a second to compile
@@ -34,7 +34,7 @@ class Journal:
     plain: dict[str, int] = field(default_factory=dict)  # the largest count of plain calls of any such object
     replayed: bool = False
     calls: dict[tuple[int, str], int] = field(default_factory=dict)  # so far, by an offer's number and form
-    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    lock: ForkSafeLock = field(default_factory=ForkSafeLock, repr=False)
 
     def goes_on(self, name: str, call: int, ready: bool) -> bool:
         """Whether this call may be compiled; if not, it counts as a plain one.

@@ -10,6 +10,7 @@ from typing import Any
 from ...settings import environment_setting
 from . import choice
 from .block import NUMBERS
+from .forks import ForkSafeLock
 
 
 @lru_cache(maxsize=1)
@@ -55,6 +56,7 @@ def _target() -> Any:
 
 # levels of LLVM's code generator: the quick one takes a fifth of the time, and its code runs half as fast
 QUICK, SOUND = 0, 1
+_LLVM = ForkSafeLock()  # of which only one thread makes use at a time anyway
 
 
 def compile_ir(text: str, level: int = SOUND, passes: Sequence[str] = ()) -> bytes:
@@ -62,16 +64,17 @@ def compile_ir(text: str, level: int = SOUND, passes: Sequence[str] = ()) -> byt
 
     Recorded programs need none: passes would take most of the time, and the recording did their work.
     """
-    binding = _binding()
-    module = binding.parse_assembly(text)
-    cpu, features = native_processor()
-    machine = _target().create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
-    if passes:
-        manager = binding.create_new_module_pass_manager()
-        for name in passes:
-            getattr(manager, f"add_{name}_pass")()
-        manager.run(module, binding.create_pass_builder(machine, binding.create_pipeline_tuning_options()))
-    return bytes(machine.emit_object(module))
+    with _LLVM:
+        binding = _binding()
+        module = binding.parse_assembly(text)
+        cpu, features = native_processor()
+        machine = _target().create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
+        if passes:
+            manager = binding.create_new_module_pass_manager()
+            for name in passes:
+                getattr(manager, f"add_{name}_pass")()
+            manager.run(module, binding.create_pass_builder(machine, binding.create_pipeline_tuning_options()))
+        return bytes(machine.emit_object(module))
 
 
 class Loaded:
@@ -85,12 +88,13 @@ class Loaded:
     """
 
     def __init__(self, code: bytes, numbers: Sequence[float] = ()):
-        binding = _binding()
-        self._machine, nothing = _target().create_target_machine(jit=True), binding.parse_assembly("")
-        self._engine = binding.create_mcjit_compiler(nothing, self._machine)
-        self._engine.remove_module(nothing)
-        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
+        with _LLVM:
+            binding = _binding()
+            self._machine, nothing = _target().create_target_machine(jit=True), binding.parse_assembly("")
+            self._engine = binding.create_mcjit_compiler(nothing, self._machine)
+            self._engine.remove_module(nothing)
+            self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
+            self._engine.finalize_object()
         if len(numbers):
             table = int(self._engine.get_global_value_address(NUMBERS))
             (ctypes.c_double * len(numbers)).from_address(table)[:] = list(numbers)

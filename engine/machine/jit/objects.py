@@ -6,11 +6,10 @@ thousand steps of a small robot.
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
-from . import cache, native
+from . import cache, forks, native
 
 MOST = 128  # objects that are kept in memory; what is in use stays there anyway
 
@@ -18,7 +17,7 @@ MOST = 128  # objects that are kept in memory; what is in use stays there anyway
 _loaded: OrderedDict[tuple[str, tuple[float, ...]], native.Loaded] = OrderedDict()
 _common: OrderedDict[str, bytes] = OrderedDict()  # object code that is loaded for other numbers again and again
 _first: dict[str, str] = {}  # of programs that may have other numbers, the key of the first one
-_lock = threading.Lock()
+_lock = forks.ForkSafeLock()
 
 
 def loaded_machine_code(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from time import thread_time
@@ -24,6 +23,7 @@ from ...dataclass import dataclass
 from ..program.recording import Program
 from . import choice, kernel, native, objects
 from .account import note_backend_run
+from .forks import ForkSafeLock
 from .kernel import Kernel, Single
 from .ledger import FEWER, RUNS, Ledger, compile_ledger
 from .native import QUICK, SOUND
@@ -34,7 +34,7 @@ STEADY = ", steadily"  # behind the name of a form in a context in which nothing
 MOST_KNOWN = 32  # programs of which is known what they share
 
 _KNOWN: dict[tuple[str, str], Shared] = {}  # by a program's name and form
-_KNOWN_LOCK = threading.Lock()
+_KNOWN_LOCK = ForkSafeLock()
 _SERIALS = itertools.count()  # of all offers in this process
 
 Code = TypeVar("Code")
@@ -83,7 +83,7 @@ class Offer:
         self._shares: set[tuple[str, int]] = set()  # keys of code that it shares with others
         self._settled: dict[str, tuple[choice.Way, Any]] = {}  # by form: the code for all further calls in one context
         self._serial = next(_SERIALS)
-        self._lock = threading.RLock()
+        self._lock = ForkSafeLock()
 
     @cached_property
     def identity(self) -> tuple[str, ...]:

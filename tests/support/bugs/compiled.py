@@ -987,4 +987,11 @@ COMPILED = (
         "return (a.value, b, 1.0) if a.op == CONSTANT else None",
         ("machine/test_recording.py::test_sums_within_sums_fold",),
     ),
+    Bug(
+        "forks don't wait for threads that compile",
+        "engine/machine/jit/forks.py",
+        "    while _inside and me not in _inside:\n",
+        "    while _forking is None:\n",
+        ("machine/test_forks.py::test_a_copy_of_a_process_that_compiles_does_not_hang",),
+    ),
 )
