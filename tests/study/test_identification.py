@@ -593,8 +593,16 @@ def test_arrays_are_not_filtered():
         denoc.identify(robot := denoc.loads(ONE), data_of(robot), {"filter": {"cutoff": 5}})
 
 
-@pytest.mark.parametrize(("entry", "place"), [("nowhere.csv", "2:9"), ("{file: nowhere.csv}", "2:16")])
-def test_a_file_of_a_study_that_is_not_there_is_named_at_its_line(tmp_path, entry, place):
+@pytest.mark.parametrize(
+    ("entry", "place", "why"),
+    [
+        ("nowhere.csv", "2:9", "there is no such file"),
+        ("{file: nowhere.csv}", "2:16", "there is no such file"),
+        ("a" * 300, "2:9", "there is no such file"),
+        ("..", "2:9", "this is a directory, not a file"),
+    ],
+)
+def test_a_file_of_a_study_that_is_not_there_is_named_at_its_line(tmp_path, entry, place, why):
     (tmp_path / "study.yaml").write_text(f"drop: 2\ntrain: [{entry}]\n")
-    with pytest.raises(InputError, match=rf"study\.yaml:{place}: train\[0\]\.file: there is no such file"):
+    with pytest.raises(InputError, match=rf"study\.yaml:{place}: train\[0\]\.file: {why}"):
         denoc.identify(denoc.loads(ONE), study=tmp_path / "study.yaml")

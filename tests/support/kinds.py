@@ -334,7 +334,7 @@ KINDS = {
         Kind("replay", (_inverse_result, _simulated_result), "outputs/s/s.*.csv outputs/s/*.yaml", RESULT, long=True, codes=(0, 1, 2, 3), written="outputs/* again/*"),
         Kind("table", (_moved, _pushed), "*.csv", ("run s.yaml --no-plot",), long=True),
         Kind("data", (_measured,), "s.csv", ("identify planar3r s.csv", "identify planar3r --study study.yaml", "identify planar3r s.csv --test s.csv")),
-        Kind("identification", (_measured,), "study.yaml", ("identify planar3r --study study.yaml", "identify planar3r --study study.yaml --physical"), lines=True),
+        Kind("identification", (_measured,), "study.yaml", ("identify planar3r --study study.yaml", "identify planar3r --study study.yaml --physical")),
         Kind("study", (partial(_study, SWEEP),), "study.yaml", ("sweep study.yaml --no-plot",), lines=True, long=True),
         Kind("search", (partial(_study, SEARCH),), "study.yaml", ("optimise study.yaml --no-plot",), lines=True, long=True),
         Kind("store", (partial(_study, SWEEP, "sweep"),), "*.sqlite", ("sweep study.yaml --no-plot",), kept="outputs/*", same="outputs/study/study.csv"),

@@ -133,13 +133,11 @@ def identify(
         )
     for key, files in (("train", settings.train), ("test", settings.test)):
         for k, one in enumerate(files):
-            if not os.path.lexists(folder / one.file):
-                raise document.error(
-                    (key, k, "file"),
-                    "there is no such file",
-                    found=f"`{one.file}`",
-                    allowed="a CSV file beside this one",
-                )
+            directory = os.path.isdir(folder / one.file)
+            if directory or not os.path.lexists(folder / one.file):
+                why = "this is a directory, not a file" if directory else "there is no such file"
+                found, allowed = f"`{one.file}`", "a CSV file, from this file's folder"
+                raise document.error((key, k, "file"), why, found=found, allowed=allowed)
     with placed_in_study(document), np.errstate(all="ignore"):
         training, others = _motions(robot, data, test, settings, folder)
     if not training:
