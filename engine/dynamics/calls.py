@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Wrenches = Mapping[str, "ArrayLike"]
 HYBRID = "hybrid"  # the name of the direct call
+SHORT = 45  # bodies up to which straight code for one sample is at least as quick as a loop over them
 AHEAD = 10  # calls for which a loop's code is worth being looked for
 MANY = 20_000  # samples whose results are written into the caller's array at once
 
@@ -138,10 +139,11 @@ def _solved(
     if s.count != 0 and not all(pattern) and ("examined", pattern) not in robot.derived:
         examine_joint_inertia_once(s.begun_finite().robot, rows[0][0], pattern)
     result = _room(out, (*s.shape, problem.results()), rows)
-    if s.count is None and not runs_as_loop_over_bodies(problem.bodies):
-        result[...] = _alone(problem, s, rows, what)
-    elif s.count is None and (answer := _by_loops(problem, rows, what)) is not None:
+    long = s.count is None and runs_as_loop_over_bodies(problem.bodies, SHORT)
+    if long and (answer := _by_loops(problem, rows, what)) is not None:
         result[...] = answer
+    elif s.count is None and not runs_as_loop_over_bodies(problem.bodies):
+        result[...] = _alone(problem, s, rows, what)
     else:
         _many(problem, s, rows, what, result if s.count is not None else result[None])
     if out is not None and result is not out:

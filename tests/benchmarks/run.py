@@ -26,6 +26,7 @@ import numpy as np
 import process
 import quantities
 import singles
+import trees
 from arms import Arm, chain, puma
 from measure import Row, against, bytes_within, checked, quickest, table, write
 from pace import SET_BY, pace, within
@@ -133,7 +134,7 @@ def measured() -> int:
     rows += loops.rows()
     rows += young
     rows += [*process.rows(), *drawing.rows()]
-    rows += [*one_sample(arm, peer), *singles.rows(), *quantities.rows()]
+    rows += [*one_sample(arm, peer), *singles.rows(), *quantities.rows(), *trees.rows()]
     rows += humanoid.rows()
     rows += batches.rows(arm)
     rows += calls.rows()
