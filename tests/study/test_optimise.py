@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 
 import denoc
 from denoc.cli.main import main
-from denoc.errors import NumericalError
+from denoc.errors import InputError, NumericalError
 from denoc.loops.numbers import AROUND
 from denoc.scenario.run import opened_scenario as scenario_of
 from denoc.study.optimise import nearby
@@ -489,6 +489,19 @@ def test_a_run_that_ends_before_its_end_is_no_minimum():
     assert found["turned"] == 6.5
     assert found.table["as_expected"] == [x > 0.13 for x in found.table["length"].tolist()]
     assert not all(found.table["as_expected"])
+
+
+def test_a_store_that_cannot_be_read_is_no_lack_of_derivatives(monkeypatch):
+    """A search had gone on without them, and to another point."""
+    at, broken = Derivatives.at, InputError("this is not a store of runs")
+
+    def unreadable(self, place):
+        monkeypatch.setattr(self._runs.store, "known", lambda keys: (_ for _ in ()).throw(broken))
+        return at(self, place)
+
+    monkeypatch.setattr(Derivatives, "at", unreadable)
+    with pytest.raises(InputError, match="not a store of runs"):
+        denoc.optimise(study(method=None))
 
 
 def test_a_minimum_may_lie_where_numbers_are_refused():

@@ -583,6 +583,14 @@ def test_stores_with_views_and_triggers_are_refused_and_older_ones_renewed():
     assert [denoc.sweep(study(), keep="runs.sqlite").computed for _ in range(2)] == [4, 0]
 
 
+def test_words_of_a_store_that_are_no_text_are_damage(monkeypatch):
+    """As SQLite's own messages may have them."""
+    held = store.Store(Path("runs.sqlite"))
+    with pytest.raises(InputError, match="not a store of runs"), held._guarded():
+        b"\x9c".decode()
+    held.close()
+
+
 def test_a_second_start_is_refused():
     store.Store(Path("runs.sqlite")).close()
     held = store.Store(Path("runs.sqlite"))  # which writes nothing any more

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...dataclass import dataclass
-from ...errors import DenocError
+from ...simulate.variational import NoTangentsError
 from ..sweep.engines import Engine
 from ..sweep.run import Runs
 from ..sweep.table import Table
@@ -171,7 +171,7 @@ class Landscape:
             return np.zeros(self.width), np.zeros((len(self.sizes), self.width))
         try:
             outputs = self.derivatives.at(self.place(u))
-        except DenocError as error:
+        except NoTangentsError as error:
             self.rough.add(self._mark(u))
             raise LostError(str(error)) from None
         value, rooms = self.goal.slopes(outputs)

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from ...dataclass import dataclass
-from ...errors import DenocError, InputError, NumericalError
+from ...errors import InputError, NumericalError
+from ...simulate.variational import NoTangentsError
 from ...text.document import Document
 from ...text.words import count_with_noun
 from ..sweep import engines
@@ -146,7 +147,7 @@ class Search:
         """Whether there are derivatives at the start."""
         try:
             self.derivatives.at(self.study.design.point(0))  # type: ignore[arg-type]
-        except DenocError as error:
+        except NoTangentsError as error:
             self._why_none = str(error)
         return not self._why_none
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...dataclass import dataclass
-from ...errors import DenocError
+from ...simulate.variational import NoTangentsError
 from .landscape import Landscape
 from .methods import FAILED, OUTSIDE
 
@@ -90,7 +90,7 @@ def _slope(
     """The gradient, what bounds and reached limits leave of it, and why there is none if so."""
     try:
         land.derivatives.at(land.place(best))
-    except DenocError as error:
+    except NoTangentsError as error:
         return None, None, str(error)
     slope, rooms = land.slopes(best)
     gradient = dict(zip(land.names, (slope * land.size / (land.high - land.low)).tolist()))

@@ -144,6 +144,8 @@ class Store:
         """A context in which errors of the database say what to do."""
         try:
             yield
+        except UnicodeDecodeError:  # of an error's own words, where these are the file's
+            raise self._error(NO_STORE, OTHER) from None
         except sqlite3.DatabaseError as error:
             if "locked" in str(error):
                 raise self._error("another process has this store open", "wait for it, or another --out") from None
