@@ -583,6 +583,15 @@ def test_stores_with_views_and_triggers_are_refused_and_older_ones_renewed():
     assert [denoc.sweep(study(), keep="runs.sqlite").computed for _ in range(2)] == [4, 0]
 
 
+def test_a_store_that_has_been_cut_off_is_refused_and_stays_as_it_is():
+    denoc.sweep(study(), keep="runs.sqlite")
+    cut = Path("runs.sqlite").read_bytes()[:-300]
+    Path("runs.sqlite").write_bytes(cut)
+    with pytest.raises(InputError, match=r"runs\.sqlite: this (store of runs is damaged|is not a store of runs)"):
+        denoc.sweep(study(vary={"load": {"key": "robot.links.link3.mass", "list": [0.6, 0.7]}}), keep="runs.sqlite")
+    assert Path("runs.sqlite").read_bytes() == cut
+
+
 def test_words_of_a_store_that_are_no_text_are_damage(monkeypatch):
     """As SQLite's own messages may have them."""
     held = store.Store(Path("runs.sqlite"))

@@ -92,6 +92,8 @@ class Store:
         older = mark == APPLICATION and form < FORM  # whose runs other sources have computed: none of them counts
         if not older and (mark, form, tables) not in ((APPLICATION, FORM, [("table", TABLE)]), (0, 0, [])):
             raise self._error(NO_STORE, OTHER)
+        if tables and not older and self._base.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise self._error("this store of runs is damaged", OTHER)  # before anything is written to it
         try:
             self._base.execute("BEGIN EXCLUSIVE")  # kept until the file is closed
         except sqlite3.OperationalError as error:
