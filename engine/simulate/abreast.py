@@ -348,11 +348,10 @@ class _Abreast:
 
     def _rest(self, these: np.ndarray, k: int) -> None:
         """Bring speed k of these runs to rest exactly."""
-        t, y = self.t[these], self.y[these].copy()
-        y[:, self.system.place_of(k)] = 0.0
+        self.y[these, self.system.place_of(k)] = 0.0
         if self.system.loops is not None:
-            y = rested(self.starts, these, t, self.y[these], *self._expanded(t, y), k)  # from speeds with k at rest
-        self.y[these] = y
+            t, y = self.t[these], self.y[these]
+            self.y[these] = rested(self.starts, these, t, y, *self._expanded(t, y), k)
 
     def _note(self, these: np.ndarray, t: np.ndarray, before: np.ndarray, slots: np.ndarray) -> None:
         """Note what has happened to these runs; those to which too much does go on no further."""

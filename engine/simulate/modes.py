@@ -136,10 +136,11 @@ def joint_is_at_limit(run: Runner, watch: Watch, t: float, y: np.ndarray) -> boo
 def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
     """The state just after the event; the run gets the modes in which it goes on."""
     k, system = watch.speed, run.system
+    dead = False
     if watch.what in (STOPS, TURNS):
-        y = _brought_to_rest(run, t, y, k)
+        y, dead = _brought_to_rest(run, t, y, k)
     y = state_after_blows(run, t, y)
-    y = settle_sticking_modes(run, t, y, loose=(k,) if watch.what == LOOSE else ())
+    y = settle_sticking_modes(run, t, y, loose=(k,) if watch.what == LOOSE else (), dead=(k,) if dead else ())
     if watch.what == LOOSE and watch.direction:
         if k in run.discrete.held:  # rounding must not hold a joint at its bound
             _let_go(run, t, y, k, watch.direction)
@@ -173,20 +174,20 @@ def least_change_of_speeds(J: np.ndarray, rates: np.ndarray, speeds: np.ndarray,
     return change
 
 
-def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
-    """The state with speed k exactly 0, and in a mechanism the other speeds to match; as it is at a dead centre."""
+def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> tuple[np.ndarray, bool]:
+    """The state with speed k exactly 0, and in a mechanism the other speeds to match, unless it is at a dead centre."""
     system, place = run.system, run.system.place_of(k)
-    before, y = y, y.copy()
+    y = y.copy()
     y[place] = 0.0
     if system.loops is None:
-        return y
+        return y, False
     q, qd = (np.array(x) for x in run.complete(t, y))
     loops, scale = system.loops, system.loops.column_scale
     rates = wanted_row_signals(system, t)[1] * loops.row_scale
     change = least_change_of_speeds(loops.scaled(loops.jacobian(q)[0]), rates, qd / scale, [*system.prescribed, k])
     if abs(change).max() > DEAD:
-        return before
+        return y, True
     for j in system.state_speeds:
         y[system.place_of(j)] += scale[j] * change[j]
     y[place] = 0.0
-    return y
+    return y, False

@@ -33,12 +33,13 @@ def shut_states(equations: Equations, code: Kernel, inputs: np.ndarray, states: 
 def rested(
     starts: Starts, these: np.ndarray, t: np.ndarray, y: np.ndarray, q: np.ndarray, qd: np.ndarray, k: int
 ) -> np.ndarray:
-    """The states of these mechanisms with the other speeds to match speed k, which is 0; unchanged at dead centres."""
+    """The states of these mechanisms with the other speeds to match speed k, which is 0."""
     system, alike = starts.run.system, starts.alike
     scale = alike.column_scale[these]
     rates = wanted_row_signals_over_time(system, t)[1] * alike.row_scale[these]
     change = least_change_of_speeds(alike.near(q, these)[1], rates, qd / scale, [*system.prescribed, k])
-    moved, places = y.copy(), [system.place_of(j) for j in system.state_speeds]
-    moved[:, places] += (scale * change)[:, system.state_speeds]
-    moved[:, system.place_of(k)] = 0.0
-    return np.where((abs(change).max(axis=1) > DEAD)[:, None], y, moved)
+    change[abs(change).max(axis=1) > DEAD] = 0.0
+    y, places = y.copy(), [system.place_of(j) for j in system.state_speeds]
+    y[:, places] += (scale * change)[:, system.state_speeds]
+    y[:, system.place_of(k)] = 0.0
+    return y

@@ -40,10 +40,12 @@ SOON = 1e-6  # of a run's length: a joint that breaks loose within it does so at
 WEAKER = 1e-6  # relative: friction at break-away is reduced by this much, so that a joint that breaks loose moves
 
 
-def settle_sticking_modes(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ()) -> np.ndarray:
+def settle_sticking_modes(
+    run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = (), dead: Collection[int] = ()
+) -> np.ndarray:
     """Chooses the modes in which the run goes on from (t, y); returns the state with held joints exactly at rest.
 
-    `loose` are speeds whose supports have just reached their bounds.
+    `loose` are speeds whose supports have just reached their bounds, `dead` those that are 0 at a dead centre.
     """
     system = run.system
     run.discrete = saturation.discrete_state_with_saturation(run, t, y)
@@ -52,6 +54,7 @@ def settle_sticking_modes(run: Runner, t: float, y: np.ndarray, *, loose: Collec
     y = _placed_at_stops(run, t, y)
     q, qd = run.complete(t, y)
     ranges, idle = _ranges_at_rest(system, q, qd)
+    idle = (*idle, *(k for k in dead if ranges.pop(k, None) is not None))
     still = {*ranges, *idle}
     moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if system.switching.get(k) and k not in still}
     y = y.copy()

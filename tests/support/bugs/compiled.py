@@ -411,8 +411,8 @@ COMPILED = (
     Bug(
         "a joint of mechanisms side by side turns round alone",
         "engine/simulate/shut.py",
-        "moved[:, places] += (scale * change)[:, system.state_speeds]",
-        "moved[:, places] += (0 * scale * change)[:, system.state_speeds]",
+        "change[abs(change).max(axis=1) > DEAD] = 0.0",
+        "change[:] = 0.0",
         ("study/test_mechanisms_abreast.py::test_mechanisms_with_modes_go_side_by_side",),
     ),
     Bug(

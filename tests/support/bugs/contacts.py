@@ -352,8 +352,8 @@ CONTACTS = (
     Bug(
         "what stops slipping at a dead centre is at rest",
         "engine/simulate/modes.py",
-        "        return before\n",
-        "        return y\n",
+        "        return y, True\n",
+        "        return y, False\n",
         ("simulate/test_dead_centres.py::test_whatever_the_steps_a_piston_that_rubs_passes_its_stops_at_both_ends",),
     ),
 )
