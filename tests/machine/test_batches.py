@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tracemalloc
 
@@ -15,6 +16,7 @@ from denoc.machine.jit.builtin import Builtin
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.recording import Recording
+from limits import HANGS
 
 pytestmark = pytest.mark.sound
 
@@ -373,3 +375,31 @@ def test_very_many_samples_take_no_memory_beside_their_arrays():
             finally:
                 tracemalloc.stop()
         assert most < 300_000, call.__name__
+
+
+SMALL_STACK = """
+import sys, threading
+import numpy as np, denoc
+from denoc.machine.jit.choice import using_backend
+robot = denoc.load("tree")
+one = np.array(robot.q0), np.zeros(robot.nv), np.ones(robot.nv)
+many = tuple(np.array([x] * 600) for x in one)
+calls = denoc.derivatives, denoc.regressor, denoc.inverse
+
+def work():
+    for call in calls:
+        call(robot, *one), call(robot, *many)
+
+with using_backend("compiled"):
+    work()
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+def test_threads_with_small_stacks_compute_batches():
+    """What does not fit beside a thread's own frames is on the heap; it had ended the process."""
+    done = subprocess.run([sys.executable, "-c", SMALL_STACK], capture_output=True, text=True, timeout=HANGS)
+    assert done.returncode == 0, done.stderr

@@ -27,6 +27,10 @@ from . import trigonometry
 FLAGS = "contract nsz"
 OVERFLOW = 2.0**990  # a factor by which enormous numbers overflow
 ENORMOUS = 2.0**34  # size of results from which on the plain text has to examine them
+STACK = (
+    48 * 1024
+)  # bytes that one function of ours takes on the stack at most: threads may have little; more is malloc's
+HEAP = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n"
 CLEARED = 64  # zeros among results from which on all of them are set to 0 first
 NUMBERS = "numbers"  # name of the table of a code's own numbers, which are written into it when it is loaded
 _ARITHMETIC = {ADD: "fadd", SUBTRACT: "fsub", MULTIPLY: "fmul", DIVIDE: "fdiv"}

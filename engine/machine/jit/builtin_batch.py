@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from . import builtin_rows
 from . import interpreter as at
+from .block import HEAP, STACK
 from .builtin_words import LONG, WORDS, ir_of_double, ir_that_loads_field, ir_that_loads_words
 from .trigonometry import REACH
 
@@ -98,7 +99,7 @@ def _blocks() -> str:
     Several threads may do parts of one job.  Where a sample is bad, the job's word says so.
     """
     parts = (_prepared(), _block(), _gathered(), _run(), _checked())
-    return "\ndefine internal void @blocks(ptr %job, i64 %begin, i64 %end) {\n" + "\n".join(parts) + "\n}"
+    return f"\n{HEAP}define internal void @blocks(ptr %job, i64 %begin, i64 %end) {{\n" + "\n".join(parts) + "\n}"
 
 
 def _prepared() -> str:
@@ -110,16 +111,27 @@ def _prepared() -> str:
   %status = alloca double, i64 %status.size
   %capacity = add i64 %block, %lanes
   %room.size = mul i64 %numbers, %capacity
-  %room = alloca double, i64 %room.size
   %own.size = mul i64 %outputs, %capacity
-  %own = alloca double, i64 %own.size
+  %both.size = add i64 %room.size, %own.size
+  %is_large = icmp ugt i64 %both.size, {STACK // 8}
+  br i1 %is_large, label %heap, label %stack
+heap:
+  %both.bytes = mul i64 %both.size, 8
+  %both.heap = call ptr @malloc(i64 %both.bytes)
+  br label %roomy
+stack:
+  %both.stack = alloca double, i64 %both.size
+  br label %roomy
+roomy:
+  %room = phi ptr [%both.heap, %heap], [%both.stack, %stack]
+  %own = getelementptr double, ptr %room, i64 %room.size
   %are_few = icmp slt i64 %count, %lanes
   %has_checks = icmp ne i64 %outputs, %kept
   %keeps_own = or i1 %has_checks, %are_few
   br label %argument
 argument:
-  %a = phi i64 [0, %0], [%a.next, %argument]
-  %in_blocks = phi i1 [%keeps_own, %0], [%in_blocks.next, %argument]
+  %a = phi i64 [0, %roomy], [%a.next, %argument]
+  %in_blocks = phi i1 [%keeps_own, %roomy], [%in_blocks.next, %argument]
   %copy.at = getelementptr i1, ptr %copies, i64 %a
   %is_copied = load i1, ptr %copy.at
   %in_blocks.next = or i1 %in_blocks, %is_copied
@@ -397,6 +409,11 @@ bad:
   store atomic i64 1, ptr %bad.at monotonic, align 8
   br label %leave
 leave:
+  br i1 %is_large, label %released, label %left
+released:
+  call void @free(ptr %room)
+  br label %left
+left:
   ret void"""
 
 

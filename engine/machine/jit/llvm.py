@@ -20,12 +20,13 @@ APART = ".apart"
 
 @dataclass
 class Computed:
-    """The registers of a program's two checks, further functions that its code calls, and the room that these need."""
+    """The registers of a program's two checks, functions that its code calls, and IR for the room that these need."""
 
     finite: str
     largest: str
     functions: str = ""
     room: str = ""
+    left: str = ""
 
 
 def _computed(
@@ -45,7 +46,8 @@ def _computed(
     own = {node.id: k for k, node in enumerate(program.numbers)}
     if (parts := program_pieces.cut_long_program(program, block.lanes)) is not None:
         long = Pieces(block, parts, bases, own, abreast)
-        return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
+        finite = long.run(values, finite)
+        return Computed(finite, largest, "\n".join([*long.declarations(), *long.functions]), long.room(), long.left())
     registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])
     for node, value in zip(results, registers):
         if node.op != CONSTANT or not abs(node.value) < ENORMOUS:
@@ -99,6 +101,7 @@ last:
   store {block.double} {finite}, ptr %status, align 8
   %second = getelementptr double, ptr %status, i64 {lanes}
   store {block.double} {largest}, ptr %second, align 8
+{computed.left}
   ret void
 }}
 """
@@ -140,6 +143,7 @@ def single_sample_ir(program: Program, name: str, abreast: int = 2) -> str:
 define void @{name}{APART}({arguments}, ptr %watches) {{
 {room}
 {body}
+{computed.left}
   ret void
 }}
 define void @{name}({arguments}) {{

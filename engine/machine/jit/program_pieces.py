@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ...dataclass import dataclass
 from ..program.nodes import CONSTANT, INPUT, Node, live_nodes, nodes_result_by_result
 from ..program.recording import Program
-from .block import OVERFLOW, Block, hexadecimal_of_double
+from .block import HEAP, OVERFLOW, STACK, Block, hexadecimal_of_double
 from .matrix_columns import loop_of_one, loop_of_rows
 
 LONG = 8000  # operations from which on a program is cut into pieces
@@ -96,9 +96,29 @@ class Pieces:
         for k, place in self._columns.items():
             self._targets.setdefault(results[k].id, []).append(("room", self._room + place))
 
+    @property
+    def _size(self) -> int:
+        return self._room + len(self._columns)
+
+    @property
+    def _bytes(self) -> int:
+        return 8 * self._block.lanes * self._size
+
     def room(self) -> str:
         """IR for the table, at the beginning of the function that calls the pieces."""
-        return f"  %room = alloca {self._block.double}, i64 {self._room + len(self._columns)}, align 64"
+        if self._bytes <= STACK:
+            return f"  %room = alloca {self._block.double}, i64 {self._size}, align 64"
+        return f"""  %room.heap = call ptr @malloc(i64 {self._bytes + 64})
+  %room.beyond = getelementptr i8, ptr %room.heap, i64 63
+  %room = call ptr @llvm.ptrmask.p0.i64(ptr %room.beyond, i64 -64)"""
+
+    def declarations(self) -> list[str]:
+        """What the table needs besides, where it is too large for the stack."""
+        return [] if self._bytes <= STACK else [HEAP, "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
+
+    def left(self) -> str:
+        """IR for the end of that function."""
+        return "" if self._bytes <= STACK else "  call void @free(ptr %room.heap)"
 
     def run(self, values: dict[int, str], finite: str) -> str:
         """Write the calls, with the inputs in these registers; return the register of the watch."""
