@@ -7,6 +7,7 @@ imports its type for checks alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
@@ -23,7 +24,6 @@ from denoc.cli.robot_shapes import (
     field_of_command_output,
 )
 from denoc.cli.study_shapes import Excited, Forecast, Identification, Optimised, SearchPlan, Sweep
-from denoc.dataclass import dataclass
 
 # ---- runs
 

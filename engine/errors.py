@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
-
-from .dataclass import dataclass
 
 MOST_SHOWN = 4  # further mistakes that a message shows after the first
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import api
-from .dataclass import dataclass
 from .dynamics import quantities
 from .errors import DenocError, InputError, did_you_mean, given_in_words
 from .loops.adjoint import adjoint

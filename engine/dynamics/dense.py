@@ -7,8 +7,8 @@ matrix itself is the result of `denoc.inertia`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from ..dataclass import dataclass
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from .one_body import mass_matrix, shear_wrench

@@ -7,8 +7,8 @@ at the mass centres, as in Saha (1999).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..dataclass import dataclass
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .kinematics import body_placements

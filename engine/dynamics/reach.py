@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..robot.model import Body
 from ..robot.placement import turn_matrix_of
 

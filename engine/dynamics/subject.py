@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..dataclass import dataclass
 from ..machine.jit.result_parts import Part
 from ..machine.program.recording import MatrixColumns, Program, Recording
 from ..machine.program.scalars import Scalar

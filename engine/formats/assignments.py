@@ -15,12 +15,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError
 from ..text.document import Document, Spot
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..dataclass import dataclass
 from ..errors import InputError, Place, did_you_mean
 from ..text.document import Document
 from ..text.expression import name_and_unit_of_header, si_value_of_quantity, unit_in_si

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..text.document import Document, Keys
 from .report import CHANGED, USED, Report

@@ -6,11 +6,11 @@ import itertools
 import re
 from array import array
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError, Place
 from ..text.files import bytes_of_text_file
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from .draft import Draft
 from .mjcf_model import TRUTH, Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
 from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_file_inertia_entries

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..robot.orientation import rotation_of
 from ..robot.placement import turn_matrix
 from ..text import bounds

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..robot.model import Link, Loop, Robot
 from ..robot.placement import Placement
 from .written import urdf_number_text, urdf_numbers_text

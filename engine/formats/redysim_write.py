@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import ModelError, safe_to_print
 from ..robot.model import Link, Robot
 from ..robot.placement import turn_matrix, turn_matrix_of

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ..dataclass import dataclass
 from ..errors import Place
 
 USED, CHANGED, IGNORED, DROPPED = "used", "changed", "ignored", "dropped"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..robot.orientation import rotation_of
 from ..robot.placement import placement_from_rpy
 from .draft import NO_QUATERNION, Draft

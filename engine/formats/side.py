@@ -1,12 +1,11 @@
 """The file beside a robot's that closes its loops: the one of Extended URDF, with names of links, frames and motors."""
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..robot.cuts import CUTS
 from ..robot.joint_schema import Coordinates

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
-from ..dataclass import dataclass
 from ..errors import did_you_mean
 from ..text.document import Document
 from ..text.expression import evaluate_expression

@@ -7,12 +7,12 @@ readers of formats other than denoc's own are imported with the first such file.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError, Place
 from ..robot.model import Robot
 from ..text.document import Document

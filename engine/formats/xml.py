@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from xml.parsers import expat  # entities, the one danger of expat, are refused below, with every document type
 
-from ..dataclass import dataclass
 from ..errors import InputError, Place
 from ..text.document import Document
 

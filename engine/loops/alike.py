@@ -7,12 +7,12 @@ that would need more than the straight way is only named, and is left to these.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError, NumericalError
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics import quantities
 from ..dynamics.grouping import inertial_changes_that_spare_numbers, inertial_changes_without_force
 from ..dynamics.inertial import INERTIAL, NAMES

@@ -8,8 +8,8 @@ of another group or on the base, so the groups are a tree, and a body that no lo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..dataclass import dataclass
 from ..robot.model import Body, Coupling, way_from_base
 from ..robot.placement import turn_matrix_of
 from .ties import Tie

@@ -10,12 +10,11 @@ Rows, steps, pivots and motions are chosen with numbers, in `branch_order_at_pos
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot

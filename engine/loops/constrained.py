@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ..dataclass import dataclass
 from ..dynamics.stripped import bodies_without_passive_forces
 from ..dynamics.sweeps import Load, Wrenches, sweep_tree
 from ..machine.program.scalars import Scalar

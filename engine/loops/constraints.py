@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.samples import Samples
 from ..dynamics.stripped import massless_bodies
 from ..machine.program.scalars import Scalar, as_floats, as_samples

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..dataclass import dataclass
 from .blocks import Block
 from .constraints import Closure
 from .elimination import Pivots, Sums

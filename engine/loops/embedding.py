@@ -17,9 +17,8 @@ are those of `dynamics/sweeps.py`.  If one group has all bodies, this is the who
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ..dataclass import dataclass
 from ..dynamics.dense import Composite, JointInertia
 from ..dynamics.one_body import Motion, inertia_wrench, joint_twist, mass_matrix
 from ..dynamics.spatial import Matrix, Vector, add, add_matrices, dot, scale, subtract, transported_wrench, transpose

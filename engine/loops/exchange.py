@@ -12,11 +12,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.reach import Reach, tree_moment_arms
 from ..dynamics.regroup import CENTRE, parted, pseudo_inertia, regrouped_bodies, with_numbers
 from ..robot.model import Body

@@ -8,10 +8,9 @@ next, is found by `machine/jit/phases.py`.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..dataclass import dataclass
 from ..dynamics.number_symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.one_body import Motion, rate_tensor
 from ..dynamics.spatial import add

@@ -13,9 +13,8 @@ differ in the choice of N, in whether they close positions again in every evalua
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ..dataclass import dataclass
 from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.spatial import add, dot, scale, subtract
 from ..machine.program.scalars import Scalar

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.vanishing import tree_joint_of_speed
 from ..errors import AssemblyError
 from ..robot.cuts import X, Y, Z

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..machine.program.scalars import as_floats
 from .constraints import Closure
 from .elimination import Elimination, Pivots, Sums, pivot_orders_of_many_constraints

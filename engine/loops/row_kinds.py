@@ -7,8 +7,8 @@ function of that place's rates which is no rate of any such function.  Letters a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from ..dataclass import dataclass
 from ..dynamics.spatial import Vector, cross, dot, scale
 from ..machine.program.scalars import Scalar, square_root
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.kinematics import coordinate_rates
 from ..machine.program.dual import Dual, dual_derivative, dual_value
 from ..machine.program.scalars import Scalar, as_floats

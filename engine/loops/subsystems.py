@@ -9,11 +9,10 @@ branch is determinate, all that are left are solved together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.spatial import dot
 from ..machine.program.scalars import Scalar, as_floats

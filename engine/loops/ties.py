@@ -13,9 +13,8 @@ first frame's axes and relative to it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ..dataclass import dataclass
 from ..dynamics.one_body import joint_twist, rate_tensor
 from ..dynamics.spatial import (
     Factor,

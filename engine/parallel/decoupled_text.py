@@ -8,12 +8,11 @@ and which directions are left to be removed from the platform's twist, is chosen
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.dense import Factors
 from ..dynamics.entries import Entries
 from ..dynamics.moving import Moving, layout_of_moving_bodies, rotor_inertias

@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from ..dataclass import dataclass
 from ..machine.jit.choice import chosen_backend, using_backend
 
 Message = dict[str, Any]

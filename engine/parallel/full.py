@@ -10,12 +10,12 @@ stages, these terms are all of the work except the leg's own part of the last st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError, NumericalError
 from ..loops.methods import distributed_closure_methods
 from ..machine.jit import choice

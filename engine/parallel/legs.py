@@ -6,7 +6,8 @@ actuators, such as massless joints that only measure the platform's place, is a 
 
 from __future__ import annotations
 
-from ..dataclass import dataclass
+from dataclasses import dataclass
+
 from ..errors import InputError, did_you_mean, given_in_words
 from ..robot.model import Robot, way_from_base
 

@@ -8,11 +8,10 @@ two a cut: so the one recursion serves both, and what the joint forbids is the c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..loops.constraints import loop_closure
 from ..robot.cuts import CUTS
 from ..robot.joints import PLACE_AND_ORIENT, TYPES

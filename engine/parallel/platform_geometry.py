@@ -8,9 +8,10 @@ others are constraints on the platform, whose freedoms are t = T ν.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.samples import Samples
 from ..errors import InputError
 from ..loops.constraints import loop_closure

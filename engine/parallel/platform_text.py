@@ -12,11 +12,10 @@ Which rows of C, which freedoms and which pivots are taken is chosen with number
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.dense import Factors, inertia_vanishes_in_all_states
 from ..dynamics.one_body import Motion, inertia_wrench
 from ..dynamics.spatial import Matrix, Vector, dot, subtract, transported_wrench

@@ -7,9 +7,9 @@ and sends one, with all its legs and all samples of a batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..dataclass import dataclass
 from . import central, node
 from .part import LegPart
 

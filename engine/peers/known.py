@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..robot.model import Robot
 from .peer import ImpossibleError, PeerModel

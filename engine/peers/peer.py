@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.wrenches import wrenches_moved_to_points
 from ..robot.model import Body, Robot
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-
-from ..dataclass import dataclass
 
 RTOL = 1e-6  # of a column's largest number
 FLOOR = 1e-9  # of the largest number of its unit and family; smaller differences are rounding

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-
-from ..dataclass import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.path import Path as Curve

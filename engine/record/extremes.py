@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from .columns import Column
 
 HEADER = ("column", "unit", "least", "at (s)", "largest", "at (s)", "RMS", "final")

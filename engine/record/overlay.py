@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dataclass import dataclass
 from . import plots
 from .deviation import recorded_rows_at
 from .styles import COLOURS

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from .plots import blank_figure, plain_plot_text
 from .styles import COLOURS
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-
-from ..dataclass import dataclass
 
 BASE = "base"
 FINEST = 32_767  # of a mesh, within its box

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from .columns import Column
 from .scales import unit_of_plotted_numbers
 from .styles import SCREEN, Style

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import did_you_mean
 from ..text.checking import checked_document_model
 from ..text.document import Document

@@ -8,7 +8,7 @@ their axes (`loops/contacts.py`). A new type of cut is a new row here.
 
 from __future__ import annotations
 
-from ..dataclass import dataclass
+from dataclasses import dataclass
 
 X, Y, Z = 0, 1, 2
 LOCKED = ((X, Y), (Y, Z), (Z, X))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from ..dataclass import dataclass
 from ..errors import InputError
 from ..text.change import ROBOT, Change, changed_document
 from ..text.document import Document, Keys

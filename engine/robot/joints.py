@@ -7,9 +7,8 @@ last have no mass.  A new joint type is a new row here and nothing else.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypedDict
-
-from ..dataclass import dataclass
 
 ANGLE, LENGTH, NUMBER = "angle", "length", "number"
 RATE_OF = {ANGLE: "rate", LENGTH: "speed"}

@@ -8,11 +8,10 @@ floating point, which would keep dozens of dead products alive).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from ..dataclass import dataclass
 
 X, Y, Z = 0, 1, 2
 TURN_PLANES = ((Y, Z), (Z, X), (X, Y))  # a turn about x takes y towards z, and so on

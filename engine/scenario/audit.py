@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..robot.model import Body, Robot, Three
 
 DOUBTFUL = 1e-3  # share of the energy exchanged from which on a residual is a warning

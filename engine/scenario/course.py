@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics import calls as tree
 from ..dynamics.energy import passive_power
 from ..dynamics.vanishing import vanishing_inertia_message

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import as_samples
 from ..record.columns import Column

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..laws.csv_tables import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS

@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..dataclass import dataclass
 from ..errors import InputError, Place, safe_to_print
 from ..laws import csv_tables
 from ..laws.law import Law

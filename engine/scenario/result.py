@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..record import figures, plots, table_files, write
 from ..record.columns import Column

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.kinematics import rates_of_link_points
 from ..dynamics.quantities import energy, frames, reactions
 from ..dynamics.spatial import Vector

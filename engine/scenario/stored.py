@@ -7,6 +7,7 @@ import math
 import os
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import NoneType
@@ -14,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError, Place
 from ..record import checksums, figures, plots
 from ..record.columns import Column

@@ -7,13 +7,13 @@ which a scenario wants them, and a function that computes their values from the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..record.columns import Column
 from ..robot.joints import ANGLE, LENGTH
 from ..robot.model import Joint, Robot

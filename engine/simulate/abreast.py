@@ -8,12 +8,11 @@ isn't clear, or that can't go on, is left to the loop of single runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces

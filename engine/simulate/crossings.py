@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..machine.jit.march_watch import SAMPLES
 
 PARABOLAS = 6  # that lead to a dip, at most

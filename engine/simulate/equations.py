@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ..dataclass import dataclass
 from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.one_body import smooth_dry_friction

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..loops.assembly import close_loops_by_newton, closing_positions_moved_along_speeds
 from ..loops.search import closing_position_moved_along_speeds
 from ..robot.joints import LENGTH

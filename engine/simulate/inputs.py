@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, cast
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..laws.forces import ComputedTorque, Force
 from ..laws.motions import Curve
 from ..machine.jit.march_past import Steps

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..machine.jit.march import Implicit, Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8

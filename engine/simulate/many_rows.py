@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH

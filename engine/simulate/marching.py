@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import thread_time
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from ..machine.jit.polynomials import SignalPieces
 from . import reasons

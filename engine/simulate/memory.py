@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..machine.jit.march_past import Steps
 from .inputs import Driven
 from .runge_kutta import Course

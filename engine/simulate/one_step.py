@@ -6,12 +6,11 @@ A mechanism's loops are closed in every stage and at the step's end; Euler param
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.spatial import dot
 from ..loops.constraints import loop_closure
 from ..machine.jit import choice

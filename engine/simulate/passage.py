@@ -6,11 +6,10 @@ instant sees a smooth motion, which inertia carries through; what it ends with h
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..loops.partition import Partition
 from . import coordinates
 from .discrete import Discrete, discrete_partition

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..laws.motions import Curve
 from ..robot.model import Joint
 

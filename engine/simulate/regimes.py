@@ -7,11 +7,10 @@ partition of its own position, as it does by itself.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..loops.partition import Partition, best_partitions_of_many
 from ..loops.rank import independent_constraint_rows_of_many
 from ..machine.jit import choice

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError
 from ..machine.jit.march import Scheme
 from ..machine.jit.march_code import SLIVER

@@ -10,12 +10,11 @@ proposals go round in circles, is left to `sticking.py`, alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.dense import inertia_matrix
 from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Body

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.dense import inertia_matrix
 from ..dynamics.sweeps import sweep_tree
 from ..loops.constraints import Closure

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 
-from ..dataclass import dataclass
 from ..dynamics.one_body import smooth_dry_friction
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import Load, Wrenches, sweep_tree

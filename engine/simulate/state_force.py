@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
-from ..dataclass import dataclass
 from ..dynamics.kinematics import body_placements, tree_body_point_of_link, velocity_of_body_point
 from ..dynamics.spatial import dot
 from ..laws.forces import ForceLaw

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.number_symbols import Path, number_leaves_of_bodies
 from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches

@@ -16,11 +16,9 @@ With a second embedded solution of lower order, whose errors are e' in place of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
-
-from ..dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

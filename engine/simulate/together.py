@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.regroup import inertias_moved_towards_base
 from ..loops.alike import Alike, Measures

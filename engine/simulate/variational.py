@@ -9,11 +9,11 @@ and ∂f/∂p a difference of the equations of runs nearby, which is as exact as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.kinematics import coordinate_rates
 from ..errors import NumericalError
 from .integrate import stepper_of_integrator

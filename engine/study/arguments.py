@@ -10,10 +10,9 @@ from __future__ import annotations
 import copy
 import fnmatch
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..dataclass import dataclass
 from ..dynamics.programs import PROGRAMS, link_named_in_tree
 from ..dynamics.regroup import inertias_moved_towards_base
 from ..dynamics.subject import Given, Subject

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import product
 
-from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
 

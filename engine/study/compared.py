@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from .compare_settings import RunSetting
 
 

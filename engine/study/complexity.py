@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.dense import inertia_matrix, solve_with_inertia_factors
 from ..dynamics.programs import PROGRAMS
 from ..dynamics.regroup import regrouped_bodies

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.number_symbols import Path as Place
 from ..dynamics.number_symbols import shape_of_bodies
 from ..errors import DenocError

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.energy import energies
 from ..dynamics.kinematics import link_placements
 from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies

@@ -8,12 +8,12 @@ happen to be equal, and the last lanes are filled up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..machine.jit import choice
 from ..robot.model import Robot
 from ..scenario.audit import residual_share_of_energy

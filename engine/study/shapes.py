@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError
 from ..formats.meshes import Mesh, read_mesh
 from ..record.scene import Kind, Point, SceneMesh, Solid

@@ -8,12 +8,12 @@ them are somewhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..errors import InputError
 
 NODES = 12  # of each slider's range

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.kinematics import body_frames
 from ..dynamics.quantities import frames
 from ..record.scene import BASE, Poses, Scene, SceneActuator, SceneJoint, ScenePart, ScenePoint, Solid

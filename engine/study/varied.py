@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..dataclass import dataclass
 from ..dynamics.vanishing import joint_pivots_are_sound
 from ..errors import DenocError
 from ..laws.forces import Constant

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import yaml
 
-from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from . import bounds
 from .document import Document, Keys, Spot, dotted_path

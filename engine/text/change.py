@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..dataclass import dataclass
 from ..errors import InputError, did_you_mean
 from .checking import yaml_value_in_words
 from .document import Document, Keys

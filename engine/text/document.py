@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..dataclass import dataclass
 from ..errors import InputError, Place
 
 Keys = tuple[str | int, ...]  # the path of a node, such as ("links", 0, "joint", "type")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
@@ -14,7 +15,6 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ..dataclass import dataclass
 from ..errors import called_elsewhere, did_you_mean
 from .expression import si_value_of_quantity
 from .tokens import ExpressionError

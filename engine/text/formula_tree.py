@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-
-from ..dataclass import dataclass
+from dataclasses import dataclass, replace
 
 TIME = "t"
 JUMPING = ("sign", "floor", "step")  # functions that aren't continuous

@@ -10,9 +10,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from ...dataclass import dataclass
 from ...settings import environment_setting
 from .forks import ForkSafeLock
 

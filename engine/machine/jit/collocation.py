@@ -6,10 +6,10 @@ With stages Z = y(t + c h) − y, of which the last is at the step's end, and ra
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...dataclass import dataclass
 from .march_block import EVALUATED, IMPLICIT_ROWS
 
 STAGES = 3

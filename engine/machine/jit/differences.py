@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...dataclass import dataclass
 from .march_block import DERIVED, EQUAL, EVALUATED, IMPLICIT_ROWS, ORDER, H
 
 DIFFERENCES = 8  # rows for the state and its differences: two more than the highest order needs to go on with

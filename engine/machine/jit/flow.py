@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import count
 
-from ...dataclass import dataclass
 from .block import Block
 
 _NUMBERS = count()  # of labels, which are different in all functions

@@ -8,7 +8,8 @@ to be within reach of the reduction in `trigonometry.py`.
 
 from __future__ import annotations
 
-from ...dataclass import dataclass
+from dataclasses import dataclass
+
 from ..program.nodes import CONSTANT, COSINE, SINE, live_nodes
 from ..program.recording import Program
 from . import program_pieces

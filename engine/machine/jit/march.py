@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ..program.recording import Program
 from . import cores, march_block, march_implicit, native, objects
 from .collocation import Collocation

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ...dataclass import dataclass
 from .block import Block, hexadecimal_of_double
 from .march_block import ACCEPTED, DENSE, LANDING, OPEN, REJECTED, ROW, ROWS, STEP, T_END, T_NEW, TAKEN, T
 from .march_lanes import LaneCode

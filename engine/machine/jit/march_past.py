@@ -8,10 +8,10 @@ in. As no step is longer than the shortest dead time, that is always one that ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...dataclass import dataclass
 from .block import Block, hexadecimal_of_double
 from .flow import ir_loop, ir_when
 from .march_block import STEP, TAKEN, T

@@ -13,13 +13,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from time import thread_time
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ..program.recording import Program
 from . import choice, kernel, native, objects
 from .account import note_backend_run

@@ -8,9 +8,9 @@ put there, are found by repeated recording and cost nothing; nor do rows that no
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ...dataclass import dataclass
 from ..program.nodes import CONSTANT, INPUT, NEGATE, Graph, Node, live_nodes
 from .rolled_steps import BodyStep, Place
 

@@ -7,11 +7,10 @@ jumps or has a kink, its user names the instant, so that a piece ends there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-
-from ...dataclass import dataclass
 
 NODES = 16  # samples of a piece, and coefficients of its polynomials
 ABREAST = 4  # polynomials that are evaluated at once

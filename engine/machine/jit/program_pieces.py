@@ -10,8 +10,8 @@ samples side by side, the columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ...dataclass import dataclass
 from ..program.nodes import CONSTANT, INPUT, Node, live_nodes, nodes_result_by_result
 from ..program.recording import Program
 from .block import HEAP, OVERFLOW, STACK, Block, hexadecimal_of_double

@@ -6,12 +6,11 @@ A dictionary may have verdicts and other objects among its parts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
-
-from ...dataclass import dataclass
 
 
 @dataclass(frozen=True)

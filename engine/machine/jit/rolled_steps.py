@@ -9,10 +9,9 @@ ground.  The size of the code doesn't depend on the number of elements.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from ...dataclass import dataclass
 from ..program.nodes import Graph, Node
 
 # the place of a value in a step: ("own", row), ("up", row), ("number", k) or (array, k)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ..jit import objects
 from ..jit.block import OVERFLOW, hexadecimal_of_double
 from ..jit.kernel import Single

@@ -24,9 +24,9 @@ import inspect
 import operator
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...dataclass import dataclass
 from . import words
 
 FLOAT, EIGHT, INTEGER, FIRST, BIT = "float", "eight", "integer", "first", "bit"  # kinds of values

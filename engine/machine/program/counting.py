@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ...dataclass import dataclass
 from .nodes import ADD, CONSTANT, COSINE, DIVIDE, MULTIPLY, SIGN, SINE, SQUARE_ROOT, SUBTRACT, Node, live_nodes
 
 

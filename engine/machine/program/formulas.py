@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from ...dataclass import dataclass
 from ...text.formula_tree import Formula, Lookup, Named, Number
 from .nodes import CONSTANT, Node
 from .scalars import Scalar, cosine_sine, floor, sign, smaller, square_root

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from ...dataclass import dataclass
 from .c import c_call, c_file, c_header
 from .javascript import javascript_call, javascript_file
 from .lines import python_call, python_file

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...dataclass import dataclass
 from .gather import gathered_nodes, with_one_constant_per_product
 from .nodes import Graph, Node
 

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from string import Template
@@ -17,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import safe_to_print
 
 THREE = "three.min.js"

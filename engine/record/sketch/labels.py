@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-
-from ...dataclass import dataclass
 
 LETTER, LINE = 0.62, 1.35  # a letter's width and a line's height, in font sizes
 GAP = 0.25  # between boxes, in font sizes

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...dataclass import dataclass
 from ..plots import plain_plot_text
 from ..scene import BASE
 from .canvas import BLUE, GREEN, RED, Axes, Canvas

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ..scene import Point, Scene
 
 AZIMUTH, ELEVATION = np.deg2rad(-58.0), np.deg2rad(24.0)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...dataclass import dataclass
 from ...laws.forces import LAWS, ComputedTorque, Feedforward, Force, ForceLaw
 from ...robot.model import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion

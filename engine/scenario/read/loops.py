@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...dynamics.quantities import inertia
 from ...laws.forces import ComputedTorque, Feedforward
 from ...laws.motions import Hold

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...parallel.cluster import Cluster
 from ...parallel.engines import Engine, echo_message_of_node
 from ...parallel.steps import Exchange

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from ...dataclass import dataclass
 from ...parallel.cluster import PATIENCE, Cluster
 from ...parallel.conduct import BATCH
 from ...parallel.engines import Engine, Process, Threads

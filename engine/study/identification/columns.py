@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...dynamics import quantities
 from ...dynamics.inertial import INERTIAL, NAMES
 from ...dynamics.regressor import names_of_regressor_numbers, parameters, regressor_speeds

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...dataclass import dataclass
 from ...robot.model import Robot
 from .determinant import Search, waves
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...dynamics.regressor import parameters, regressor_speeds
 from ...errors import InputError, NumericalError, Place, did_you_mean
 from ...formats.load import loads

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-
-from ...dataclass import dataclass
 
 UNSEEN = 1e-9  # share of the largest singular value below which data tell nothing
 INVOLVED = 1e-6  # component of an unseen direction from which a number takes part in it

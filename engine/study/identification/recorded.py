@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import InputError, Place
 from ...laws.csv_tables import (
     bare_angles_of_law_table,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...text.expression import dimension_in_words
 from ...text.units import PLAIN, Dimension
 from ..sweep.keep import dimension_of_sweep_column

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-
-from ...dataclass import dataclass
 
 OUTSIDE, FAILED = 1e15, 1e30  # larger than any value: of points outside of a limit, and of runs that failed
 SIZE = 0.1  # of the first simplex, as a share of the range

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import DenocError, InputError
 from ...machine.jit import choice
 from ...machine.program.dual import Dual, dual_derivative

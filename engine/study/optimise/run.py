@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import InputError, NumericalError
 from ...simulate.variational import NoTangentsError
 from ...text.document import Document

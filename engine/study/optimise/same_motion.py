@@ -7,10 +7,10 @@ Y dπ/dp, with one run, and π of robots nearby, which aren't even planned.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...dynamics.regressor import parameters
 from ...errors import DenocError
 from ...loops.regressor import regressor

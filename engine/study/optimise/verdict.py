@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...simulate.variational import NoTangentsError
 from .landscape import Landscape
 from .methods import FAILED, OUTSIDE

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import NumericalError
 from ...record import panels as drawing
 from ...record.panels import Line, Panel

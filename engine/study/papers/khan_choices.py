@@ -6,12 +6,11 @@ The nine are the absolute angles of the legs' links, and the platform's place an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...dynamics.calls import inverse
 from ...dynamics.quantities import inertia
 from ...simulate.system import constraints_of_system

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...dataclass import dataclass
 from ...record.panels import Line, Panel
 from ..compare_settings import ADAPTIVE, RunSetting
 from ..compared import Run

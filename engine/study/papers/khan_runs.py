@@ -7,12 +7,11 @@ links, the platform free between three cuts, nine coordinates and six constraint
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...machine.jit import choice
 from ...parallel.engines import Process
 from ...parallel.rates import RatesByLegs

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...api import forward
-from ...dataclass import dataclass
 from ...dynamics.quantities import bias, inertia
 from ...dynamics.sweeps import sweep_tree
 from ...formats.load import loads

@@ -6,13 +6,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import InputError, Place
 from ...record.described import Picture
 from ...record.deviation import DIGITS, ComparedColumn

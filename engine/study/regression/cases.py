@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from ...dataclass import dataclass
 from ...errors import InputError, Place
 from ...record.folders import mend_output_folder
 from ...scenario.plan import Plan

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import InputError, Place
 from ...record import deviation as compare
 from ...record import images

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...text.expression import Quantity
 from .schema import SAMPLED, StudyFile, VariedEntry
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ...dataclass import dataclass
 from ...errors import DenocError, InputError
 from ...scenario.foreseen import columns_by_record_keys, hint_at_column
 from ...scenario.run import prepare_scenario

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...dataclass import dataclass
 from ...errors import DenocError, InputError, did_you_mean
 from ...scenario.replay import name_of_scenario
 from ...text.checking import checked_document_model

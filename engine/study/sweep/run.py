@@ -8,13 +8,12 @@ import json
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import DenocError
 from ...formats.load import load
 from ...scenario.replay import tables_of_scenario as tables_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...record import table_files, write
 from ...scenario.audit import BROKEN, DOUBTFUL, residual_share_of_energy
 from ...text.expression import Quantity

@@ -6,14 +6,13 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
 from ..run_blocks import block_of_variations, variations_of_blocks

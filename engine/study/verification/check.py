@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...record.columns import Column
 from ...record.deviation import (
     Difference,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ...dataclass import dataclass
 from ...dynamics.one_body import passive_force
 from ...dynamics.quantities import frames
 from ...dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ...dataclass import dataclass
 from ...errors import DenocError, InputError
 from ...machine.jit.choice import using_backend
 from ...peers.known import peer_engine

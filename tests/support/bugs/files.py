@@ -193,20 +193,6 @@ FILES = (
         ("loops/test_start.py::test_rods_do_not_spin_about_themselves_at_the_start",),
     ),
     Bug(
-        "a dataclass takes values for the fields that it makes itself",
-        "engine/dataclass.py",
-        "init=field.init)",
-        "init=True)",
-        ("test_dataclass.py::test_all_that_objects_do",),
-    ),
-    Bug(
-        "fields of frozen objects can be changed",
-        "engine/dataclass.py",
-        'raise FrozenInstanceError(f"cannot assign to field {name!r}")',
-        "pass",
-        ("test_dataclass.py::test_all_that_objects_do",),
-    ),
-    Bug(
         "pipes are waited for",
         "engine/text/files.py",
         'os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) |',
