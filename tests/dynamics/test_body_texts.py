@@ -202,6 +202,33 @@ def test_a_tree_far_away_loses_no_digits():
     assert (near == far).all()
 
 
+def test_a_tree_with_its_root_far_away_loses_no_digits():
+    """Where the root's joint is on the base doesn't matter to what is behind it."""
+    joint, inertia = {"type": "revolute", "axis": [0, 1, 0]}, {"xx": 0.1, "yy": 0.2, "zz": 0.15}
+    found = []
+    for x in (0.0, 1e5):
+        links = [
+            {
+                "name": "one",
+                "joint": {**joint, "xyz": [x, -x, 0]},
+                "mass": 3.0,
+                "com": [0.02, 0, 0],
+                "inertia": inertia,
+            },
+            {
+                "name": "two",
+                "joint": {**joint, "xyz": [0.1, 0, 0]},
+                "mass": 1.0,
+                "com": [0, 0, 0.1],
+                "inertia": inertia,
+            },
+        ]
+        with using_backend("compiled"):
+            robot = denoc.loads(yamls.dump({"name": "far", "convention": "frames", "links": links}))
+            found.append(denoc.inertia(robot, [0.3, -0.4]))
+    assert (found[0] == found[1]).all()
+
+
 def test_speeds_in_another_order_go_the_old_way():
     """A file that has a child before its parent: rows follow the file, bodies don't."""
     case = random_robot(5, links=(6, 6), types=("revolute", "prismatic"), shuffled=True)
@@ -222,6 +249,15 @@ def test_positions_that_are_no_numbers_are_refused(wrong):
         q[3] = wrong
         with pytest.raises(denoc.DenocError, match="not finite"):
             denoc.inertia(robot, q)
+
+
+def test_enormous_results_are_left_to_the_plain_text():
+    """It looks whether they can be right; these can."""
+    link = {"name": "one", "joint": {"type": "revolute"}, "mass": 1e15, "com": [1, 0, 0]}
+    robot = denoc.loads(yamls.dump({"name": "heavy", "convention": "frames", "links": [link]}))
+    assert tree_tables(robot).bound(LOOPS["inertia"], (1, 1), False)(np.array([0.2])) is None
+    with using_backend("compiled"):
+        assert denoc.inertia(robot, [0.2]) == pytest.approx(1e15)
 
 
 def test_angles_of_many_turns_have_their_sines():

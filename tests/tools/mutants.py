@@ -84,7 +84,7 @@ class Copy:
 
     def put(self, bug: Bug) -> Callable[[], None]:
         """Puts a bug into the copy, and returns a function that takes it out again."""
-        path = self.tree / bug.file
+        path, wrong_text = bug.found(self.tree), bug.put_into(self.tree)
         text, state = path.read_text(encoding="utf-8"), path.stat()
 
         def written(content: str, later: int) -> None:
@@ -92,7 +92,7 @@ class Copy:
             # Python knows by the second whether what it has compiled is of another text
             os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + later * 10**9))
 
-        written(bug.put_into(text), next(self._later))
+        written(wrong_text, next(self._later))
         return lambda: written(text, 0)
 
     def run(self, words: Sequence[str]) -> Run:
@@ -222,7 +222,11 @@ def beside_a_missing_peer(test: str) -> bool:
 
 def chosen(words: Sequence[str], sample: int, seed: str) -> list[Bug]:
     """The bugs that have one of these words in their names or files, or a sample of them, that can be tried here."""
-    bugs = [bug for bug in BUGS if not words or any(word in f"{bug.name} {bug.file}" for word in words)]
+
+    def described(bug: Bug) -> str:
+        return f"{bug.name} {bug.place} {bug.found(ROOT).relative_to(ROOT)}"
+
+    bugs = [bug for bug in BUGS if not words or any(word in described(bug) for word in words)]
     bugs = [bug for bug in bugs if not any(map(beside_a_missing_peer, bug.tests))]
     return random.Random(seed).sample(bugs, min(sample, len(bugs))) if sample else bugs
 
@@ -252,7 +256,7 @@ def main() -> int:
         f"{len(verdicts) - len(left)} caught, {len(left)} not, in {sum(one.seconds for one in verdicts):.0f} s of CPU"
     )
     for one in left:
-        print(f"  {one.bug.name} ({one.bug.file}): {one.why or 'it survives'}")
+        print(f"  {one.bug.name} ({one.bug.place}): {one.why or 'it survives'}")
     return 1 if left else 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bugs import BUGS, wrong
+from bugs import BUGS, Bug, wrong
 
 TOOL = runpy.run_path(str(Path(__file__).with_name("mutants.py")))
 Run, ROOT = TOOL["Run"], TOOL["ROOT"]
@@ -16,23 +16,25 @@ pytestmark = pytest.mark.smoke
 
 
 def test_every_bug_can_be_put_into_this_tree():
-    """Whoever changes such a line changes its row, too; one whose line is gone goes or finds another."""
+    """Whoever changes such code changes its row, too; one whose code is gone goes or finds another."""
     unfit = [f"{bug.name}: {why}" for bug in BUGS if (why := wrong(bug, ROOT))]
     assert not unfit, "\n".join(unfit)
 
 
 def test_bugs_have_names_of_their_own_and_are_of_all_rooms():
     assert not [name for name, times in Counter(bug.name for bug in BUGS).items() if times > 1]
-    rooms = {bug.file.split("/")[1] for bug in BUGS if bug.file.startswith("engine/")}
+    rooms = {bug.found(ROOT).relative_to(ROOT).parts[1] for bug in BUGS}
     assert rooms >= {"dynamics", "laws", "loops", "machine", "record", "robot", "scenario", "simulate", "study", "text"}
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"was": "no such text"}, "occurs 0 times"),
-        ({"was": "def "}, "times in engine/dynamics/sweeps.py, not once"),
-        ({"file": "engine/no_such.py"}, "occurs 0 times"),
+        ({"was": "no_such_name"}, "occurs 0 times"),
+        ({"place": "sweep_tree", "was": "body"}, "times in sweep_tree, not once"),
+        ({"place": "no_such_function"}, "0 places have the name"),
+        ({"place": "sweeps:no_such_function"}, "0 places have the name"),
+        ({"place": "engine/no_such.js"}, "occurs 0 times in 0 files"),
         ({"became": BUGS[0].was}, "changes nothing"),
         ({"became": "("}, "is no Python"),
         ({"tests": ()}, "names no test"),
@@ -43,6 +45,44 @@ def test_bugs_have_names_of_their_own_and_are_of_all_rooms():
 def test_rows_that_do_not_fit_are_refused(change, why):
     assert not wrong(BUGS[0], ROOT)
     assert why in wrong(replace(BUGS[0], **change), ROOT)
+
+
+PROGRAM = """
+LIMIT = 5
+
+
+class Arm:
+    def reach(self, x):
+        # a comment
+        if x > LIMIT and not self.idle:
+            y = x + 1
+            return y
+        return [x, 2 * x]
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "was", "became", "line"),
+    [
+        ("LIMIT", "5", "6", "LIMIT = (6)"),
+        ("Arm.reach", "x > LIMIT", "x < LIMIT", "        if (x < LIMIT) and not self.idle:"),
+        ("arms:Arm", "y = x + 1", "y = x", "            y = x"),
+        ("robot/arms:Arm.reach", "return [x, 2*x]", "return []", "        return []"),
+        ("Arm.reach", "if x > LIMIT and not self.idle:\n    ...", "if x > LIMIT:\n    ...", "        if x > LIMIT:"),
+    ],
+)
+def test_code_is_found_by_its_shape_in_the_function_that_has_the_name(place, was, became, line, tmp_path):
+    """Wherever it stands, however it is laid out; all else stays as it is."""
+    for folder in ("engine/robot", "cli"):
+        (tmp_path / folder).mkdir(parents=True)
+    path = tmp_path / "engine" / "robot" / "arms.py"
+    path.write_text(PROGRAM)
+    bug = Bug("one", place, was, became, ())
+    assert bug.found(tmp_path) == path
+    lines = bug.put_into(tmp_path).splitlines()
+    assert line in lines
+    assert line not in PROGRAM.splitlines()
+    assert {"class Arm:", "    def reach(self, x):", "        # a comment"} < set(lines)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
-"""Bugs that the tests have to catch: one line of the program each, as it is and as it would be wrong.
+"""Bugs that the tests have to catch: one place of the program each, as it is and as it would be wrong.
 
 `tests/tools/mutants.py` puts them into copies of the tree, one at a time, and runs the tests that are to fail then.
 """
 
 from __future__ import annotations
 
+from .bodies import BODIES
 from .bug import Bug, wrong
 from .commands import COMMANDS
 from .compiled import COMPILED
@@ -23,7 +24,7 @@ from .studies import STUDIES
 from .ties import TIES
 
 BUGS: tuple[Bug, ...] = (
-    *(*DYNAMICS, *LOOPS, *RUNS, *FORMULAS, *CONTACTS, *COMPILED, *DIRECT),
+    *(*DYNAMICS, *BODIES, *LOOPS, *RUNS, *FORMULAS, *CONTACTS, *COMPILED, *DIRECT),
     *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES, *SEARCHES, *IDENTIFICATION),
 )
 
