@@ -477,3 +477,15 @@ def test_a_column_that_is_gone_is_a_check_that_fails(column, copied, denoc):
     code, out, err = denoc(folder)
     assert (code, err) == (1, "")
     assert f"{column}: the column is missing" in out
+
+
+@pytest.mark.parametrize("column", ["A.qd", "B.lambda.fx", "A0.tau"])
+def test_a_number_too_large_to_compute_with_is_a_check_that_fails(column, copied, denoc):
+    folder = copied("four-bar-fall")
+    (csv,) = folder.glob("*.csv")
+    rows = [line.split(",") for line in csv.read_text().splitlines()]
+    rows[2][rows[0].index(column)] = "1e300"
+    csv.write_text("\n".join(map(",".join, rows)) + "\n")
+    code, out, err = denoc(folder)
+    assert (code, err) == (1, "")
+    assert column in out

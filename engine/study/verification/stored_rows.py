@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dynamics.one_body import passive_force
 from ...dynamics.quantities import frames
+from ...dynamics.samples import LARGE
 from ...dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
 from ...errors import InputError
 from ...loops.constraints import loop_closure
@@ -112,11 +113,14 @@ class StoredRows:
 
     @cached_property
     def sound(self) -> np.ndarray:
-        """The places of the rows that have a force and an acceleration; the last one of a failed run may have none."""
+        """The places of the rows that have a force and an acceleration; the last one of a failed run may have none.
+
+        Numbers too large to compute with are no run's, and the check of the columns names them.
+        """
         names = ("coordinates", "speeds", "accelerations", "forces")
         others = [name for name in self.table if name.endswith(".force") or ".lambda." in name]
         numbers = [*(self.joints(name) for name in names), self._columns(others)]
-        return np.flatnonzero(np.isfinite(np.hstack(numbers)).all(axis=1))
+        return np.flatnonzero((abs(np.hstack(numbers)) < LARGE).all(axis=1))
 
     def joints(self, what: str) -> np.ndarray:
         """All joints' `coordinates`, `speeds`, `accelerations` or `forces`."""
