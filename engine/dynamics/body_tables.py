@@ -14,7 +14,7 @@ from ..machine.loops.compiled import LoopText
 from ..machine.loops.translate import Eights, Fields, Integers, Rows, Table
 from ..robot.model import Body, Robot
 from . import body_texts
-from .body_texts import PAIRS
+from .body_steps import PAIRS
 from .inertial import INERTIAL
 from .regressor import names_of_regressor_numbers, regressor_speeds
 from .spatial import to_parent_axes

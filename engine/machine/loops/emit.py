@@ -7,7 +7,7 @@ beyond the end: tables of ours have room for that, and what is the caller's is r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..jit.block import FLAGS, Block, hexadecimal_of_double
 from .translate import (
@@ -19,6 +19,7 @@ from .translate import (
     INTEGER,
     Eights,
     Numbers,
+    Operand,
     Registers,
     Rows,
     Value,
@@ -43,7 +44,7 @@ class Pass(NamedTuple):
     """A pass of a loop across: its first place, the loop's end, and which of the eight places are before that."""
 
     first: Value
-    end: Any
+    end: Operand
     mask: str
 
 
@@ -74,7 +75,7 @@ class Lines:
         self.lines.append(f"  %x{self._count} = {text}")
         return Value(kind, f"%x{self._count}")
 
-    def _text(self, x: Any, kind: str) -> str:
+    def _text(self, x: Operand, kind: str) -> str:
         """An operand of this kind, to which a narrower one is widened."""
         if not isinstance(x, Value):
             number = hexadecimal_of_double(float(x))
@@ -91,12 +92,12 @@ class Lines:
         zeros = f"<{A} x i32> zeroinitializer"
         return self._let(EIGHT, f"shufflevector <{A} x {one}> {first}, <{A} x {one}> poison, {zeros}").register
 
-    def operation(self, name: str, a: Any, b: Any, kind: str) -> Value:
+    def operation(self, name: str, a: Operand, b: Operand, kind: str) -> Value:
         word = f"{FLOATING[name]} {FLAGS}" if kind in (FLOAT, EIGHT) else WHOLE[name]
         x, y = self._text(a, kind), self._text(b, kind)
         return self._let(kind, f"{word} {TYPES[kind]} {x}, {y}")
 
-    def compare(self, name: str, a: Any, b: Any, kind: str) -> Value:
+    def compare(self, name: str, a: Operand, b: Operand, kind: str) -> Value:
         word = f"icmp {SIGNED[name]}" if kind in (INTEGER, FIRST) else f"fcmp {'u' if name == 'ne' else 'o'}{name}"
         x, y = self._text(a, kind), self._text(b, kind)
         return self._let(BIT, f"{word} {TYPES[kind]} {x}, {y}")
@@ -118,7 +119,7 @@ class Lines:
     def get(self, variable: Variable) -> Value:
         return self._let(variable.kind, f"load {TYPES[variable.kind]}, ptr {variable.place}")
 
-    def set(self, variable: Variable, x: Any) -> None:
+    def set(self, variable: Variable, x: Operand) -> None:
         kind = variable.kind
         self.lines.append(f"  store {TYPES[kind]} {self._text(x, kind)}, ptr {variable.place}")
 
@@ -128,39 +129,40 @@ class Lines:
             self.set(one, 0.0)
         return found
 
-    def integer(self, base: str, at: Any) -> Value:
+    def integer(self, base: str, at: Operand) -> Value:
         place = self._let(INTEGER, f"getelementptr i64, ptr {base}, i64 {self._text(at, INTEGER)}")
         return self._let(INTEGER, f"load i64, ptr {place.register}, align 8")
 
-    def _address(self, base: str, at: Any) -> str:
+    def _address(self, base: str, at: Operand) -> str:
         return self._let(INTEGER, f"getelementptr double, ptr {base}, i64 {self._text(at, INTEGER)}").register
 
-    def _sum(self, a: Any, b: Any) -> Any:
+    def _sum(self, a: Operand, b: Operand) -> Operand:
         if isinstance(a, Value) or isinstance(b, Value):
             return b if a == 0 else a if b == 0 else self.operation("add", a, b, INTEGER)
         return a + b
 
-    def _product(self, a: Any, b: Any) -> Any:
+    def _product(self, a: Operand, b: Operand) -> Operand:
         if isinstance(a, Value) or isinstance(b, Value):
             return b if a == 1 else a if b == 1 else self.operation("multiply", a, b, INTEGER)
         return a * b
 
-    def _place(self, table: Numbers, k: Any, at: Any) -> str:
+    def _place(self, table: Numbers, k: Operand, at: Operand) -> str:
         """The address of number k of a body, or of eight bodies from one on."""
         if isinstance(table, Rows):
             return self._address(table.base, self._sum(self._product(k, table.length), at))
         if isinstance(table, Eights):
             return self._address(table.base, self._product(A, self._sum(self._product(at, table.count), k)))
-        if kind_of(at) == FIRST:  # a multiple of eight
-            first = self._product(at, table.count)
-        elif isinstance(at, int):
-            first = (at & -A) * table.count + (at & A - 1)
-        else:
+        first: Operand
+        if isinstance(at, Value) and at.kind == INTEGER:
             whole, rest = (self._let(INTEGER, f"and i64 {at.register}, {bits}") for bits in (-A, A - 1))
             first = self._sum(self._product(whole, table.count), rest)
-        return self._address(table.base, self._sum(first, A * k))
+        elif isinstance(at, Value):  # a multiple of eight
+            first = self._product(at, table.count)
+        else:
+            first = (int(at) & -A) * table.count + (int(at) & A - 1)
+        return self._address(table.base, self._sum(first, self._product(A, k)))
 
-    def number(self, table: Numbers, k: Any, at: Any) -> Value:
+    def number(self, table: Numbers, k: Operand, at: Operand) -> Value:
         place = self._place(table, k, at)
         if kind_of(at) != FIRST and not isinstance(table, Eights):
             return self._let(FLOAT, f"load double, ptr {place}, align 8")
@@ -174,7 +176,7 @@ class Lines:
         assert self._pass is not None
         return self._pass.mask
 
-    def put(self, table: Numbers, k: Any, at: Any, x: Any) -> None:
+    def put(self, table: Numbers, k: Operand, at: Operand, x: Operand) -> None:
         if kind_of(k) == FIRST:
             self._put_column(table, at, x)
             return
@@ -188,7 +190,7 @@ class Lines:
             align = 64 if kind == EIGHT and not isinstance(table, Rows) else 8
             self.lines.append(f"  store {TYPES[kind]} {text}, ptr {place}, align {align}")
 
-    def _put_column(self, table: Numbers, at: Any, x: Any) -> None:
+    def _put_column(self, table: Numbers, at: Operand, x: Operand) -> None:
         """Eight rows' numbers in one column; what lies past the end goes to the last row, before its own number."""
         assert isinstance(table, Rows)
         assert self._pass is not None
@@ -229,10 +231,10 @@ class Lines:
         self.lines.append(f"  br label %{head}")
         self._begin(after)
 
-    def rolled(self, first: Any, end: Any, body: Callable[[Any], None]) -> None:
+    def rolled(self, first: Operand, end: Operand, body: Callable[[Value], None]) -> None:
         self._counted(first, end, 1, INTEGER, body)
 
-    def across(self, first: Any, end: Any, body: Callable[[Any], None]) -> None:
+    def across(self, first: Operand, end: Operand, body: Callable[[Value], None]) -> None:
         before = self._pass
 
         def once(at: Value) -> None:
@@ -245,7 +247,7 @@ class Lines:
         self._counted(first, end, A, FIRST, once)
         self._pass = before
 
-    def _counted(self, first: Any, end: Any, by: int, kind: str, body: Callable[[Any], None]) -> None:
+    def _counted(self, first: Operand, end: Operand, by: int, kind: str, body: Callable[[Value], None]) -> None:
         head, inside, after = self._label("head"), self._label("inside"), self._label("after")
         start, bound, before = self._text(first, INTEGER), self._text(end, INTEGER), self._here
         self._count += 1

@@ -1,0 +1,86 @@
+"""The size and shape of the program: what somebody has to take in who reads it. Bounds only fall.
+
+Code alone is counted: docstrings, comments and blank lines are free. A bound is no reason for a longer line, two jobs in
+one module, or code in data. Whoever makes a figure smaller makes its bound smaller; one that has to grow wants a reason
+in the commit.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+TREE = re.compile(r"loops is (?:not )?None|\b(?:if|elif|while|not|and|or) (?:\w+\.)*loops\b(?! is)|\.tied\b|\.closed\b")
+BOUNDS = {
+    "modules": 579,
+    "lines of code": 61_184,
+    "functions": 5_477,
+    "functions inside functions, lambdas": 545,
+    "private functions with one caller": 934,
+    "`Any`": 1_072,
+    "is it a tree? asked": 229,
+    "lines of the longest module": 456,
+}
+
+
+@cache
+def modules() -> dict[Path, tuple[str, ast.Module]]:
+    paths = [path for folder in ("engine", "cli") for path in sorted((ROOT / folder).rglob("*.py"))]
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    return {path: (text, ast.parse(text)) for path, text in texts.items()}
+
+
+def lines_of_docstrings(tree: ast.Module) -> set[int]:
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            found.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return found
+
+
+def figures(text: str, tree: ast.Module) -> dict[str, int]:
+    """Those of one module."""
+    documented, nodes = lines_of_docstrings(tree), list(ast.walk(tree))
+    listed = list(enumerate(text.splitlines(), start=1))
+    code = [k for k, line in listed if line.strip() and not line.strip().startswith("#") and k not in documented]
+    outer = [node for node in nodes if isinstance(node, FUNCTION)]
+    inner = sum(isinstance(one, FUNCTION) and one is not node for node in outer for one in ast.walk(node))
+    private = [one.name for one in tree.body if isinstance(one, ast.FunctionDef) and re.match("_(?!_)", one.name)]
+    used = collections.Counter(node.id for node in nodes if isinstance(node, ast.Name))
+    return {
+        "modules": 1,
+        "lines of code": len(code),
+        "functions": len(outer),
+        "functions inside functions, lambdas": inner + sum(isinstance(node, ast.Lambda) for node in nodes),
+        "private functions with one caller": sum(used[name] == 1 for name in private),
+        "`Any`": used["Any"],
+        "is it a tree? asked": len(TREE.findall(text)),
+    }
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("what", BOUNDS)
+def test_the_house_grows_no_more(what):
+    longest = max(len(text.splitlines()) for text, _ in modules().values())
+    total = collections.Counter({"lines of the longest module": longest})
+    for text, tree in modules().values():
+        total.update(figures(text, tree))
+    assert total[what] <= BOUNDS[what]
+
+
+def test_what_is_counted():
+    """Comments, docstrings and blank lines are free."""
+    text = '"""A door."""\n\nimport os  # for all\n\n# a comment\ndef _one(x: Any) -> Any:\n    """Says."""\n    return lambda: x\n\n_one(1)\n'
+    found = figures(text, ast.parse(text))
+    assert found["lines of code"] == 4
+    assert found["functions"] == found["private functions with one caller"] == 1
+    assert found["functions inside functions, lambdas"] == 1
+    assert found["`Any`"] == 2
