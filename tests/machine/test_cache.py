@@ -159,7 +159,7 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
 def test_kept_runs_depend_on_every_module(tmp_path):
     """Those that no object code depends on decide about outputs, too: what is kept of a run, what a file means."""
     copy, everything = tmp_path / "denoc", frozenset((sources.BYTECODE,))
-    shutil.copytree(Path(denoc.__file__).parent, copy, ignore=shutil.ignore_patterns(sources.BYTECODE))
+    shutil.copytree(cache.PACKAGE, copy, ignore=shutil.ignore_patterns(sources.BYTECODE))
     assert sources.hash_of_sources(copy, everything) == cache.hash_of_all_package_sources()
     keys = {cache.hash_of_all_package_sources()}
     for module in ("study/sweep/keep.py", "study/optimise/nearby.py", "formats/load.py", "record/columns.py", "api.py"):

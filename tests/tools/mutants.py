@@ -247,6 +247,9 @@ def main() -> int:
     bugs = chosen(given.only, given.sample, seed)
     print(f"{len(bugs)} of {len(BUGS)} bugs" + (f", by the seed {seed}" if given.sample else ""), flush=True)
 
+    if not bugs:
+        return 0
+
     def show(one: Verdict) -> None:
         print(f"{one.seconds:6.1f} s  {one.bug.name}: {one.caught or one.why or 'SURVIVES'}", flush=True)
 
