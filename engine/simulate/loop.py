@@ -36,15 +36,9 @@ def integrate_run(
 ) -> Trace:
     """The run over the grid; it ends early, with the rows so far, when a step fails or the user interrupts."""
     trace = Trace()
-    try:
+    with trace.ends_where_interrupted():
         _run(run, run.start(q, qd), grid, solver, kinks, tell, trace)
         tell(math.inf)
-    except KeyboardInterrupt as interrupt:
-        if not trace.discrete:
-            raise
-        whole = len(trace.discrete)  # the number of complete rows, as this list is appended last
-        del trace.t[whole:], trace.states[whole:], trace.signals[whole:]
-        trace.ended, trace.reason = "interrupted", str(interrupt) or "interrupted by the user"
     trace.evaluations = run.evaluations
     return trace
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +46,18 @@ class Trace:
     rejected: int = 0
     evaluations: int = 0
     singular: Any = None  # the first singular position that the run met
+
+    @contextmanager
+    def ends_where_interrupted(self) -> Iterator[None]:
+        """A context in which rows are computed; an interrupt ends them, and leaves those that are complete."""
+        try:
+            yield
+        except KeyboardInterrupt as interrupt:
+            if not self.discrete:
+                raise
+            whole = len(self.discrete)  # the number of complete rows, as this list is appended last
+            del self.t[whole:], self.states[whole:], self.signals[whole:]
+            self.ended, self.reason = "interrupted", str(interrupt) or "interrupted by the user"
 
     def raise_if_interrupted(self) -> None:
         """If the user has interrupted the run, the work that it is part of ends, too."""
