@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import completing, options, said
+from denoc.cli import completing, interrupts, options, said
 from denoc.cli.said import print_lines
 from denoc.cli.waiting import Wait
 from denoc.text.words import count_with_noun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from denoc.cli.shapes import Distributed, Message, Plan
     from denoc.parallel.steps import Exchange
     from denoc.study.distribution.forecast import Cost, Forecast
@@ -98,17 +96,22 @@ def distribute_command(
         _explain(*distribution_explained(make, setting), distribution_part_name(make()), as_json=as_json)
         return
     wanted = options.file_options(forms, style, degrees)
-    folder = out / make().name
+    plan = make()
+    folder = out / plan.name
     writable(folder)
-    with Wait(folder.name, quiet=quiet or as_json) as wait:
+    with (
+        Wait(folder.name, quiet=quiet or as_json) as wait,
+        interrupts.hold_interrupt_signals(later=True) as rows_are_there,
+    ):
+        reached = wait.simulated(float(plan.grid[0]), float(plan.grid[-1]), rows_are_there)
         wait.now("computing by legs")
 
         def foretold(it: Forecast) -> None:
             if not quiet and not as_json:
                 print_lines(f"{folder.name}: {it.sentence()}", err=True)
 
-        listener = Listener(foretold, _progress(make, wait))
         with using_backend(backend.value):
+            listener = Listener(foretold, reached)
             outcome = distribution_study(make, setting, measured=measure, check=check, listener=listener)
         files, others = running.write_files_of_command(outcome.result, folder, wanted, wait, plot=plot)
     if others and not quiet:
@@ -122,19 +125,6 @@ def distribute_command(
         if quiet or as_json:
             said.print_error(f"{outcome.name}: {outcome.result.record['reason']}")
         raise typer.Exit(code)
-
-
-def _progress(make: Callable[[], Any], wait: Wait) -> Callable[[float], None]:
-    """A function that hears the time that a simulation has come to; the first call begins to show it."""
-    reports: list[Callable[[float], None]] = []
-
-    def reached(t: float) -> None:
-        if not reports:
-            grid = make().grid
-            reports.append(wait.simulated(float(grid[0]), float(grid[-1])))
-        reports[0](t)
-
-    return reached
 
 
 def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], part: str, *, as_json: bool) -> None:

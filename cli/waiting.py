@@ -55,15 +55,17 @@ class Wait:
         begun, reached = time.monotonic(), start
 
         def state() -> State:
-            speed = (reached - start) / (time.monotonic() - begun)
+            speed = (reached - start) / max(time.monotonic() - begun, 1e-9)
             return f"t = {reached:.3f} of {end:g} s, {speed:.3g} s a second", (reached - start) / (end - start or 1.0)
 
         def report(t: float) -> None:
-            nonlocal reached
+            nonlocal begun, reached
             if t == math.inf:
                 done()
                 return
             interrupts.raise_interrupt_again()
+            if self._state is not state:  # something else was done since
+                self._state, begun = state, time.monotonic()
             reached = t
 
         self._state = state

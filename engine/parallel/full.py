@@ -123,26 +123,27 @@ class Full:
         kinks: Sequence[float] = (),
         tell: Callable[[float], None] = lambda t: None,
     ) -> Trace:
-        """The run over the grid; steps end on its instants and on the kinks of laws."""
+        """The run over the grid; steps end on its instants and on the kinks of laws.  An interrupt leaves its rows."""
         trace = Trace()
         self._begin(q)
-        t, y = begin_of_run(grid, kinks), self.run.start(q, qd)
-        trace.keep(self.run, float(grid[0]), y, t)
-        stops = sorted({float(x) for x in kinks if t < x < grid[-1]} | set(grid[1:].tolist()))
-        rows = set(grid.tolist())
-        for end in stops:
-            while t < end:
-                t, y = self._step(t, y, end)
-                y = self.run.settled(t, y)
-                trace.steps += 1
-                why = self._stopped(t, y, trace.steps)
-                if why:
-                    trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {why}"
-                    return trace
-            if end in rows:
-                trace.keep(self.run, t, y)
-                tell(t)
-        trace.evaluations = STAGES * trace.steps
+        with trace.ends_where_interrupted():
+            t, y = begin_of_run(grid, kinks), self.run.start(q, qd)
+            trace.keep(self.run, float(grid[0]), y, t)
+            stops = sorted({float(x) for x in kinks if t < x < grid[-1]} | set(grid[1:].tolist()))
+            rows = set(grid.tolist())
+            for end in stops:
+                while t < end:
+                    t, y = self._step(t, y, end)
+                    y = self.run.settled(t, y)
+                    trace.steps += 1
+                    trace.evaluations += STAGES
+                    why = self._stopped(t, y, trace.steps)
+                    if why:
+                        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {why}"
+                        return trace
+                if end in rows:
+                    trace.keep(self.run, t, y)
+                    tell(t)
         return trace
 
     def _stopped(self, t: float, y: np.ndarray, steps: int) -> str:

@@ -20,6 +20,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import carry_out_plan, carry_out_whole_plan, prepare_scenario
 from denoc.simulate import loop
 from denoc.study import compare
+from denoc.study.distribution import study
 from limits import HANGS
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -126,6 +127,57 @@ def test_a_run_whose_rows_are_all_there_is_written(tmp_path, monkeypatch, comman
     record = json.loads((folder / f"{folder.name}.json").read_text())
     assert record["ended"] == "done"
     assert len(np.loadtxt(folder / f"{folder.name}.csv", delimiter=",", skiprows=1)) == record["rows"] == 61
+
+
+def signal_at_row(monkeypatch, number, row):
+    """Every run gets this signal with its row of this number."""
+    keep = loop.Trace.keep
+
+    def told(self, *rest):
+        keep(self, *rest)
+        if len(self.t) == row:
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(loop.Trace, "keep", told)
+
+
+FALL = ("distribute", "three-rrr-fall", "--no-check", "--no-plot", "--out", "out", "--set", "time.step=0.001")
+STEPS = ("--set", "time.end=0.005", "--set", "solver.method=rk4", "--set", "solver.step=1e-3", "--backend", "plain")
+
+
+@pytest.mark.parametrize("number", SENT)
+@pytest.mark.parametrize("form, nodes", [("denoc", "process"), ("penalty", "process"), ("projection-qr", "threads")])
+@pytest.mark.sampled(3)
+def test_a_distributed_run_keeps_the_rows_that_it_has(tmp_path, monkeypatch, command_line, number, form, nodes):
+    monkeypatch.chdir(tmp_path)
+    signal_at_row(monkeypatch, number, 3)
+    code, out, err = command_line(*FALL, *STEPS, "--on", nodes, "--set", f"closure.method={form}")
+    assert code == SENT[number]
+    assert "INTERRUPTED" in out
+    assert "not complete" not in err
+    record = json.loads((tmp_path / "out/three-rrr-fall/three-rrr-fall.json").read_text())
+    assert record["ended"] == "interrupted"
+    rows = np.loadtxt(tmp_path / "out/three-rrr-fall/three-rrr-fall.csv", delimiter=",", skiprows=1)
+    assert rows[:, 0] == pytest.approx([0.0, 0.001, 0.002])
+    assert record["rows"] == 3
+
+
+@pytest.mark.parametrize("words", [("--set", "closure.method=penalty"), (), ("--set", "task=inverse")])
+def test_a_distributed_run_whose_rows_are_all_there_is_written(tmp_path, monkeypatch, command_line, words):
+    """A signal that comes while costs are measured."""
+    monkeypatch.chdir(tmp_path)
+    scenario = ("distribute", "three-rrr-idyn", *FALL[2:]) if "task=inverse" in words else (*FALL, *STEPS, *words)
+    before = study.measured_distribution_cost
+
+    def signalled(*given):
+        signal.raise_signal(signal.SIGTERM)
+        return before(*given)
+
+    monkeypatch.setattr(study, "measured_distribution_cost", signalled)
+    code, *_ = command_line(*scenario)
+    assert code == 143
+    (found,) = tmp_path.rglob("three-rrr-*.json")
+    assert json.loads(found.read_text())["ended"] == "done"
 
 
 def test_a_comparison_keeps_its_runs(tmp_path, monkeypatch, command_line):

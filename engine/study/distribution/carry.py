@@ -96,20 +96,8 @@ def _inverse(
     off = {"force": relative_difference(tau, np.column_stack([reference.table[name] for name in names]))}
     for name, column in zip(names, tau.T):
         table[name] = column.copy()
-    units = -(-len(q) // setting.batch)
-    return _outcome(
-        plan,
-        "by legs",
-        engine,
-        nodes,
-        count,
-        replace(reference, table=table),
-        off,
-        before,
-        seconds,
-        rows,
-        units,
-    )
+    units, result = -(-len(q) // setting.batch), replace(reference, table=table)
+    return _outcome(plan, "by legs", engine, nodes, count, result, off, before, seconds, rows, units)
 
 
 def _outcome(

@@ -34,7 +34,9 @@ def measured_distribution_cost(
         full = Full(lambda: make().system, plan.solver, timing, nodes)
         few = plan.grid[: min(len(plan.grid), 3)]
         begun = time.thread_time()
-        units = full.carried_out(plan.q0, plan.qd0, few, plan.kinks).steps
+        trace = full.carried_out(plan.q0, plan.qd0, few, plan.kinks)
+        trace.raise_if_interrupted()
+        units = trace.steps
         whole, samples = time.thread_time() - begun, 1
         # in one process, one node does the work that all nodes repeat
         spent = np.array(timing.spent) / max(units, 1)

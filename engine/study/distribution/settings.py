@@ -56,7 +56,10 @@ def distribution_engine(setting: EngineSetting, nodes: int) -> Engine:
 
 @dataclass(frozen=True)
 class Listener:
-    """Whoever hears how a simulation goes on: what its exchanges will take, and which time it has come to."""
+    """Whoever hears how a run goes on: what its exchanges will take, and which time a simulation has come to.
+
+    Infinity is the time when all rows are there.
+    """
 
     foretold: Callable[[Forecast], None] = lambda it: None
     reached: Callable[[float], None] = lambda t: None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -46,7 +47,8 @@ def distribution_study(
     try:
         prices = price_exchanges(engine.engine, nodes) if measured else None
         outcome = carry_out_distributed_run(make, plan, engine, setting, nodes, count, check, listener, prices)
-        if prices is not None:
+        listener.reached(math.inf)
+        if prices is not None and outcome.result.ended != "interrupted":
             outcome.cost = measured_distribution_cost(make, setting, nodes, outcome, prices)
     finally:
         engine.close()

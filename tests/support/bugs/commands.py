@@ -79,6 +79,13 @@ COMMANDS = (
         ("cli/test_interrupts.py::test_a_run_whose_rows_are_all_there_is_written",),
     ),
     Bug(
+        "a signal behind the last row of a distributed run loses them all",
+        "distribution_study",
+        "listener.reached(math.inf)",
+        "...",
+        ("cli/test_interrupts.py::test_a_distributed_run_whose_rows_are_all_there_is_written",),
+    ),
+    Bug(
         "rows of a run that was interrupted are taken for all",
         "carry_out_whole_plan",
         '"interrupted"',
