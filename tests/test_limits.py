@@ -6,7 +6,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.laws.forces import LAWS
+from denoc.laws.forces import FORCE_LAWS
 from denoc.robot.joint_schema import Friction
 from denoc.robot.repeat import MOST_LINKS
 from denoc.scenario.read.time import MOST_ROWS
@@ -46,7 +46,7 @@ def test_balls_and_free_bodies_have_neither_dry_friction_nor_stops(type_, entry)
 
 
 def test_no_law_remembers_more_than_a_dead_time():
-    assert not [name for name in LAWS if any(word in name for word in ("filter", "integral", "hysteresis"))]
+    assert not [name for name in FORCE_LAWS if any(word in name for word in ("filter", "integral", "hysteresis"))]
 
 
 def test_no_call_finds_joint_angles_for_a_place():

@@ -347,7 +347,7 @@ def law_numbers_per_coordinate(value: Any, count: int) -> list[float]:
     return [*value] if isinstance(value, tuple) else [value] * count
 
 
-LAWS: dict[str, type[ForceLaw]] = {
+FORCE_LAWS: dict[str, type[ForceLaw]] = {
     "zero": Zero,
     "constant": Constant,
     "harmonic": HarmonicForce,
@@ -360,14 +360,14 @@ LAWS: dict[str, type[ForceLaw]] = {
     "lookup": LookupForce,
     "state-feedback": StateFeedback,
 }
-AnyForceLaw = Annotated[ForceLaw, OneOf(LAWS, "law")]
+AnyForceLaw = Annotated[ForceLaw, OneOf(FORCE_LAWS, "law")]
 
 
 def laws_of_time() -> list[str]:
     """The names of the laws in the table that are functions of time alone."""
-    return [name for name, law in LAWS.items() if law.exemplary().of_time()]
+    return [name for name, law in FORCE_LAWS.items() if law.exemplary().of_time()]
 
 
 def laws_of_state() -> list[str]:
     """The names of the laws in the table that are formulas over time and the state of all joints."""
-    return [name for name, law in LAWS.items() if issubclass(law, StateLaw)]
+    return [name for name, law in FORCE_LAWS.items() if issubclass(law, StateLaw)]

@@ -299,7 +299,7 @@ def _spread(value: Any, like: Sequence[float]) -> list[float]:
     return [float(value)] * len(like)
 
 
-LAWS: dict[str, type[MotionLaw]] = {
+MOTION_LAWS: dict[str, type[MotionLaw]] = {
     "cycloid": Cycloid,
     "polynomial": Polynomial,
     "trapezoid": Trapezoid,
@@ -308,9 +308,9 @@ LAWS: dict[str, type[MotionLaw]] = {
     "hold": Hold,
     "table": TableMotion,
 }
-AnyMotionLaw = Annotated[MotionLaw, OneOf(LAWS, "law")]
+AnyMotionLaw = Annotated[MotionLaw, OneOf(MOTION_LAWS, "law")]
 
 
 def profiled_motion_laws() -> list[str]:
     """The names of the laws in the table that lead from one position to another."""
-    return [name for name, law in LAWS.items() if issubclass(law, Profiled)]
+    return [name for name, law in MOTION_LAWS.items() if issubclass(law, Profiled)]

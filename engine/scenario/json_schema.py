@@ -5,7 +5,7 @@ In a file, the law of a drive may stand beside the drive's own keys.
 
 from __future__ import annotations
 
-from ..laws.motions import LAWS
+from ..laws.motions import MOTION_LAWS
 from ..text.json_schema import Schema, json_schema
 from .schema import DriveEntry, ScenarioFile
 
@@ -16,7 +16,7 @@ def scenario_schema() -> Schema:
     definitions = schema["$defs"]
     drive = definitions[DriveEntry.__name__]
     own = {key: value for key, value in drive["properties"].items() if key != "motion"}
-    laws = [definitions[law.__name__] for law in LAWS.values()]
+    laws = [definitions[law.__name__] for law in MOTION_LAWS.values()]
     beside = [_beside(drive, own, law) for law in laws if not set(law["properties"]) & set(own)]
     definitions[DriveEntry.__name__] = {"if": {"required": ["motion"]}, "then": drive, "else": {"anyOf": beside}}
     return schema

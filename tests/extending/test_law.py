@@ -79,9 +79,9 @@ class CubicSpring(ForceLaw):
 
 @pytest.fixture(autouse=True)
 def _rows(monkeypatch):
-    monkeypatch.setitem(laws.LAWS, "dying-swing", DyingSwing)
-    monkeypatch.setitem(laws.LAWS, "sine", Sine)
-    monkeypatch.setitem(forces.LAWS, "cubic-spring", CubicSpring)
+    monkeypatch.setitem(laws.MOTION_LAWS, "dying-swing", DyingSwing)
+    monkeypatch.setitem(laws.MOTION_LAWS, "sine", Sine)
+    monkeypatch.setitem(forces.FORCE_LAWS, "cubic-spring", CubicSpring)
 
 
 def test_its_rate_and_acceleration_are_the_derivatives():

@@ -40,7 +40,7 @@ def folder(tmp_path):
 
 
 # the example of every law in the table, and other ways to write some of them
-MOTIONS = {name: dict(law.example) for name, law in laws.LAWS.items()} | {
+MOTIONS = {name: dict(law.example) for name, law in laws.MOTION_LAWS.items()} | {
     "cycloid from": {"from": 0.1, "to": [1, -2], "over": 2, "delay": 0.5},
     "cycloid whole": {"to": 1.2},
     "polynomial 3": {"degree": 3, "to": -1, "over": 3},
@@ -55,14 +55,14 @@ MOTIONS = {name: dict(law.example) for name, law in laws.LAWS.items()} | {
     "hold where it is": {},
     "hold from": {"from": [1, 2]},
 }
-FORCES = {name: dict(law.example) for name, law in forces.LAWS.items()} | {
+FORCES = {name: dict(law.example) for name, law in forces.FORCE_LAWS.items()} | {
     "constant several": {"value": [3, "2 N m"]},
     "harmonic offset": {"amplitude": 2, "frequency": "3 Hz", "phase": "90 deg", "offset": -1},
     "pd to": {"kp": 10, "kd": 2, "to": [1, 2]},
 }
 
 
-@pytest.mark.parametrize("table", [laws.LAWS, forces.LAWS], ids=["motion", "force"])
+@pytest.mark.parametrize("table", [laws.MOTION_LAWS, forces.FORCE_LAWS], ids=["motion", "force"])
 def test_a_law_stands_in_the_table_under_its_name(table):
     assert [law.law_name() for law in table.values()] == list(table)
     for law in table.values():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.laws.forces import LAWS
+from denoc.laws.forces import FORCE_LAWS
 from denoc.machine.jit.choice import using_backend
 from denoc.simulate import loop
 from denoc.study import ensemble
@@ -24,7 +24,7 @@ PARAMETERS = {
     "lookup": {"file": "FILE", "over": "q"},
     "state-feedback": {"K": {"q": 3, "qd": 0.3, "OTHER.qd": 0.1}},
 }
-LATE = [name for name, law in LAWS.items() if "dead_time" in law.model_fields]
+LATE = [name for name, law in FORCE_LAWS.items() if "dead_time" in law.model_fields]
 JOINTS = {
     "planar3r": ("joint1", "joint2", "robot.links.link3.mass"),
     "four-bar": ("A0", "B0", "robot.links.rocker.mass"),
@@ -44,7 +44,7 @@ def scenario_under(name, robot, path, late):
 
 
 @pytest.mark.parametrize("robot", JOINTS)
-@pytest.mark.parametrize("name, late", [*((name, False) for name in LAWS), *((name, True) for name in LATE)])
+@pytest.mark.parametrize("name, late", [*((name, False) for name in FORCE_LAWS), *((name, True) for name in LATE)])
 def test_a_law_is_in_the_loop(name, late, robot, tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text(TABLE)

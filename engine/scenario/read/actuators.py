@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...laws.forces import LAWS, ForceLaw, laws_of_state, laws_of_time
+from ...laws.forces import FORCE_LAWS, ForceLaw, laws_of_state, laws_of_time
 from ...laws.law import OF_JOINT
 from ...robot.model import Actuator
 from ...simulate.inputs import Driven
@@ -69,7 +69,7 @@ def _refuse(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> None:
         return
     able = [*laws_of_time(), *laws_of_state()]
     if one.joints:
-        able += [name for name, row in LAWS.items() if row.exemplary().reads_state() and name not in able]
+        able += [name for name, row in FORCE_LAWS.items() if row.exemplary().reads_state() and name not in able]
     why = "has no motion to follow" if law.follows_motion() else "acts on a link, so it has no coordinate"
     hint = "give `to`, the sum of the joints that it pulls to" if one.joints and "to" in type(law).model_fields else ""
     raise reading.error(

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...laws.forces import LAWS, ComputedTorque, Feedforward, Force, ForceLaw
+from ...laws.forces import FORCE_LAWS, ComputedTorque, Feedforward, Force, ForceLaw
 from ...robot.model import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from ...text.document import Keys
@@ -74,7 +74,7 @@ def read_force_laws(reading: Reading, laws: Forces, references: Mapping[str, Mot
             raise reading.error(
                 path,
                 f"`{joint.name}` has Euler parameters, which this law can't read",
-                allowed=", ".join(name for name, row in LAWS.items() if not row.exemplary().reads_state()),
+                allowed=", ".join(name for name, row in FORCE_LAWS.items() if not row.exemplary().reads_state()),
             )
         if isinstance(law, ComputedTorque):
             made.commanded.append(Commanded(joint, references[joint.name], law))
