@@ -103,7 +103,7 @@ def idyn_command(
 def _known(law: str | None) -> str:
     """The name of the law, after a check that it needs no other parameter than its goal."""
     from denoc.errors import InputError, did_you_mean
-    from denoc.laws.motions import profiled_motion_laws
+    from denoc.laws import profiled_motion_laws
 
     if law is not None and law not in profiled_motion_laws():
         hint = did_you_mean(law, profiled_motion_laws())

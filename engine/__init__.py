@@ -1,16 +1,15 @@
 """Dynamics of robots and mechanisms, from files, by the Decoupled Natural Orthogonal Complement (DeNOC).
 
-Everything is imported where it is first used, so that the command line answers at once.
+Lazy imports keep start-up fast.
 """
 
 from __future__ import annotations
 
 from ._version import VERSION as __version__
+from .door import door
 
 TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all else here
 if TYPE_CHECKING:
-    from typing import Any
-
     from .api import forward, hybrid, inverse, reactions, reduced
     from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
     from .dynamics.regressor import parameters
@@ -33,32 +32,8 @@ if TYPE_CHECKING:
     from .study.identification.identify import identify
     from .study.optimise.run import optimise
     from .study.sweep.run import sweep
-
-_HOMES = {
-    "loops.adjoint": ("adjoint",),
-    "loops.assembly": ("assemble",),
-    "loops.derivatives": ("derivatives",),
-    "loops.linear": ("linearize",),
-    "loops.base": ("base_parameters",),
-    "loops.regressor": ("regressor",),
-    "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
-    "parallel.decoupled": ("parallel_matrices",),
-    "parallel.legs": ("legs",),
-    "parallel.platform": ("platform_inverse",),
-    "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
-    "functions": ("function",),
-    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "inverse_inertia", "jacobian", "matrices"),
-    "dynamics.regressor": ("parameters",),
-    "formats.load": ("load", "loads"),
-    "robot.model": ("Robot",),
-    "scenario.run": ("Result", "run"),
-    "simulate.simulator": ("Simulator", "simulator"),
-    "study.ensemble": ("ensemble",),
-    "study.optimise.run": ("optimise",),
-    "study.sweep.run": ("sweep",),
-    "study.identification.identify": ("identify",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+else:
+    __getattr__ = door(__name__)
 
 __all__ = [
     "AssemblyError",
@@ -102,17 +77,6 @@ __all__ = [
     "simulator",
     "sweep",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module 'denoc' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f".{home}", __name__), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

@@ -1,8 +1,13 @@
 """No module imports another that imports it in turn, be it for typing or within a function."""
 
 import ast
+import importlib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
+
+from denoc.door import names_of_door
 
 ROOT = Path(__file__).resolve().parents[1]
 HOMES = {"denoc": ROOT / "engine", "denoc.cli": ROOT / "cli"}
@@ -45,3 +50,26 @@ def test_no_circles():
     except CycleError as error:
         raise AssertionError(" → ".join(error.args[1])) from None
     assert len(graph) > 150
+
+
+DOORS = sorted(
+    name
+    for name, path in modules().items()
+    if path.name == "__init__.py" and "__getattr__ = door(__name__)" in path.read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("room", DOORS)
+def test_a_door_hands_on_what_it_names(room):
+    """Each name once, from where it is defined, apart from the modules' own names; all but the package's door at most 40."""
+    names = names_of_door(importlib.import_module(room).__name__)
+    listed = ast.parse(modules()[room].read_text(encoding="utf-8"))
+    block = next(node for node in listed.body if isinstance(node, ast.If))
+    assert list(names) == [one.name for node in block.body for one in node.names]
+    inside = {name.rpartition(".")[2] for name in modules() if name.rpartition(".")[0] == room}
+    assert not inside & set(names)
+    assert room == "denoc" or len(names) <= 40
+    for name in names:
+        assert getattr(importlib.import_module(room), name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'not_there'"):
+        importlib.import_module(room).not_there  # noqa: B018

@@ -6,7 +6,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.laws.forces import FORCE_LAWS
+from denoc.laws import FORCE_LAWS
 from denoc.robot.joint_schema import Friction
 from denoc.robot.repeat import MOST_LINKS
 from denoc.scenario.read.time import MOST_ROWS

@@ -21,7 +21,7 @@ from ..text.units import DIMENSIONS
 MOST_ROWS = 1_000_000
 MOST_TURNED = 2 * math.pi * 1.01  # by an angle that has no unit; a whole turn may be rounded
 OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
-MOST_BYTES = 200_000_000
+TABLE_BYTES = 200_000_000
 MOST_IN_LINE = 1_000_000
 FILE = "a CSV file, from the folder of the file that names it"
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -59,7 +59,7 @@ def _read_columns(
     path: Path, names: list[str], time: str | None, header: bool, *, of_time: bool, raw: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """What `read_law_table_columns` returns; messages on mistakes are about tables over time."""
-    text = text_of_file(path, MOST_BYTES, mark=True, allowed=FILE, hint="leave rows out")
+    text = text_of_file(path, TABLE_BYTES, mark=True, allowed=FILE, hint="leave rows out")
     rows = _rows(path, text)
     first = [name.strip() for name in next(rows, [])]
     if not first:

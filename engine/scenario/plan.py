@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..laws.csv_tables import Spline
+from ..laws import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS
 from ..record.drawings import Drawing

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, Place, safe_to_print
-from ..laws import csv_tables
-from ..laws.law import Law
+from ..laws import TABLE_BYTES, Law
 from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
@@ -110,7 +109,7 @@ def tables_of_scenario(plan: Plan) -> dict[str, bytes]:
     contents = {}
     for name in dict.fromkeys(_named(plan.file)):
         path = plan.folder / name
-        contents[name] = content_of_file(path, csv_tables.MOST_BYTES)
+        contents[name] = content_of_file(path, TABLE_BYTES)
     return contents
 
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..laws.forces import AnyForceLaw
-from ..laws.motions import AnyMotionLaw
+from ..laws import AnyForceLaw, AnyMotionLaw
 from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
 from ..record.plots import PLOTS
 from ..robot.joint_schema import Direction

@@ -10,8 +10,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from ..laws.forces import ComputedTorque, Force
-from ..laws.motions import Curve
+from ..laws import ComputedTorque, Curve, Force
 from ..machine.jit.march_past import Steps
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Joint

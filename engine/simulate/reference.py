@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..laws.motions import Curve
+from ..laws import Curve
 from ..robot.model import Joint
 
 Sampled = tuple[list[Any], list[Any], list[Any]]

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ..dynamics.kinematics import body_placements, tree_body_point_of_link, velocity_of_body_point
 from ..dynamics.spatial import dot
-from ..laws.forces import ForceLaw
+from ..laws import ForceLaw
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import ZERO, Body, Leader, Robot, way_from_base

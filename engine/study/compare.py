@@ -17,7 +17,7 @@ import numpy as np
 
 from ..dynamics import quantities
 from ..errors import InputError, did_you_mean
-from ..laws.forces import ProportionalDerivative
+from ..laws import ProportionalDerivative
 from ..loops.methods import METHODS
 from ..loops.rank import constraint_null_space
 from ..machine.jit import choice

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..dynamics.vanishing import joint_pivots_are_sound
 from ..errors import DenocError
-from ..laws.forces import Constant
+from ..laws import Constant
 from ..loops import vanishing as freedoms
 from ..robot.bodies import ReadLink, bodies_with_link_masses
 from ..robot.build import Draft

@@ -11,7 +11,7 @@ import pytest
 import denoc as library
 from denoc.cli import options
 from denoc.dynamics.programs import PROGRAMS
-from denoc.laws.motions import profiled_motion_laws
+from denoc.laws import profiled_motion_laws
 from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
 from denoc.simulate.integrate import INTEGRATORS

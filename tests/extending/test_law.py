@@ -14,10 +14,7 @@ import denoc
 from comparing import slope
 from denoc.cli import main, options
 from denoc.errors import InputError
-from denoc.laws import forces
-from denoc.laws import motions as laws
-from denoc.laws.forces import AnyForceLaw, ForceLaw
-from denoc.laws.motions import AnyMotionLaw, Duration, MotionLaw, Profiled
+from denoc.laws import FORCE_LAWS, MOTION_LAWS, AnyForceLaw, AnyMotionLaw, Duration, ForceLaw, MotionLaw, Profiled
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.json_schema import scenario_schema
 from denoc.text.fields import Numbers, quantity_field, quantity_list_field
@@ -79,9 +76,9 @@ class CubicSpring(ForceLaw):
 
 @pytest.fixture(autouse=True)
 def _rows(monkeypatch):
-    monkeypatch.setitem(laws.MOTION_LAWS, "dying-swing", DyingSwing)
-    monkeypatch.setitem(laws.MOTION_LAWS, "sine", Sine)
-    monkeypatch.setitem(forces.FORCE_LAWS, "cubic-spring", CubicSpring)
+    monkeypatch.setitem(MOTION_LAWS, "dying-swing", DyingSwing)
+    monkeypatch.setitem(MOTION_LAWS, "sine", Sine)
+    monkeypatch.setitem(FORCE_LAWS, "cubic-spring", CubicSpring)
 
 
 def test_its_rate_and_acceleration_are_the_derivatives():

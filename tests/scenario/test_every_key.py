@@ -9,8 +9,8 @@ from copy import deepcopy
 import pytest
 
 import denoc
-from denoc.laws.forces import FORCE_LAWS as FORCES
-from denoc.laws.motions import MOTION_LAWS as MOTIONS
+from denoc.laws import FORCE_LAWS as FORCES
+from denoc.laws import MOTION_LAWS as MOTIONS
 from denoc.loops.methods import METHODS
 from denoc.robot import joint_schema, schema
 from denoc.robot.build import build_robot

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.laws.forces import FORCE_LAWS
+from denoc.laws import FORCE_LAWS
 from denoc.machine.jit.choice import using_backend
 from denoc.simulate import loop
 from denoc.study import ensemble

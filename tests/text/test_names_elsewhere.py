@@ -15,8 +15,8 @@ links:
 
 def name_tables():
     """The tables of names that a word may be looked for in: keys of mappings, and values of keys."""
-    from denoc.laws.forces import FORCE_LAWS as FORCES
-    from denoc.laws.motions import MOTION_LAWS as MOTIONS
+    from denoc.laws import FORCE_LAWS as FORCES
+    from denoc.laws import MOTION_LAWS as MOTIONS
     from denoc.robot import joint_schema, schema
     from denoc.robot.joints import TYPES
     from denoc.scenario import schema as scenario

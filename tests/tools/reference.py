@@ -12,8 +12,7 @@ from typing import Any
 
 import accuracy
 
-from denoc.laws import forces
-from denoc.laws import motions as laws
+from denoc.laws import FORCE_LAWS, MOTION_LAWS
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 from denoc.study.sweep.schema import study_schema
@@ -38,7 +37,7 @@ measures it, beside `dop853` with `rtol: 1e-13`). `--error` estimates it for any
 NUMBER = "number"
 SEVERAL = f"{NUMBER} or list of {NUMBER}"
 QUANTITY = re.compile(r"^(?:\d+ × )?(?P<one>an? .*)$")
-MOTION_LAWS, FORCE_LAWS = "motion laws", "force laws"
+OF_MOTION, OF_FORCE = "motion laws", "force laws"
 
 
 class Reference:
@@ -46,7 +45,7 @@ class Reference:
 
     def __init__(self, kind: str, schema: Schema) -> None:
         self.kind, self.schema = kind, schema
-        tables = {MOTION_LAWS: laws.LAWS, FORCE_LAWS: forces.LAWS}
+        tables = {OF_MOTION: MOTION_LAWS, OF_FORCE: FORCE_LAWS}
         self.groups = {law.__name__: group for group, table in tables.items() for law in table.values()}
 
     def text(self) -> str:
@@ -83,7 +82,7 @@ class Reference:
         return "".join(f" {x.lower()}" if x.isupper() else x for x in name).strip().removesuffix(" entry")
 
     def heading(self, name: str) -> str:
-        again = self.groups.get(name) == FORCE_LAWS and self.said(name) in laws.LAWS
+        again = self.groups.get(name) == OF_FORCE and self.said(name) in MOTION_LAWS
         return f"{self.kind}: {self.said(name)}{' (force)' if again else ''}"
 
     def anchor(self, name: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...laws.forces import FORCE_LAWS, ForceLaw, laws_of_state, laws_of_time
-from ...laws.law import OF_JOINT
+from ...laws import FORCE_LAWS, OF_JOINT, ForceLaw, laws_of_state, laws_of_time
 from ...robot.model import Actuator
 from ...simulate.inputs import Driven
 from ...simulate.state_force import AlongForce

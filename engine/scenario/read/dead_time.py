@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...laws.forces import ForceLaw
+from ...laws import ForceLaw
 from ...simulate.integrate import INTEGRATORS
 from . import wrenches
 from .reading import Reading

@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 from ...errors import did_you_mean
-from ...laws.law import OF_JOINT
-from ...laws.motions import Turn
+from ...laws import OF_JOINT, Turn
 from ...loops.constraints import Closure, distance_driving_tie, point_driving_tie
 from ...loops.rank import independent_constraint_rows
 from ...loops.ties import Tie

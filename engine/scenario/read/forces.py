@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...laws.forces import FORCE_LAWS, ComputedTorque, Feedforward, Force, ForceLaw
+from ...laws import FORCE_LAWS, ComputedTorque, Feedforward, Force, ForceLaw
 from ...robot.model import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from ...text.document import Keys

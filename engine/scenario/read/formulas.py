@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...errors import InputError, did_you_mean
-from ...laws.forces import ForceLaw, StateFeedback
-from ...laws.lookup import law_table_polynomials
+from ...laws import ForceLaw, StateFeedback, law_table_polynomials
 from ...machine.program.formulas import Curve
 from ...robot.model import Actuator, Effort, Joint, Robot
 from ...simulate.inputs import Driven

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...dynamics.quantities import inertia
-from ...laws.forces import ComputedTorque, Feedforward
-from ...laws.motions import Hold
+from ...laws import ComputedTorque, Feedforward, Hold
 from ...loops.assembly import start_with_loops_closed, words_on_moved_initial
 from ...loops.balance import idle_spins
 from ...loops.constraints import Closure, loop_closure

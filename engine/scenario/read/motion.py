@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...laws.motions import Hold, MotionLaw, Profiled, Turn, profiled_motion_laws
+from ...laws import Hold, MotionLaw, Profiled, Turn, profiled_motion_laws
 from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning

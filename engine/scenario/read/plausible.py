@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...laws.csv_tables import bare_angles_of_law_table, law_table_header
-from ...laws.forces import StateLaw
-from ...laws.law import Law
-from ...laws.motions import TableMotion
+from ...laws import Law, StateLaw, TableMotion, bare_angles_of_law_table, law_table_header
 from ...robot.model import Joint
 from ...robot.plausible import enormous_robot_numbers, unbelievable_robot_angle
 from ...text.document import Keys

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, did_you_mean
-from ...laws.law import OF_JOINT, Law
+from ...laws import OF_JOINT, Law
 from ...robot.model import Joint, Robot
 from ...text.checking import checked_document_model
 from ...text.document import Document, Keys

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...laws.forces import ForceLaw
-from ...laws.law import Pace
-from ...laws.motions import MotionLaw
+from ...laws import ForceLaw, MotionLaw, Pace
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.trace import Solver
 from ...text.checking import yaml_value_in_words

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import did_you_mean
-from ...laws.forces import ForceLaw, laws_of_state, laws_of_time
+from ...laws import ForceLaw, laws_of_state, laws_of_time
 from ...simulate.inputs import TimedWrench
 from ...simulate.state_force import FormulaForce
 from ...text.checking import yaml_value_in_words

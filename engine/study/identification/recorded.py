@@ -10,12 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError, Place
-from ...laws.csv_tables import (
-    bare_angles_of_law_table,
-    law_table_header,
-    read_law_table_columns,
-    refuse_units_of_law_table,
-)
+from ...laws import bare_angles_of_law_table, law_table_header, read_law_table_columns, refuse_units_of_law_table
 from ...robot.model import Joint, Robot
 from ...text.expression import name_and_unit_of_header
 from .closed import follow_measured_loops
