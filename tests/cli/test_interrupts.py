@@ -23,6 +23,16 @@ from denoc.study import compare
 from denoc.study.distribution import study
 from limits import HANGS
 
+
+@pytest.fixture(autouse=True)
+def signals_are_heard():
+    """`nohup` makes programs deaf to SIGHUP, and so denoc as well: these tests, too, where they run under it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL) if hasattr(signal, "SIGHUP") else None
+    yield
+    if before is not None:
+        signal.signal(signal.SIGHUP, before)
+
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 START = [sys.executable, "-c", "from denoc.cli.main import main; main()"]
