@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from denoc.robot.model import Robot
     from denoc.scenario.plan import Plan
-    from denoc.text.change import Change
-    from denoc.text.document import Document
+    from denoc.text import Change, Document
 
 Data = dict[str, Any]
 TASKS = {"idyn": "inverse", "fall": "simulate"}
@@ -40,9 +39,14 @@ def plan_for_command(
     from denoc.scenario.plan import plan_of_scenario
     from denoc.scenario.replay import name_of_scenario, prepared_scenario_replay
     from denoc.scenario.run import changed_robot_of_scenario
-    from denoc.text.change import changed_document, parted_changes
-    from denoc.text.library import find_library_file, library_folder
-    from denoc.text.source import document_from_mapping, read_yaml_document
+    from denoc.text import (
+        changed_document,
+        document_from_mapping,
+        find_library_file,
+        library_folder,
+        parted_changes,
+        read_yaml_document,
+    )
 
     rest, in_robot = parted_changes(settings)
     for one in rest:

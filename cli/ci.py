@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from denoc.text.words import count_with_noun
+from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.record.deviation import Difference

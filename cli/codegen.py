@@ -59,8 +59,7 @@ def codegen_command(
     from denoc.errors import InputError, Place
     from denoc.machine.program.languages import LANGUAGES
     from denoc.study.codegen import generate_code
-    from denoc.text import bounds
-    from denoc.text.files import content_of_file
+    from denoc.text import DOCUMENT_BYTES, content_of_file
 
     keys = [key for key in parameters.split(",") if key.strip()]
     model = options.robot_of_argument(robot, floating, loops, warned=True)
@@ -75,7 +74,7 @@ def codegen_command(
     if header is not None and path.suffix != ".h":
         files[path.with_suffix(".h")] = header(text)
     for file in files:
-        if file != path and file.exists() and MARK not in content_of_file(file, bounds.SIZE):
+        if file != path and file.exists() and MARK not in content_of_file(file, DOCUMENT_BYTES):
             raise InputError(
                 "this header isn't one of denoc's, and isn't replaced",
                 place=Place(str(file)),

@@ -38,7 +38,7 @@ def complete_robots_and_scenarios(incomplete: str) -> list[str]:
 
 def shell_completion_of_list(incomplete: str) -> list[str]:
     """What `denoc list` can list."""
-    from denoc.text.library import ONE, library_names
+    from denoc.text import ONE, library_names
 
     known = [*ONE, *(name for kind in ONE for name in library_names(kind))]
     return _offered(known, incomplete)
@@ -70,7 +70,7 @@ def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
 
 def _library(kind: str, incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
     """Names of the library, then files here."""
-    from denoc.text.library import library_names
+    from denoc.text import library_names
 
     return _offered(library_names(kind), incomplete) + _files(incomplete, suffixes)
 

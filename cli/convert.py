@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from denoc.formats.report import Report
     from denoc.formats.table import Format
     from denoc.robot.model import Robot
-    from denoc.text.document import Document
+    from denoc.text import Document
 
 WRITTEN = ("yaml", "urdf", "mjcf", "redysim")
 
@@ -58,7 +58,7 @@ def convert_command(
     """Convert a robot file: URDF, MJCF, SDF and others to denoc's format, and back where the target can hold it."""
     from denoc.formats.load import converted_from_any_format
     from denoc.robot.build import build_robot
-    from denoc.text.library import find_library_file
+    from denoc.text import find_library_file
 
     home = find_library_file(source, "robots")
     read = converted_from_any_format(home, floating=floating, loops=loops)

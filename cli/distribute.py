@@ -13,7 +13,7 @@ from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options, said
 from denoc.cli.said import print_lines
 from denoc.cli.waiting import Wait
-from denoc.text.words import count_with_noun
+from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.cli.shapes import Distributed, Message, Plan

@@ -46,8 +46,7 @@ def excite_command(
 
     from denoc.record.write import check_output_writable, csv_text, write_output_files
     from denoc.study.identification.excite import excite as excited
-    from denoc.text.files import path_from_folder
-    from denoc.text.writing import yaml_text
+    from denoc.text import path_from_folder, yaml_text
 
     period = options.number_of_option(time, "time", "--time", above=0.0) or 0.0
     fastest = options.number_of_option(speed, "velocity", "--speed", above=0.0) or 0.0

@@ -133,7 +133,7 @@ def _led(model: Robot) -> list[Joint]:
 
 def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
     """The entry under `motion` for a joint of any type: to the goal, or by a quarter turn or 0.1 m."""
-    from denoc.text.expression import misfit_of_unit
+    from denoc.text.expressions import misfit_of_unit
 
     row = joint.type
     if row.orientation is not None:
@@ -152,7 +152,7 @@ def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
 def _reaches(model: Robot, goal: float | None) -> None:
     """Raises an error if no joint can take a goal of this unit."""
     from denoc.errors import InputError
-    from denoc.text.expression import misfit_of_unit
+    from denoc.text.expressions import misfit_of_unit
 
     kinds = {kind for joint in model.moving if joint.actuated for kind in joint.type.kinds}
     if goal is not None and not kinds:

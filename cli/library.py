@@ -33,7 +33,7 @@ def list_command(
 ) -> None:
     """List the robots, scenarios and studies that come with denoc; with a NAME, print the path of its file."""
     from denoc.errors import InputError, did_you_mean
-    from denoc.text.library import library_folder, library_names
+    from denoc.text import library_folder, library_names
 
     kinds = [what] if what in KINDS else list(KINDS)
     entries_of = {

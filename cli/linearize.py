@@ -105,7 +105,7 @@ def _show(linear: dict[str, Any], eigenvalues: np.ndarray, regulated: Regulated 
     """Prints the matrices, their eigenvalues and the regulator."""
     import numpy as np
 
-    from denoc.text.writing import yaml_text
+    from denoc.text import yaml_text
 
     for name in ("A", "B"):
         print_lines("", name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from denoc.text.words import count_with_noun
+from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.loops.mobility import Mobility, Standing

@@ -78,7 +78,7 @@ def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool)
     from denoc.errors import InputError
     from denoc.formats.dh_table import read_dh_table
     from denoc.formats.load import loads
-    from denoc.text.writing import yaml_text
+    from denoc.text import yaml_text
 
     if loop or convention == "frames":
         hint = "--convention khalil where the parameters are modified ones, which come before the joint"
@@ -111,7 +111,7 @@ def new_scenario_command(
 ) -> None:
     """Write a scenario file for a robot, in which every key is explained."""
     from denoc.formats.load import load
-    from denoc.text.library import find_library_file
+    from denoc.text import find_library_file
 
     name, path = _place(name, out)
     model, file = load(of), find_library_file(of, "robots")
@@ -141,7 +141,7 @@ def new_study_command(
     """Write a study file for a scenario, in which every key is explained."""
     from denoc.errors import InputError
     from denoc.scenario.run import prepare_scenario
-    from denoc.text.library import find_library_file
+    from denoc.text import find_library_file
 
     name, path = _place(name, out)
     plan, file = prepare_scenario(of), find_library_file(of, "scenarios")
@@ -205,15 +205,14 @@ def _write(path: Path, text: str, *said: str) -> None:
 
 def _written(text: str) -> str:
     """Text as YAML."""
-    from denoc.text.writing import yaml_flow_text
+    from denoc.text import yaml_flow_text
 
     return yaml_flow_text(text)
 
 
 def _beside(named: Path, file: Path, kind: str) -> str:
     """A file's reference to a robot or scenario: its name in the library, or the relative path of its file."""
-    from denoc.text.files import path_from_folder
-    from denoc.text.library import library_folder
+    from denoc.text import library_folder, path_from_folder
 
     if named.parent == library_folder(kind):
         return named.stem

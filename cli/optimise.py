@@ -12,7 +12,7 @@ from denoc.cli import completing, interrupts, options
 from denoc.cli.said import print_lines
 from denoc.cli.sweep import Out, Place, Scheduler, Where, Workers, duration_to_print
 from denoc.cli.waiting import WRITING, Wait
-from denoc.text.words import count_with_noun
+from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.cli.study_shapes import Optimised as OptimisedShape

@@ -15,7 +15,7 @@ from denoc.cli.said import print_lines, print_text, print_warning
 
 if TYPE_CHECKING:
     from denoc.robot.model import Robot as Model
-    from denoc.text.change import Change
+    from denoc.text import Change
 
 
 class Format(StrEnum):
@@ -171,9 +171,7 @@ def number_of_option(text: str | None, kind: str, option: str, *, above: float |
     if text is None:
         return None
     from denoc.errors import InputError
-    from denoc.text.expression import si_value_of_quantity
-    from denoc.text.tokens import ExpressionError
-    from denoc.text.units import DIMENSIONS
+    from denoc.text.expressions import DIMENSIONS, ExpressionError, si_value_of_quantity
 
     allowed = DIMENSIONS[kind][1]
     try:
@@ -201,8 +199,7 @@ def changes_of_options(settings: list[str] | None, name: str | None = None) -> l
     if not settings and name is None:
         return []
     from denoc.errors import InputError
-    from denoc.text.change import Change
-    from denoc.text.source import parse_yaml_document
+    from denoc.text import Change, parse_yaml_document
 
     asked = []
     for text in settings or []:
@@ -247,7 +244,7 @@ def file_options(given: list[ResultFormat], style: str = "screen", degrees: bool
 
 def solver_options(changed: list[Change], accept_energy: bool, estimate_error: bool) -> list[Change]:
     """The changes, with those of --accept-energy and --error if they are given."""
-    from denoc.text.change import Change
+    from denoc.text import Change
 
     more = (("energy", "accept", "--accept-energy", accept_energy), ("error", "estimate", "--error", estimate_error))
     return [*changed, *(Change(f"solver.{k}", v, option, f"solver.{k}={v}") for k, v, option, given in more if given)]

@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 
 from denoc.cli.as_json import FORMAT
 from denoc.cli.shapes import OUTPUTS
-from denoc.text.json_schema import DIALECT, Schema, described_json_schema
+from denoc.text.fields import DIALECT, Schema, described_json_schema
 
 VERSION: Schema = {"const": FORMAT, "description": "the version of this shape; keys may come without a new version"}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from denoc.cli.robot_facts import position_and_angles_of_joint
 from denoc.cli.said import print_lines, safe_lines
 from denoc.errors import safe_to_print
-from denoc.text.words import count_with_noun
+from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from rich.console import Console

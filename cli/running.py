@@ -12,7 +12,7 @@ from denoc.cli import as_json as printed
 from denoc.cli import interrupts, said
 from denoc.cli.said import print_lines
 from denoc.cli.waiting import WRITING, Wait
-from denoc.text.words import count_with_noun
+from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.cli.options import Files

@@ -11,7 +11,7 @@ from denoc.cli import options
 from denoc.cli.said import print_lines, print_text
 
 if TYPE_CHECKING:
-    from denoc.text.json_schema import Schema
+    from denoc.text.fields import Schema
 
 FILES = ("robot", "scenario", "study", "identification")
 
@@ -37,7 +37,7 @@ def schema_command(
     ] = None,
 ) -> None:
     """Print the JSON Schema of a kind of files, or of what a command prints with --json."""
-    from denoc.text.json_schema import json_schema_text
+    from denoc.text.fields import json_schema_text
 
     text = json_schema_text(schema_of_kind(kind))
     if out is None:
@@ -63,7 +63,7 @@ def schema_of_kind(kind: str) -> Schema:
         return study_schema()
     if kind == "identification":
         from denoc.study.identification.settings import IdentificationFile
-        from denoc.text.json_schema import json_schema
+        from denoc.text.fields import json_schema
 
         return json_schema(IdentificationFile, "what `denoc identify` does")
     from denoc.cli.output_schema import schema_of_command_output

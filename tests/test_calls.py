@@ -13,7 +13,7 @@ import denoc
 from denoc.machine.jit import interpreter
 from denoc.machine.jit.account import noted_backend_runs
 from denoc.machine.jit.choice import using_backend
-from denoc.text.library import library_names
+from denoc.text import library_names
 
 sys.path.append(str(Path(__file__).parent / "benchmarks"))
 interface = pytest.importorskip("interface")

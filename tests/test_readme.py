@@ -27,7 +27,7 @@ import denoc
 import yamls
 from denoc.cli.main import main
 from denoc.scenario.plan import plan_of_scenario
-from denoc.text.source import document_from_mapping
+from denoc.text import document_from_mapping
 
 pytestmark = pytest.mark.usefixtures("unseen_pictures")
 ROOT = Path(__file__).resolve().parents[1]

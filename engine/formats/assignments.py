@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..text.document import Document, Spot
+from ..text import Document, Spot
 
 MOST = 100_000  # numbers in a matrix
 MOST_TOGETHER = 10_000_000  # in all variables

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, Place, did_you_mean
-from ..text.document import Document
-from ..text.expression import name_and_unit_of_header, si_value_of_quantity, unit_in_si
-from ..text.source import text_of_yaml_file
-from ..text.tokens import ExpressionError
+from ..text import Document, text_of_yaml_file
+from ..text.expressions import ExpressionError, name_and_unit_of_header, si_value_of_quantity, unit_in_si
 
 MOST = 1000  # rows
 GREEK = {"θ": "theta", "α": "alpha", "γ": "gamma", "σ": "sigma"}

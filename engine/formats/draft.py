@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..text.document import Document, Keys
+from ..text import Document, Keys
 from .report import CHANGED, USED, Report
 from .xml import Element
 

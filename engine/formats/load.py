@@ -7,8 +7,7 @@ from pathlib import Path
 
 from ..robot.build import build_robot
 from ..robot.model import Robot
-from ..text.library import find_library_file
-from ..text.source import parse_yaml_document, read_yaml_document, text_of_yaml_file
+from ..text import find_library_file, parse_yaml_document, read_yaml_document, text_of_yaml_file
 from .table import BINARY, Converted, Source, robot_format_of_file
 from .table import read_any_robot_format as read_any
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, Place
-from ..text.files import bytes_of_text_file
+from ..text import bytes_of_text_file
 
 MOST_BYTES = 64 << 20
 MOST_FACES = 1_000_000

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..robot.orientation import rotation_of
 from ..robot.placement import turn_matrix
-from ..text import bounds
-from ..text.source import text_of_yaml_file
+from ..text import DOCUMENT_BYTES, text_of_yaml_file
 from .draft import NO_QUATERNION, Draft
 from .report import CHANGED
 from .xml import Element, parsed_xml
@@ -149,8 +148,8 @@ def mjcf_with_included_files(draft: Draft, root: Element) -> Element:
             path = next((one for one in beside if one.is_file()), beside[0])
             text = text_of_yaml_file(path)
             size += len(text)
-            if size > 2 * bounds.SIZE:
-                message = f"the included files are larger than {2 * bounds.SIZE // 1_000_000} MB together"
+            if size > 2 * DOCUMENT_BYTES:
+                message = f"the included files are larger than {2 * DOCUMENT_BYTES // 1_000_000} MB together"
                 raise draft.error(child, message, found=f"`{name}`")
             _, inner = parsed_xml(text, str(path))
             draft.used(child)

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, Place, did_you_mean
-from ..text import bounds
-from ..text.document import Document
-from ..text.files import content_of_file
-from ..text.source import text_of_yaml_file
+from ..text import DOCUMENT_BYTES, Document, content_of_file, text_of_yaml_file
 from .assignments import Assignments, Known, read_matlab_assignments
 from .draft import Draft
 from .mat_file import DamagedError, mat_file_arrays
@@ -51,7 +48,7 @@ def converted_from_redysim(name: str, text: str, *, floating: bool, side: Side) 
 def _from_mat(name: str) -> Assignments:
     """The variables of a file of matrices."""
     made = Assignments(Document(name))
-    data = content_of_file(Path(name), bounds.SIZE)
+    data = content_of_file(Path(name), DOCUMENT_BYTES)
     try:
         found = mat_file_arrays(data, {*VECTORS, *INERTIA.values(), "n", "nq", "r", "aj", "th", "g", "type"})
     except DamagedError as problem:

@@ -10,10 +10,8 @@ from ..errors import InputError, did_you_mean
 from ..robot.cuts import CUTS
 from ..robot.joint_schema import Coordinates
 from ..robot.orientation import Oriented
-from ..text.checking import checked_document_model
-from ..text.document import Document, Keys
-from ..text.fields import Or, Point, Strict, field_of_several
-from ..text.table_fields import Choice
+from ..text import Document, Keys
+from ..text.fields import Choice, Or, Point, Strict, checked_document_model, field_of_several
 from .draft import Draft
 from .report import DROPPED, USED
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import did_you_mean
-from ..text.document import Document
-from ..text.expression import evaluate_expression
-from ..text.tokens import ExpressionError
+from ..text import Document
+from ..text.expressions import ExpressionError, evaluate_expression
 from .draft import Draft
 from .report import CHANGED, DROPPED, IGNORED, USED, Report
 from .side import Side

@@ -15,9 +15,7 @@ import numpy as np
 
 from ..errors import InputError, Place
 from ..robot.model import Robot
-from ..text.document import Document
-from ..text.source import parse_yaml_document
-from ..text.writing import yaml_text
+from ..text import Document, parse_yaml_document, yaml_text
 from .report import Report
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from xml.parsers import expat  # entities, the one danger of expat, are refused below, with every document type
 
 from ..errors import InputError, Place
-from ..text.document import Document
+from ..text import Document
 
 DEPTH_LIMIT = 200  # elements within each other
 ELEMENT_LIMIT = 200_000

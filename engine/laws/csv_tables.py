@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, Place, did_you_mean
-from ..text.expression import Quantity, misfit_of_unit, name_and_unit_of_header, unit_in_si
-from ..text.files import lines_of_text, opened_regular_file, text_of_file
-from ..text.tokens import ExpressionError
-from ..text.units import DIMENSIONS
+from ..text import lines_of_text, opened_regular_file, text_of_file
+from ..text.expressions import (
+    DIMENSIONS,
+    ExpressionError,
+    Quantity,
+    misfit_of_unit,
+    name_and_unit_of_header,
+    unit_in_si,
+)
 
 MOST_ROWS = 1_000_000
 MOST_TURNED = 2 * math.pi * 1.01  # by an angle that has no unit; a whole turn may be rounded

@@ -14,11 +14,17 @@ import numpy as np
 from pydantic import Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..text.fields import Angle, Numbers, Position, quantity_field, quantity_list_field
-from ..text.formula import parsed_formula
-from ..text.formula_fields import formula_field, formula_list_field
-from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, lookups_in_formula
-from ..text.table_fields import OneOf
+from ..text.expressions import Formula, Lookup, Named, Number, Operation, lookups_in_formula, parsed_formula
+from ..text.fields import (
+    Angle,
+    Numbers,
+    OneOf,
+    Position,
+    formula_field,
+    formula_list_field,
+    quantity_field,
+    quantity_list_field,
+)
 from .csv_tables import Spline
 from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
 from .lookup import law_table_doubt

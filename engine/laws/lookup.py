@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError, Place
-from ..text.formula_tree import Lookup
+from ..text.expressions import Lookup
 from .csv_tables import OVERSHOOT, Spline, read_law_table_columns
 
 MOST = 1000  # rows, for each of them is a part of the equations

@@ -14,8 +14,7 @@ import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..text.fields import Angle, Numbers, Strict, field_of_several, quantity_field, quantity_list_field
-from ..text.table_fields import OneOf
+from ..text.fields import Angle, Numbers, OneOf, Strict, field_of_several, quantity_field, quantity_list_field
 from . import profiles
 from .csv_tables import Spline, read_law_table_columns
 from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of

@@ -14,7 +14,7 @@ from ..dynamics.samples import Samples
 from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Joint, Robot
-from ..text.words import words_with_and
+from ..text import words_with_and
 from .constraints import Closure, Gap, loop_closure, misalignment_of_tie
 from .doubles import coordinates_with_cut_joints_placed
 from .search import CLOSED, ENOUGH, ClosureSearch, closing_position_moved_along_speeds, nearest_closed_position

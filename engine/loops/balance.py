@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError, NumericalError
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
-from ..text.words import count_with_noun
+from ..text import count_with_noun
 from . import effort
 from .branches import (
     Branches,

@@ -11,7 +11,7 @@ from ..dynamics.vanishing import tree_joint_of_speed
 from ..errors import AssemblyError
 from ..robot.cuts import X, Y, Z
 from ..robot.model import Robot
-from ..text.words import count_with_noun, roman_numeral, words_with_and
+from ..text import count_with_noun, words_with_and
 from .assembly import start_with_loops_closed, words_on_moved_initial
 from .balance import (
     Balance,
@@ -268,3 +268,12 @@ def _doubts(at: Standing, robot: Robot) -> list[str]:
             f"{at.distance:.2g}"
         )
     return result
+
+
+def roman_numeral(n: int) -> str:
+    """The Roman numeral of a number, as in the papers: I, II, III, …"""
+    numeral = ""
+    for value, letters in ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV")):
+        while n >= value:
+            numeral, n = numeral + letters, n - value
+    return numeral + "I" * n

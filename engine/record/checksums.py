@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, Place
-from ..text.files import opened_regular_file
+from ..text import opened_regular_file
 
 MOST_IN_RECORD = 32_000_000  # bytes
 HINT = "run the scenario again; a file that is meant to differ belongs into a folder of its own"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..text.checking import yaml_value_in_words
+from ..text import yaml_value_in_words
 from . import dressing, scales
 from .columns import Column
 from .curve_plots import figure_of_curves

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from ..text.files import bytes_of_text_file
+from ..text import bytes_of_text_file
 from . import checksums, drafts, figures, plots, table_files
 from .columns import Column
 from .drawings import Drawing

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from ..errors import did_you_mean
-from ..text.document import Keys
-from ..text.units import DIMENSIONS
+from ..text import Keys
+from ..text.expressions import DIMENSIONS
 from .cuts import CUT_FORMS, CUTS, CutType
 from .doubles import CAN, OWN, double_of_cut_link
 from .frames import frame_of_cut, unit_direction_of_frame

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..text.plain_data import fixed_data
+from ..text import fixed_data
 from .model import Body, Link, Three, Tree
 from .placement import Placement, placement_number
 

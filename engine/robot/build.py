@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import did_you_mean
-from ..text.checking import checked_document_model
-from ..text.document import Document
-from ..text.plain_data import fixed_data
-from ..text.units import DIMENSIONS
+from ..text import Document, fixed_data
+from ..text.expressions import DIMENSIONS
+from ..text.fields import checked_document_model
 from . import plausible, unused
 from .beyond_tree import Closing, effort_limits_of_actuator
 from .bodies import ReadLink, components_of_robot_vector, robot_number_triple, rows_of_robot_matrix, tree_of_links

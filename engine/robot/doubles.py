@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..text.document import Keys
+from ..text import Keys
 from .cuts import CUTS
 from .joint_schema import MARK
 from .joints import TYPES

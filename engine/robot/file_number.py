@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..text.change import ROBOT, Change, changed_document
-from ..text.document import Document, Keys
+from ..text import ROBOT, Change, Document, Keys, changed_document
 from ..text.fields import Strict
 from .build import build_robot, draft_of_robot
 from .model import Robot

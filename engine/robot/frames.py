@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..text.document import Keys
+from ..text import Keys
 from .model import Three
 from .orientation import WAYS, oriented_placement
 from .placement import Placement, X, Z, frame_pointing_along_axis

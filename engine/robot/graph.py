@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import did_you_mean
-from ..text.checking import checked_document_model
-from ..text.document import Document, Keys
+from ..text import Document, Keys
+from ..text.fields import checked_document_model
 from .cuts import CUTS
 from .doubles import CAN, cut_entry_is_doubled
 from .joint_schema import MARK

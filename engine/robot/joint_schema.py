@@ -4,18 +4,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag
 
-from ..text.fields import (
-    Angle,
-    Length,
-    Name,
-    Or,
-    Point,
-    Position,
-    Strict,
-    field_of_several,
-    quantity_field,
-)
-from ..text.table_fields import Choice
+from ..text.fields import Angle, Choice, Length, Name, Or, Point, Position, Strict, field_of_several, quantity_field
 from .joints import FORMS, TYPES
 from .orientation import Number, Oriented
 

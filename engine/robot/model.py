@@ -10,13 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InputError
-from ..text.words import count_with_noun
+from ..text import count_with_noun
 from .cuts import CutType
 from .joints import JointType
 from .placement import Factor, Placement
 
 if TYPE_CHECKING:
-    from ..text.document import Document
+    from ..text import Document
 
 Three = tuple[float, float, float]
 Made = TypeVar("Made")

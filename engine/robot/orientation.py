@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from ..text.document import Keys
+from ..text import Keys
 from ..text.fields import Angles, Strict, field_of_several, quantity_field
 from .model import Three
 from .placement import Placement, placement_from_rpy, zxz_turns

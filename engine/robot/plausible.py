@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from ..text.document import Keys
-from ..text.expression import Quantity
-from ..text.units import PLAIN
+from ..text import Keys
+from ..text.expressions import PLAIN, Quantity
 from .bodies import ReadLink
 from .joint_schema import JointEntry
 from .schema import LinkEntry, RobotFile

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 from ..text.fields import (
     NAME,
     Angle,
+    Choice,
     FileName,
     Length,
     Name,
@@ -21,7 +22,6 @@ from ..text.fields import (
     quantity_list_field,
     read_name,
 )
-from ..text.table_fields import Choice
 from .cuts import CUT_FORMS, CUTS
 from .joint_schema import (
     JOINTS,

@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..errors import InputError
-from ..text.document import Keys
-from ..text.expression import misfit_of_unit
-from ..text.units import DIMENSIONS
-from ..text.words import count_with_noun
+from ..text import Keys, count_with_noun
+from ..text.expressions import DIMENSIONS, misfit_of_unit
 from .joints import JointType
 
 Complain = Callable[..., InputError]  # path, message, … → the error at its place

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import did_you_mean
 from ..loops.balance import Forces
 from ..simulate.system import System
-from ..text.writing import yaml_flow_text
+from ..text import yaml_flow_text
 from . import tabulate
 from .outputs import RecordEntry
 from .rows import Point, Rows

@@ -10,7 +10,7 @@ import numpy as np
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import as_samples
 from ..record.columns import Column
-from ..text.formula_tree import TIME, Formula, Lookup, names_in_formula
+from ..text.expressions import TIME, Formula, Lookup, names_in_formula
 from .tabulate import Table
 
 FAMILY = "expression"

@@ -6,7 +6,7 @@ In a file, the law of a drive may stand beside the drive's own keys.
 from __future__ import annotations
 
 from ..laws import MOTION_LAWS
-from ..text.json_schema import Schema, json_schema
+from ..text.fields import Schema, json_schema
 from .schema import DriveEntry, ScenarioFile
 
 

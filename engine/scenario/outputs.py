@@ -7,10 +7,8 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, cre
 from pydantic_core import PydanticCustomError
 
 from ..record.plots import PLOTS
-from ..text.fields import FileName, Name, Or, Strict
-from ..text.formula_fields import SCHEMA as FORMULA
-from ..text.formula_fields import formula_field, unit_field
-from ..text.table_fields import Choice, Generated
+from ..text.fields import FORMULA_SCHEMA as FORMULA
+from ..text.fields import Choice, FileName, Generated, Name, Or, Strict, formula_field, unit_field
 from .tabulate import FAMILIES
 
 

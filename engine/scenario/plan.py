@@ -21,7 +21,7 @@ from ..simulate.memory import joined_instants, memory_for_laws
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..simulate.trace import Solver
-from ..text.document import Document
+from ..text import Document
 from .foreseen import columns_by_record_keys, foreseen_column_names
 from .formula_columns import FormulaColumn
 from .outputs import RecordEntry

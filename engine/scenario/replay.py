@@ -17,12 +17,8 @@ from ..errors import InputError, Place, safe_to_print
 from ..laws import TABLE_BYTES, Law
 from ..machine.jit import choice
 from ..record import checksums, plots
-from ..text.change import Change
-from ..text.document import Document
-from ..text.files import bytes_of_text_file, content_of_file
-from ..text.formula import formula_with_renamed_tables, parsed_formula
-from ..text.formula_tree import lookups_in_formula
-from ..text.writing import yaml_text
+from ..text import Change, Document, bytes_of_text_file, content_of_file, yaml_text
+from ..text.expressions import formula_with_renamed_tables, lookups_in_formula, parsed_formula
 from .plan import Plan
 from .schema import ScenarioFile
 

@@ -14,7 +14,7 @@ from ..errors import InputError, did_you_mean
 from ..record import figures, plots, table_files, write
 from ..record.columns import Column
 from ..record.drawings import TIME, Drawing
-from ..text.checking import yaml_value_in_words
+from ..text import yaml_value_in_words
 from .replay import files_of_replay
 
 if TYPE_CHECKING:

@@ -20,11 +20,16 @@ from ..simulate.called import Called
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
 from ..simulate.trace import Progress, Trace
-from ..text.change import Change, changed_document, parted_changes
-from ..text.checking import yaml_value_in_words
-from ..text.document import Document
-from ..text.library import find_library_file
-from ..text.source import document_from_mapping, read_shared_yaml_document
+from ..text import (
+    Change,
+    Document,
+    changed_document,
+    document_from_mapping,
+    find_library_file,
+    parted_changes,
+    read_shared_yaml_document,
+    yaml_value_in_words,
+)
 from .callables import When, plan_with_python_forces
 from .conclude import columns_of_run, conclude_result
 from .course import (

@@ -13,7 +13,9 @@ from ..robot.joint_schema import Direction
 from ..robot.schema import Place
 from ..simulate.integrate import INTEGRATORS
 from ..text.fields import (
+    Choice,
     FileName,
+    Generated,
     Name,
     Numbers,
     Or,
@@ -23,7 +25,6 @@ from ..text.fields import (
     quantity_field,
     quantity_list_field,
 )
-from ..text.table_fields import Choice, Generated
 from .outputs import RECORD, Drawn, RecordEntry
 
 

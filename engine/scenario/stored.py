@@ -24,7 +24,7 @@ from ..record.folders import mend_output_folder
 from ..record.view import Look
 from ..record.write import add_plots_to_result, check_output_writable, write_file_whole
 from ..record.write import make_output_folder as make
-from ..text.files import content_of_file, lines_of_text
+from ..text import content_of_file, lines_of_text
 from .error_estimate import error_sentences
 
 MOST_BYTES = 500_000_000  # of a table

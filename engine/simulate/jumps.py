@@ -13,7 +13,7 @@ import numpy as np
 
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import Scalar, as_samples
-from ..text.formula_tree import Formula, Lookup, jumps_in_formula
+from ..text.expressions import Formula, Lookup, jumps_in_formula
 from .state_force import FormulaForce
 from .system import System
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing_inertia_message
 from ..machine.jit.block import ENORMOUS
-from ..text.words import words_with_and
+from ..text import words_with_and
 from . import modes, saturation
 from .discrete import Discrete
 from .events import Watch

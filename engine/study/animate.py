@@ -16,7 +16,7 @@ from ..robot.model import Robot
 from ..scenario.replay import scenario_of_result
 from ..scenario.run import robot_of_scenario
 from ..scenario.stored import Stored
-from ..text.source import read_yaml_document
+from ..text import read_yaml_document
 from .staging import stage_scene
 
 MOST_FRAMES = 2000  # more rows are thinned evenly; the last one stays

@@ -26,8 +26,7 @@ from ..machine.program.rewriting import substituted_nodes
 from ..robot.build import Draft, draft_of_robot, robot_draft_with_links_reread, robot_of_draft
 from ..robot.model import Robot
 from ..robot.schema import LinkEntry
-from ..text.change import ROBOT
-from ..text.document import Keys
+from ..text import ROBOT, Keys
 from ..text.fields import Strict
 
 NUMBERS = (  # where a robot has them

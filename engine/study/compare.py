@@ -28,7 +28,7 @@ from ..simulate.inputs import Driven
 from ..simulate.runner import Runner
 from ..simulate.system import System, constraints_of_system
 from ..simulate.trace import Solver
-from ..text.change import Change
+from ..text import Change
 from .compare_settings import STAGES, Options, RunSetting, compared_method_parameter, settings_to_compare
 from .compared import Run
 from .playback import plan_played_back, playback_reference_path

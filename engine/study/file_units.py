@@ -8,9 +8,9 @@ from typing import Any
 from ..robot.joint_schema import JointEntry
 from ..robot.joints import TYPES
 from ..robot.model import Robot
-from ..text.change import ROBOT
+from ..text import ROBOT
+from ..text.expressions import DIMENSIONS
 from ..text.fields import Strict, reader_of_quantity_field
-from ..text.units import DIMENSIONS
 from .arguments import codegen_draft_with_arguments
 
 # what a number of a joint is if that turns, and if it slides

@@ -9,7 +9,7 @@ import numpy as np
 from ..scenario.plan import Plan
 from ..simulate.contacts import Limits
 from ..simulate.system import System
-from ..text.document import Keys
+from ..text import Keys
 from .placed import OtherError
 
 

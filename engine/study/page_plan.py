@@ -9,9 +9,7 @@ from ..errors import InputError
 from ..formats.load import load
 from ..scenario.plan import Plan
 from ..scenario.run import changed_robot_of_scenario, prepare_scenario
-from ..text.change import Change, parted_changes
-from ..text.library import find_library_file
-from ..text.source import read_yaml_document
+from ..text import Change, find_library_file, parted_changes, read_yaml_document
 
 DURATION = 10.0  # seconds of a robot's free fall
 

@@ -11,9 +11,7 @@ import numpy as np
 from ..errors import InputError, did_you_mean
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..text.change import Change
-from ..text.document import Keys
-from ..text.writing import yaml_flow_text
+from ..text import Change, Keys, yaml_flow_text
 from .arguments import codegen_draft_with_arguments, number_with_key, numbers_of_robot_file
 from .file_units import unit_at
 from .sliders import Slider

@@ -31,7 +31,7 @@ from ..simulate.runner import Runner
 from ..simulate.signals import pivot_limit_signals
 from ..simulate.system import Model, System, bodies_without_dry_friction, constraints_of_system, dry_friction_of_system
 from ..simulate.together import Numbers, length_of_system
-from ..text.document import Keys
+from ..text import Keys
 from .arguments import (
     codegen_draft_with_arguments,
     codegen_file_part_with_value,

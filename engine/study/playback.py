@@ -21,7 +21,7 @@ from ..scenario.run import Scenario, carry_out_whole_plan, prepare_scenario
 from ..simulate import feedforward
 from ..simulate.follow import Path
 from ..simulate.inputs import Driven
-from ..text.change import Change
+from ..text import Change
 
 ROWS = 600  # of a motion that is recorded
 KINDS = ("coordinates", "speeds", "forces")

@@ -25,9 +25,7 @@ from ..scenario.audit import EnergyBalance
 from ..scenario.error_estimate import error_sentences
 from ..scenario.replay import ENDING
 from ..scenario.stored import Stored
-from ..text import bounds
-from ..text.files import content_of_file
-from ..text.words import count_with_noun
+from ..text import DOCUMENT_BYTES, content_of_file, count_with_noun
 from .animate import (
     SCRIPTS,
     animation_coordinates,
@@ -170,7 +168,7 @@ def report_text_of_file(path: Path) -> str:
 
 
 def _lines(path: Path) -> list[str]:
-    return content_of_file(path, bounds.SIZE).decode(errors="replace").splitlines()
+    return content_of_file(path, DOCUMENT_BYTES).decode(errors="replace").splitlines()
 
 
 def _shown(value: object) -> str:

@@ -16,7 +16,7 @@ from ..formats.meshes import Mesh, read_mesh
 from ..record.scene import Kind, Point, SceneMesh, Solid
 from ..robot.mesh_files import folder_of_robot_file, located_mesh_file
 from ..robot.model import Robot, Shape
-from ..text.words import count_with_noun
+from ..text import count_with_noun
 from .solids import scene_point
 
 MOST_FACES = 24_000  # of all meshes of a scene: what a page can hold and a sketch can draw

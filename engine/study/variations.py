@@ -18,10 +18,7 @@ from ..robot.model import Robot
 from ..scenario.plan import Plan, plan_of_scenario
 from ..scenario.replay import prepared_scenario_replay
 from ..scenario.run import Scenario, changed_robot_of_scenario, opened_scenario, robot_of_scenario
-from ..text.change import ROBOT, Change, changed_document, parted_changes
-from ..text.document import Keys
-from ..text.source import document_from_mapping
-from ..text.writing import yaml_flow_text
+from ..text import ROBOT, Change, Keys, changed_document, document_from_mapping, parted_changes, yaml_flow_text
 from .varied import varied_key_may_be_plain
 
 Variation = Mapping[str, Any]

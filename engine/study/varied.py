@@ -32,7 +32,7 @@ from ..simulate.runner import Runner
 from ..simulate.signals import gain_signal_columns, steady_signal_columns, steady_wrench_columns
 from ..simulate.system import System
 from ..simulate.together import Numbers, system_numbers_of_bodies
-from ..text.document import Keys
+from ..text import Keys
 from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of_quantity_field
 from .arguments import codegen_draft_with_arguments
 from .limited import put_varied_limit, runs_with_sound_limits, varied_path_is_limit

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from ..errors import InputError, did_you_mean
-from . import bounds
-from .document import Document, Keys, Spot, dotted_path
+from .document import DOCUMENT_DEPTH, DOCUMENT_NODES, SURROGATE, Document, Keys, Spot, dotted_path
 from .yaml_scalars import resolve_yaml_scalar
 
 _TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
@@ -99,14 +98,14 @@ class DocumentBuilder:
     def counted(self, event: Any, nodes: int) -> None:
         """Counts nodes of the document, and refuses too many."""
         self.count += nodes
-        if self.count > bounds.NODES:
-            message = f"there are more than {bounds.NODES:,} values, what aliases stand for included"
+        if self.count > DOCUMENT_NODES:
+            message = f"there are more than {DOCUMENT_NODES:,} values, what aliases stand for included"
             raise self.error(event, message, hint="`repeat` writes many links at once")
 
     def checked_depth(self, event: Any, height: int) -> None:
         """Refuses data that is nested too deeply."""
-        if len(self.stack) + height > bounds.DEPTH:
-            message = f"lists and mappings are nested deeper than {bounds.DEPTH} levels"
+        if len(self.stack) + height > DOCUMENT_DEPTH:
+            message = f"lists and mappings are nested deeper than {DOCUMENT_DEPTH} levels"
             raise self.error(event, message, hint="is a closing bracket missing?")
 
     def open(self, event: Any) -> None:
@@ -213,7 +212,7 @@ class DocumentBuilder:
     def value(self, event: Any) -> Any:
         """The value of a scalar."""
         text, tag = event.value, self.tag(event)
-        if bounds.SURROGATE.search(text):  # from an escape such as "\ud800"; PyYAML without libyaml lets it pass
+        if SURROGATE.search(text):  # from an escape such as "\ud800"; PyYAML without libyaml lets it pass
             raise self.error(event, "an escape sequence stands for no character")
         if tag is None:
             return resolve_yaml_scalar(text) if event.implicit[0] else text

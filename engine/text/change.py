@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError, did_you_mean
-from .checking import yaml_value_in_words
-from .document import Document, Keys
+from .document import Document, Keys, yaml_value_in_words
 
 ROBOT = "robot."  # the prefix of keys in the robot's file
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from ..errors import InputError, Place
 
 Keys = tuple[str | int, ...]  # the path of a node, such as ("links", 0, "joint", "type")
 Spot = tuple[int, int]  # line and column, from 1
 
+# what a document may hold at most, so that no file takes all memory or ends in a recursion
+DOCUMENT_BYTES = 16_000_000  # of text
+DOCUMENT_DEPTH = 64  # lists and mappings within each other
+DOCUMENT_NODES = 200_000  # keys and values; an alias counts as many as it stands for
+INTEGER_BITS = 14_000  # of an integer: fewer than Python agrees to print
+
+SURROGATE = re.compile("[\ud800-\udfff]")  # no character: half of one
 BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # what YAML counts as the end of a line
 
 
@@ -77,3 +85,62 @@ def dotted_path(path: Keys) -> str:
     """A path as users write it, such as `links[0].joint.type`, cut short where a key is very long."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:100]}" for step in path).removeprefix(".")
     return text if len(text) <= 160 else text[:80] + "…"
+
+
+def yaml_value_in_words(value: Any) -> str:
+    """A value as error messages show it, in a few words."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, dict):
+        keys = ", ".join(map(str, list(value)[:6]))[:80]
+        return f"a mapping with {keys}" if value else "an empty mapping"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)} value{'s' * (len(value) > 1)}" if value else "an empty list"
+    text = f"`{value}`" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else _digits(value)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _digits(value: Any) -> str:
+    try:
+        return str(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return "a number with thousands of digits"
+
+
+# ---- data from which something has been made
+
+
+def _refuse(data: Any, *_: Any, **__: Any) -> NoReturn:
+    raise TypeError("what a robot was made of can't be changed; change a `copy.deepcopy` of it, and load that")
+
+
+class FixedMapping(dict[str, Any]):
+    """A mapping that stays as it is; a deep copy is one that can be changed."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return FixedMapping, (dict(self),)
+
+    def __deepcopy__(self, memo: Any) -> dict[str, Any]:
+        return {key: deepcopy(value, memo) for key, value in self.items()}
+
+
+class FixedList(list[Any]):
+    """A list that stays as it is; a deep copy is one that can be changed."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = _refuse
+    insert = pop = remove = reverse = sort = _refuse
+
+    def __reduce__(self) -> Any:
+        return FixedList, ([*self],)
+
+    def __deepcopy__(self, memo: Any) -> list[Any]:
+        return [deepcopy(value, memo) for value in self]
+
+
+def fixed_data(value: Any) -> Any:
+    """A copy of plain data that nobody can change."""
+    if isinstance(value, dict):
+        return FixedMapping({key: fixed_data(one) for key, one in value.items()})
+    return FixedList([fixed_data(one) for one in value]) if isinstance(value, list) else value

@@ -7,22 +7,62 @@ words follow the YAML 1.2 core schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ..errors import InputError, Place
-from . import bounds
 from .builder import DocumentBuilder
-from .document import BREAK, Document
+from .document import (
+    BREAK,
+    DOCUMENT_BYTES,
+    DOCUMENT_DEPTH,
+    DOCUMENT_NODES,
+    INTEGER_BITS,
+    SURROGATE,
+    Document,
+    Keys,
+)
 from .files import text_of_file
-from .messages import MESSAGES
-from .plain_data import plain_yaml_data
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
+
+# a part of PyYAML's message, with or without libyaml -> our message, and a hint
+_OWN_LINE = "each `- ` stands on a line of its own"
+_ONE_COLUMN = "entries of one mapping or list must start in one column, each on its own line"
+MESSAGES = {
+    "mapping values are not allowed": (
+        "a colon stands where none can",
+        "text with `: ` in it needs quotes; entries of one mapping start in one column",
+    ),
+    "did not find expected key": ("this doesn't line up with what stands above it", _ONE_COLUMN),
+    "expected <block end>": ("this doesn't line up with what stands above it", _ONE_COLUMN),
+    "did not find expected '-' indicator": ("this doesn't line up with what stands above it", _ONE_COLUMN),
+    "block sequence entries are not allowed": ("a list entry can't stand here", _OWN_LINE),
+    "sequence entries are not allowed": ("a list entry can't stand here", _OWN_LINE),
+    "while scanning a quoted scalar": ("a quotation has no end", "a closing quote is missing"),
+    "did not find expected ',' or": ("a bracket isn't closed", "a comma or a closing bracket is missing"),
+    "expected ',' or": ("a bracket isn't closed", "a comma or a closing bracket is missing"),
+    "could not find expected ':'": ("a key has no colon", "a colon with a space after it is missing"),
+    "did not find expected node content": ("a value is missing here", "is there a comma or a bracket too many?"),
+    "expected the node content": ("a value is missing here", "is there a comma or a bracket too many?"),
+    "mapping keys are not allowed": ("a question mark can't stand here", "text that starts with ? needs quotes"),
+    "found unexpected ':'": ("a colon stands where none can", "a space must follow it, or the text needs quotes"),
+    "while scanning an alias": ("this is no alias", "text that starts with * needs quotes"),
+    "while scanning an anchor": ("this is no anchor", "text that starts with & needs quotes"),
+    "while scanning a tag": ("this is no tag", "text that starts with ! needs quotes"),
+    "while parsing a tag": ("this is no tag", "text that starts with ! needs quotes"),
+    "while parsing a node": ("this is no tag", "text that starts with ! needs quotes"),
+    "while scanning a directive": ("a line starts with %", "text that starts with % needs quotes"),
+    "while scanning a block scalar": ("a text block can't start so", "text that starts with | or > needs quotes"),
+    "expected <document start>": ("something stands behind the end", "one file holds one mapping"),
+    "expected '<document start>'": ("something stands behind the end", "one file holds one mapping"),
+}
 
 _MARK = "\ufeff"  # which the standard allows within a text, but nobody sees
 
@@ -39,14 +79,14 @@ def read_shared_yaml_document(path: Path) -> Document:
 
 def text_of_yaml_file(path: Path) -> str:
     """The text in a file."""
-    return text_of_file(path, bounds.SIZE)
+    return text_of_file(path, DOCUMENT_BYTES)
 
 
 def parse_yaml_document(text: str, name: str) -> Document:
     """The document in a text; `name` stands for the file in messages."""
     if not isinstance(text, str):
         raise InputError("not text", place=Place(name), found=type(text).__name__, allowed="YAML as a str")
-    if len(text) > bounds.SIZE:
+    if len(text) > DOCUMENT_BYTES:
         raise _too_large(Place(name))
     document = Document(name, text.removeprefix("\ufeff"))
     if bad := _first_unprintable(document.text):
@@ -89,7 +129,7 @@ def document_from_mapping(data: Any, name: str = "") -> Document:
 
 
 def _too_large(place: Place) -> InputError:
-    return InputError(f"the file is larger than {bounds.SIZE // 1_000_000} MB", place=place)
+    return InputError(f"the file is larger than {DOCUMENT_BYTES // 1_000_000} MB", place=place)
 
 
 def _events(document: Document) -> Iterator[Any]:
@@ -127,3 +167,76 @@ def _translated(document: Document, problem: yaml.MarkedYAMLError) -> InputError
         message = "a tab can't stand here" if tab else f"text can't start with {first}"
         hint = "indent with spaces, not tabs" if tab else f"text that starts with {first} needs quotes"
     return InputError(f"this is not valid YAML: {message}", place=place, hint=hint)
+
+
+# ---- data of Python
+
+
+def plain_yaml_data(document: Document, value: Any) -> Any:
+    """A copy of a user's Python data as dicts, lists and scalars; tuples, NumPy arrays and paths are converted."""
+    return _plain(document, value, (), [0])
+
+
+def _text(document: Document, text: str, path: Keys) -> str:
+    if not text.isascii() and (bad := SURROGATE.search(text)):
+        raise document.error(path, "there is a character that no text has", found=f"U+{ord(bad[0]):04X}")
+    return text
+
+
+def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
+    """The copy of the part at `path`; `count` is the number of values so far."""
+    count[0] += 1
+    if count[0] > DOCUMENT_NODES:
+        raise document.error(path, f"there are more than {DOCUMENT_NODES:,} values")
+    if len(path) > DOCUMENT_DEPTH:
+        raise document.error((), f"lists and mappings are nested deeper than {DOCUMENT_DEPTH} levels")
+    if type(value) is float:  # what large data consist of, before all that is slower to tell
+        return value
+    if type(value) is list:
+        return _list(document, value, path, count)
+    if type(value) is dict:
+        return _mapping(document, value, path, count)
+    if hasattr(value, "tolist"):  # NumPy
+        size = getattr(value, "size", 0)
+        if isinstance(size, int) and count[0] + size > DOCUMENT_NODES:
+            raise document.error(path, f"there are more than {DOCUMENT_NODES:,} values")
+        value = value.tolist()
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, str):
+        return _text(document, str(value), path)
+    if isinstance(value, Integral):
+        if int(value).bit_length() > INTEGER_BITS:
+            raise document.error(path, "the number is too large", found=f"{int(value).bit_length()} bits")
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return _mapping(document, value, path, count)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return _list(document, value, path, count)
+    raise document.error(
+        path,
+        "a value of this type means nothing here",
+        found=type(value).__name__,
+        allowed="mappings, lists, text, numbers, true, false and None",
+    )
+
+
+def _mapping(document: Document, value: Mapping[Any, Any], path: Keys, count: list[int]) -> dict[str, Any]:
+    for key in value:
+        if not isinstance(key, str):
+            raise document.error(path, "a key must be text", found=f"a key of type {type(key).__name__}")
+    texts = {key: _text(document, str(key), path) for key in value}
+    return {text: _plain(document, value[key], (*path, text), count) for key, text in texts.items()}
+
+
+def _list(document: Document, value: Sequence[Any], path: Keys, count: list[int]) -> list[Any]:
+    if count[0] + len(value) > DOCUMENT_NODES:
+        raise document.error(path, f"there are more than {DOCUMENT_NODES:,} values")
+    if {*map(type, value)} == {float}:
+        count[0] += len(value)
+        return [*value]
+    return [_plain(document, part, (*path, number), count) for number, part in enumerate(value)]

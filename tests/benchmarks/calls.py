@@ -21,7 +21,7 @@ from pace import pace
 import denoc
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.model import Robot
-from denoc.text.library import library_names
+from denoc.text import library_names
 
 COUNTS = (None, 8, 10_000)
 MOST_RATIO = 3.0

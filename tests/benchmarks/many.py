@@ -23,7 +23,7 @@ import denoc
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.audit import DOUBTFUL
 from denoc.study.run_blocks import blocks_of_variations
-from denoc.text.writing import yaml_text
+from denoc.text import yaml_text
 from peers import Pinocchio
 
 WORK = "ensemble: fall 0.5 s with another mass, a run"

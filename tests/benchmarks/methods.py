@@ -17,7 +17,7 @@ from pace import within
 
 import denoc
 from denoc.machine.jit.choice import using_backend
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 from peers import Pinocchio
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 2.0, "step": 0.4}}

@@ -14,7 +14,7 @@ from statistics import median
 from measure import Row
 from pace import within
 
-from denoc.text.library import library_names
+from denoc.text import library_names
 
 DENOC = Path(sys.executable).with_name("denoc")
 RUNS = 25

@@ -13,7 +13,7 @@ import denoc
 from denoc.formats.load import load
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.model import Robot
-from denoc.text.writing import yaml_text
+from denoc.text import yaml_text
 
 CALLS = range(1000)
 BY_HANDLE, USUAL = 0.25e-6, 3e-6  # s

@@ -16,7 +16,7 @@ from denoc.record.plots import PLOTS
 from denoc.scenario import run as runs
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
-from denoc.text.library import find_library_file
+from denoc.text import find_library_file
 
 PENDULUM = """
 name: pendulum

@@ -18,7 +18,7 @@ from denoc.cli.shapes import OUTPUTS
 from denoc.formats import load
 from denoc.robot import build
 from denoc.simulate.trace import Trace
-from denoc.text.json_schema import json_schema_text
+from denoc.text.fields import json_schema_text
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs" / "schema" / "output"
 BRIEF = ("--no-plot", "--out", "results")

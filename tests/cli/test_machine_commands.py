@@ -16,7 +16,7 @@ from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.study import complexity
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 import denoc
 from denoc.errors import DenocError
 from denoc.robot.build import build_robot
-from denoc.text.source import document_from_mapping, parse_yaml_document
+from denoc.text import document_from_mapping, parse_yaml_document
 from kinds import KINDS, LIBRARY, fits, wholes
 from limits import cpu_time
 from mutations import Case, case, run

@@ -9,8 +9,7 @@ import pytest
 import denoc as package
 from denoc.cli.new import TEMPLATES, Task
 from denoc.robot.joint_schema import JOINTS
-from denoc.text.library import library_names
-from denoc.text.source import read_yaml_document
+from denoc.text import library_names, read_yaml_document
 
 CONVENTIONS = list(JOINTS)
 TASKS = [one.value for one in Task]

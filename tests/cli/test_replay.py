@@ -13,7 +13,7 @@ from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record import write
 from denoc.scenario import replay
-from denoc.text.source import parse_yaml_document, read_yaml_document
+from denoc.text import parse_yaml_document, read_yaml_document
 
 SWING = {"name": "swing", "robot": "puma", "task": "simulate", "time": {"end": 0.3, "step": 0.1}}
 
@@ -179,7 +179,7 @@ def test_runs_side_by_side_leave_their_files_without_notes(tmp_path):
 
 def test_every_scenario_of_the_library_can_be_read_back():
     from denoc.scenario.run import prepare_scenario
-    from denoc.text.library import library_names
+    from denoc.text import library_names
 
     for name in library_names("scenarios"):
         plan = prepare_scenario(name)

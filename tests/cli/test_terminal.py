@@ -13,7 +13,7 @@ import typer
 from denoc.cli import completing, said
 from denoc.cli.app import typer_application
 from denoc.formats.table import FORMATS
-from denoc.text.library import library_names
+from denoc.text import library_names
 
 pytestmark = pytest.mark.smoke
 ENTRY = "from denoc.cli.main import main; main()"

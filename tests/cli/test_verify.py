@@ -18,7 +18,7 @@ from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.verification import columns_check
 from denoc.study.verification.verify import verify_result
-from denoc.text.change import Change
+from denoc.text import Change
 
 FINGERS = """
 name: fingers

@@ -15,7 +15,7 @@ from denoc.scenario.stored import stored_scenario_result
 from denoc.study.codegen import generate_code
 from denoc.study.distribution.parts import distribution_part_count
 from denoc.study.verification.verify import verify_result
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 SHORT = {"task": "simulate", "time": {"end": 0.06, "step": 0.02}, "solver": {"rtol": 1e-11}}
 CORDS = (

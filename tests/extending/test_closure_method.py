@@ -13,7 +13,7 @@ from denoc.scenario.run import prepare_scenario
 from denoc.simulate.runner import Runner
 from denoc.study.compare import Comparison
 from denoc.study.compare_settings import Options
-from denoc.text.json_schema import json_schema_text
+from denoc.text.fields import json_schema_text
 
 OMEGA = Parameter("omega", "gaps die out, critically damped", "frequency", 30.0, at_least=0.0, compared=(10.0, 60.0))
 

@@ -11,7 +11,7 @@ from denoc.record.columns import Column
 from denoc.record.plots import PLOTS, Plot
 from denoc.scenario.json_schema import scenario_schema
 from denoc.scenario.tabulate import FAMILIES, Family
-from denoc.text.json_schema import json_schema_text
+from denoc.text.fields import json_schema_text
 
 
 def columns(rows, robot):

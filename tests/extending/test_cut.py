@@ -9,7 +9,7 @@ from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.cuts import CUTS, PARALLEL, CutType, Y, Z
 from denoc.robot.json_schema import robot_schema
-from denoc.text.json_schema import json_schema_text
+from denoc.text.fields import json_schema_text
 
 PIN = CutType("pin-in-slot", "second turns about z and slides along first's x", (Y, Z), PARALLEL)
 R, CRANK, YOKE = 0.3, 0.02, 1.5  # radius of the pin; moment of inertia about the shaft; mass of the yoke

@@ -6,7 +6,7 @@ import denoc
 from denoc.cli.main import main
 from denoc.formats.report import Report
 from denoc.formats.table import FORMATS, Converted, Format, Written
-from denoc.text.source import parse_yaml_document
+from denoc.text import parse_yaml_document
 
 
 def read(source):

@@ -15,7 +15,7 @@ from denoc.machine.program.scalars import cosine_sine
 from denoc.scenario.json_schema import scenario_schema
 from denoc.simulate.integrate import INTEGRATORS, runge_kutta_integrator, stepper_of_integrator
 from denoc.simulate.tableau import Tableau
-from denoc.text.json_schema import json_schema_text
+from denoc.text.fields import json_schema_text
 
 BOGACKI_SHAMPINE = Tableau(
     name="Bogacki-Shampine 3(2)",

@@ -8,7 +8,7 @@ import yamls
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.joints import ANGLE, LENGTH, TURN_Z, TYPES, JointPart, JointType
 from denoc.robot.json_schema import robot_schema
-from denoc.text.json_schema import json_schema_text
+from denoc.text.fields import json_schema_text
 
 SLOT = JointType(
     "pin-slot",

@@ -10,7 +10,7 @@ from comparing import off
 from denoc.errors import InputError
 from denoc.formats.table import FORMATS, Source
 from denoc.robot.build import build_robot
-from denoc.text.source import document_from_mapping
+from denoc.text import document_from_mapping
 from random_robots import random_robot
 
 FILES = Path(__file__).parent / "files"

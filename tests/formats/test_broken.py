@@ -11,7 +11,7 @@ from denoc.errors import DenocError
 from denoc.formats.side import read_side_file_of_loops
 from denoc.formats.table import FORMATS, Source, read_any_robot_format
 from denoc.robot.build import build_robot
-from denoc.text.source import parse_yaml_document
+from denoc.text import parse_yaml_document
 
 FILES = Path(__file__).parent / "files"
 NAMES = (

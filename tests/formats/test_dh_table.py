@@ -21,7 +21,7 @@ KHALIL = {
 
 
 def robot(tmp_path, text, convention):
-    from denoc.text.writing import yaml_text
+    from denoc.text import yaml_text
 
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 import denoc
 from denoc.loops import assembly, search
 from denoc.loops.constraints import loop_closure
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 from random_mechanisms import closed_robot, loaded
 
 LEG = Path(__file__).parent.parent / "reference" / "closed_leg.yaml"  # 19 joints, two loops that fix two frames each

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import denoc
 import yamls
 from denoc.simulate import loop, singular
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 G = 9.81
 # at 0.03 s, by PSIDE at 1e-14: Test Set for IVP Solvers (Mazzia and Magherini), problem `andrews`

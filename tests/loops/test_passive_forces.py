@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from denoc.scenario.run import carry_out_plan, prepare_scenario
-from denoc.text.change import Change
+from denoc.text import Change
 from fourbar import GRAVITY, MASSES, ROCKER, inertia_and_weight
 
 CYCLOID = {"A0": {"law": "cycloid", "to": 0.5}}

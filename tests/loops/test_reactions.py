@@ -13,7 +13,7 @@ from denoc.loops.balance import Balance
 from denoc.loops.reactions import mechanism_multiplier_texts
 from denoc.loops.search import closing_position_moved_along_speeds
 from denoc.machine.jit.choice import using_backend
-from denoc.text.library import find_library_file
+from denoc.text import find_library_file
 from random_mechanisms import mechanism
 
 BACKENDS = ("plain", "compiled")

@@ -13,7 +13,7 @@ from denoc.loops.branches import branch_order_at_position
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.feedforward import feedforward_force_plan
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 from fourbar import RODS
 
 TIGHT = {"method": "rk45", "rtol": 1e-12, "atol": 1e-14}

@@ -12,7 +12,7 @@ from denoc.loops.mobility import mobility
 from denoc.loops.search import closing_position_moved_along_speeds
 from denoc.machine.jit.choice import using_backend
 from denoc.study.codegen import generate_code
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 from planar_wheels import Vehicle
 from random_mechanisms import RADIUS, mechanism
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 SCALES = [(mass, length) for mass in (1e-6, 1.0, 1e6) for length in (1e-6, 1e-3, 1.0, 1e3, 1e6)]
 NAMES = [path.stem for path in sorted(library_folder("robots").glob("*.yaml"))]

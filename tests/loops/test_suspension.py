@@ -5,8 +5,7 @@ import pytest
 
 import denoc
 import references
-from denoc.text.library import find_library_file
-from denoc.text.source import read_yaml_document
+from denoc.text import find_library_file, read_yaml_document
 
 CASES = {
     "flat_road": ("suspension-idyn", True),

@@ -9,7 +9,7 @@ from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.verification.verify import verify_result
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 SHORT = {"task": "simulate", "time": {"end": 0.06, "step": 0.02}, "solver": {"rtol": 1e-11}}
 PULLED = {"name": "pull", "joints": {"FIRST": 1.0, "SECOND": -0.5}, "gear": 2.0}

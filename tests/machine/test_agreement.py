@@ -14,7 +14,7 @@ from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from denoc.study.codegen import generate_code
 from denoc.study.complexity import chain_robot_for_times
-from denoc.text.library import library_names
+from denoc.text import library_names
 
 pytestmark = pytest.mark.sound
 

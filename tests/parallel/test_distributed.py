@@ -28,7 +28,7 @@ from denoc.parallel.steps import message_plan
 from denoc.scenario.run import carry_out_plan, prepare_scenario, result_of_trace
 from denoc.study.distribution.settings import EngineSetting
 from denoc.study.distribution.study import distribution_explained, distribution_study
-from denoc.text.library import find_library_file
+from denoc.text import find_library_file
 from limits import HANGS
 
 SAME = 1e-12

@@ -13,7 +13,7 @@ from denoc.errors import InputError
 from denoc.peers.known import PEERS, peer_engine
 from denoc.peers.text import PlainText
 from denoc.robot.build import build_robot
-from denoc.text.source import document_from_mapping
+from denoc.text import document_from_mapping
 from random_robots import CHAINS, FREE, drawn
 
 EXACT = 1e-10

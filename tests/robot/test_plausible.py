@@ -3,7 +3,7 @@
 import pytest
 
 import denoc
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 ARM = """
 name: arm

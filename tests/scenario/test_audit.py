@@ -12,8 +12,7 @@ from denoc.cli.main import main
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.simulate.integrate import INTEGRATORS
-from denoc.text.change import Change
-from denoc.text.library import find_library_file
+from denoc.text import Change, find_library_file
 
 PENDULUM = """
 name: pendulum

@@ -14,7 +14,7 @@ from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.animate import animation_force_arrows
 from denoc.study.verification.verify import verify_result
-from denoc.text.change import Change
+from denoc.text import Change
 from displacing import eighth_order
 from random_robots import drawn
 

@@ -15,8 +15,8 @@ from denoc.loops.methods import METHODS
 from denoc.robot import joint_schema, schema
 from denoc.robot.build import build_robot
 from denoc.scenario.schema import CLOSURE, RECORD, ScenarioFile
+from denoc.text import document_from_mapping
 from denoc.text.fields import Strict
-from denoc.text.source import document_from_mapping
 
 TIME = {"end": 0.3, "step": 0.05}
 BODY = {"mass": 1, "com": [0.2, 0.05, 0], "inertia": {"xx": 0.01, "yy": 0.02, "zz": 0.025}}

@@ -6,7 +6,7 @@ import pytest
 import denoc
 from denoc.record.plots import PLOTS
 from denoc.scenario.run import prepare_scenario
-from denoc.text.library import library_folder, library_names
+from denoc.text import library_folder, library_names
 
 MOST_EVALUATIONS = 20_000  # of any scenario, so that the library stays quick
 

@@ -9,7 +9,7 @@ import closed
 import denoc
 from comparing import off, slope
 from denoc.scenario.run import prepare_scenario
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 pytestmark = pytest.mark.smoke
 

@@ -14,7 +14,7 @@ from denoc.robot.build import build_robot
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.feedforward import feedforward_path
 from denoc.simulate.runge_kutta import RungeKutta
-from denoc.text.source import document_from_mapping
+from denoc.text import document_from_mapping
 from random_contacts import drawn, with_contacts
 
 

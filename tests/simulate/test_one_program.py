@@ -16,7 +16,7 @@ from denoc.simulate import compiled
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System
-from denoc.text.source import document_from_mapping
+from denoc.text import document_from_mapping
 from random_contacts import drawn, with_contacts
 
 SHAKEN = {"joint1": {"law": "harmonic", "amplitude": 12, "frequency": 1.5}}

@@ -8,7 +8,7 @@ import yamls
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.simulate.state_force import points_for_state_forces
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 from displacing import eighth_order, moved
 from random_robots import random_coordinates, random_robot
 

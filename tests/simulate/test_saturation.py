@@ -10,7 +10,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.robot.build import build_robot
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.saturation import LEAVES, REACHES
-from denoc.text.source import document_from_mapping
+from denoc.text import document_from_mapping
 
 pytestmark = pytest.mark.smoke
 

@@ -8,7 +8,7 @@ import yamls
 from denoc.errors import DenocError, InputError
 from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 NAMES = ["puma", "four-bar", "cart-pole", "space-arm"]
 TENDON = {"name": "pull", "gear": -2.0, "effort": {"limits": [-0.2, 0.25]}}

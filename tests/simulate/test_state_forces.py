@@ -9,8 +9,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import carry_out_plan, prepare_scenario
-from denoc.text.change import Change
-from denoc.text.library import library_folder
+from denoc.text import Change, library_folder
 
 FALL = {"task": "simulate", "time": {"end": 0.5, "step": 0.05}, "solver": {"rtol": 1e-10}}
 

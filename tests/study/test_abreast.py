@@ -13,7 +13,7 @@ from coincident_stops import beside_stops
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from denoc.study.run_blocks import blocks_of_variations
-from denoc.text.writing import yaml_text
+from denoc.text import yaml_text
 from random_contacts import drawn, with_contacts
 from side_by_side import compared, happenings
 

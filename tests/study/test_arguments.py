@@ -12,7 +12,7 @@ from denoc.errors import InputError
 from denoc.scenario.run import changed_robot_of_scenario
 from denoc.study.arguments import codegen_program_with_arguments, numbers_named_by_patterns
 from denoc.study.codegen import generate_code
-from denoc.text.change import Change
+from denoc.text import Change
 
 EXACT = 1e-12
 

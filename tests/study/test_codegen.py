@@ -24,7 +24,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.languages import LANGUAGES
 from denoc.machine.program.recording import Recording
 from denoc.study.codegen import generate_code
-from denoc.text.writing import yaml_text
+from denoc.text import yaml_text
 
 ROBOTS = ("puma", "tree", "rx90", "spherical-arm", "space-arm", "stanford")
 LONG = 30_000  # characters of C, beyond which optimising it takes long

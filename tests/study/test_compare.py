@@ -21,7 +21,7 @@ from denoc.study.compare_plots import figures_of_comparison
 from denoc.study.compare_settings import ADAPTIVE, FIXED, Options, RunSetting
 from denoc.study.compared import COLUMNS, Run
 from denoc.study.stiffness import stiffness_jacobian_for_comparison
-from denoc.text.change import Change
+from denoc.text import Change
 
 FEW = Options(
     methods=("denoc", "penalty", "projection-svd-raw"),

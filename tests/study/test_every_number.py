@@ -11,8 +11,7 @@ import yamls
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.study.run_blocks import blocks_of_variations
-from denoc.text.change import Change
-from denoc.text.library import find_library_file, library_names
+from denoc.text import Change, find_library_file, library_names
 
 END = 0.1  # of a run, in s; that is when lanes part that read another run's numbers
 ROWS = 4

@@ -5,8 +5,7 @@ import pytest
 import denoc
 from denoc.study.optimise.run import Search, search_ready
 from denoc.study.sweep.reading import open_study
-from denoc.text.library import library_folder, library_names
-from denoc.text.source import read_yaml_document
+from denoc.text import library_folder, library_names, read_yaml_document
 
 TIMES, BETTER = 20, 1e-3
 

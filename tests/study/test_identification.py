@@ -17,7 +17,7 @@ from denoc.study.identification.friction import sliding
 from denoc.study.identification.least_squares import solve_identification_fit
 from denoc.study.identification.nearest import least_change_of_identified_numbers, pseudo_inertia_of_identified_link
 from denoc.study.identification.recorded import measured_effort_columns, measured_joints
-from denoc.text.library import find_library_file
+from denoc.text import find_library_file
 
 TWO_ARMS = """
 name: two

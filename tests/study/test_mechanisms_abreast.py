@@ -15,7 +15,7 @@ from denoc.loops.partition import best_partition, best_partitions_of_many
 from denoc.machine.jit.choice import using_backend
 from denoc.study import variations as planning
 from denoc.study.run_blocks import blocks_of_variations
-from denoc.text.library import find_library_file
+from denoc.text import find_library_file
 from fourbar import angles, inertia_and_weight
 from side_by_side import compared
 

@@ -35,7 +35,7 @@ from denoc.study.sweep.probe import probe_study
 from denoc.study.sweep.reading import open_study
 from denoc.study.sweep.run import Runs
 from denoc.study.sweep.tasks import study_task_carried_out
-from denoc.text.writing import yaml_text
+from denoc.text import yaml_text
 
 # a pendulum of one point mass, which swings from rest at `lean` to a stop of time a little beyond
 PENDULUM = """

@@ -21,7 +21,7 @@ from denoc.study.file_units import unit_at
 from denoc.study.page_plan import page_slider_ranges, plan_of_page
 from denoc.study.page_sliders import page_own_sliders, page_slider_number, page_words_of_key
 from denoc.study.sliders import Slider, fit_slider_polynomials
-from denoc.text.change import Change
+from denoc.text import Change
 
 NODE = shutil.which("node")
 QUICK = ("puma-fall", "four-bar-fall", "puma-feedforward")

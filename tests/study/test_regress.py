@@ -23,8 +23,7 @@ from denoc.record.described import description_of_figure
 from denoc.robot.build import build_robot
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.study.regression import baseline, cases, judging, overlays, updating
-from denoc.text.library import library_folder, library_names
-from denoc.text.source import document_from_mapping, read_yaml_document
+from denoc.text import document_from_mapping, library_folder, library_names, read_yaml_document
 
 SWING = {
     "robot": "planar3r",

@@ -8,7 +8,7 @@ import pytest
 import denoc
 from denoc.record.sketch import drawing, labels, names
 from denoc.study.staging import stage_poses, stage_scene
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 ROBOTS = [path.stem for path in sorted(library_folder("robots").glob("*.yaml"))]
 PLANE = {

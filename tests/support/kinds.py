@@ -15,7 +15,7 @@ from fnmatch import fnmatch
 from functools import cache, partial
 from pathlib import Path
 
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 FORMATS = Path(__file__).resolve().parents[1] / "formats" / "files"
 LIBRARY = [file for kind in ("robots", "scenarios") for file in sorted(library_folder(kind).glob("*.yaml"))]

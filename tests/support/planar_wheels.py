@@ -10,7 +10,7 @@ import functools
 import numpy as np
 import yaml
 
-from denoc.text.library import library_folder
+from denoc.text import library_folder
 
 
 def turned(angle):

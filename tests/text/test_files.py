@@ -13,13 +13,13 @@ import pytest
 
 import denoc
 from denoc.errors import DenocError, InputError
+from denoc.formats import mjcf_model
 from denoc.formats.assignments import read_matlab_assignments
 from denoc.formats.load import load
 from denoc.formats.meshes import read_mesh
 from denoc.laws import read_law_table_columns
 from denoc.record.images import pixels_of_png
 from denoc.scenario.stored import stored_scenario_result, table_of_stored_scenario_result
-from denoc.text import bounds
 from denoc.text.files import lines_of_text
 
 HANGS = 30  # seconds after which a command is taken to wait for ever
@@ -172,7 +172,7 @@ def test_a_small_image_of_many_pixels_is_refused():
 
 
 def test_files_that_are_included_often_count_each_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(bounds, "SIZE", 20_000)
+    monkeypatch.setattr(mjcf_model, "DOCUMENT_BYTES", 20_000)
     (tmp_path / "part.xml").write_text(f"<mujoco><!-- {'x' * 15_000} --></mujoco>")
     model = tmp_path / "model.xml"
     model.write_text("<mujoco>\n" + '<include file="part.xml"/>\n' * 3 + "</mujoco>")

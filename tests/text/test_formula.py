@@ -13,9 +13,15 @@ from denoc.machine.program.dual import Dual
 from denoc.machine.program.formulas import formula_value_on_scalars
 from denoc.machine.program.lines import python_function
 from denoc.machine.program.recording import Recording
-from denoc.text.formula import formula_with_renamed_tables, parsed_formula
-from denoc.text.formula_tree import Number, Operation, lookups_in_formula, names_in_formula
-from denoc.text.tokens import ExpressionError
+from denoc.text.expressions.formula import (
+    Number,
+    Operation,
+    formula_with_renamed_tables,
+    lookups_in_formula,
+    names_in_formula,
+    parsed_formula,
+)
+from denoc.text.expressions.tokens import ExpressionError
 
 # formula → the same in Python, with a, b for the names
 SAME = {

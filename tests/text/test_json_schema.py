@@ -11,7 +11,7 @@ from denoc.cli.new import TEMPLATES
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 from denoc.study.sweep.schema import study_schema
-from denoc.text.json_schema import json_schema_text
+from denoc.text.fields.schemas import json_schema_text
 from denoc.text.library import OF_STUDIES, ONE, library_folder
 from denoc.text.source import parse_yaml_document, read_yaml_document
 

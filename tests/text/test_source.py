@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from denoc.errors import InputError, Place
-from denoc.text import bounds, source
+from denoc.text import builder, source
 from denoc.text.document import BREAK, Document, dotted_path
 from denoc.text.source import document_from_mapping, parse_yaml_document, read_shared_yaml_document, read_yaml_document
 from denoc.text.yaml_scalars import resolve_yaml_scalar
@@ -444,8 +444,8 @@ def test_a_billion_laughs_are_counted_not_expanded():
 
 
 def test_the_number_of_nodes_is_limited(monkeypatch):
-    assert bounds.NODES == 200_000
-    monkeypatch.setattr(bounds, "NODES", 2000)
+    assert builder.DOCUMENT_NODES == 200_000
+    monkeypatch.setattr(builder, "DOCUMENT_NODES", 2000)
     assert len(parse_yaml_document("[" + "1," * 1999 + "]", "f").data) == 1999
     error = fault("[" + "1," * 2000 + "]")
     assert "more than 2,000" in str(error)

@@ -23,8 +23,7 @@ from denoc.study.animate import animation_html
 from denoc.study.page import page_of_plan
 from denoc.study.page_plan import plan_of_page
 from denoc.study.staging import stage_scene
-from denoc.text.library import library_folder
-from denoc.text.source import read_yaml_document
+from denoc.text import library_folder, read_yaml_document
 
 EXTRA = "extra:gallery"  # where the files are that stay as they are
 FRAME = 'loading="lazy" style="width: 100%; height: 44rem; border: 0"'

@@ -16,8 +16,8 @@ from denoc.laws import FORCE_LAWS, MOTION_LAWS
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 from denoc.study.sweep.schema import study_schema
-from denoc.text.json_schema import Schema
-from denoc.text.writing import yaml_flow_text
+from denoc.text import yaml_flow_text
+from denoc.text.fields import Schema
 
 INTRODUCTION = """# All keys of robot, scenario and study files
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from ...errors import safe_to_print
 from ...settings import environment_setting
-from ...text.files import bytes_of_text_file, file_is_owned, opened_regular_file
+from ...text import bytes_of_text_file, file_is_owned, opened_regular_file
 from . import sources
 
 PACKAGE = Path(__file__).resolve().parents[2]

@@ -1,4 +1,4 @@
-"""Formulas (`text/formula.py`) as text on scalars, so that what a file says is recorded and compiled like all else.
+"""Formulas (`text.expressions`) as text on scalars, so that what a file says is recorded and compiled like all else.
 
 Piecewise functions are sums of clipped arguments, for programs have no branches: a table's curve is the sum of what it
 climbs in each of its intervals up to the argument, which needs no digits that it then loses.
@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ...text.formula_tree import Formula, Lookup, Named, Number
+from ...text.expressions import Formula, Lookup, Named, Number
 from .nodes import CONSTANT, Node
 from .scalars import Scalar, cosine_sine, floor, sign, smaller, square_root
 

@@ -8,8 +8,7 @@ from ...laws import FORCE_LAWS, OF_JOINT, ForceLaw, laws_of_state, laws_of_time
 from ...robot.model import Actuator
 from ...simulate.inputs import Driven
 from ...simulate.state_force import AlongForce
-from ...text.checking import yaml_value_in_words
-from ...text.document import Keys
+from ...text import Keys, yaml_value_in_words
 from . import formulas
 from .reading import Reading
 

@@ -16,8 +16,7 @@ from ...loops.ties import Tie
 from ...robot.model import Three
 from ...robot.placement import Placement, frame_pointing_along_axis
 from ...simulate.inputs import Driving
-from ...text.checking import yaml_value_in_words
-from ...text.document import Keys
+from ...text import Keys, yaml_value_in_words
 from ..schema import DriveEntry
 from .reading import Reading, follows_from_ties
 

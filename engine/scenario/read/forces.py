@@ -11,7 +11,7 @@ from typing import Any
 from ...laws import FORCE_LAWS, ComputedTorque, Feedforward, Force, ForceLaw
 from ...robot.model import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion
-from ...text.document import Keys
+from ...text import Keys
 from . import formulas
 from .motion import Motions
 from .reading import Reading

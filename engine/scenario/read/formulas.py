@@ -8,8 +8,8 @@ from ...machine.program.formulas import Curve
 from ...robot.model import Actuator, Effort, Joint, Robot
 from ...simulate.inputs import Driven
 from ...simulate.state_force import FormulaForce, points_for_state_forces
-from ...text.document import Keys
-from ...text.formula_tree import (
+from ...text import Keys, count_with_noun
+from ...text.expressions import (
     TIME,
     Formula,
     Lookup,
@@ -18,7 +18,6 @@ from ...text.formula_tree import (
     names_in_formula,
     total_formula,
 )
-from ...text.words import count_with_noun
 from .reading import Reading
 
 OWN = "q", "qd"  # the names of a law's own coordinate and speed

@@ -8,7 +8,7 @@ from functools import partial
 from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_euler_parameters
 from ...simulate.inputs import Motion
 from ...simulate.system import System
-from ...text.document import Keys
+from ...text import Keys
 from .reading import Reading
 
 ALIKE = 1e-9  # rad, m, or per second, and relative: values this near are the same

@@ -12,9 +12,8 @@ from ...laws import Hold, MotionLaw, Profiled, Turn, profiled_motion_laws
 from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
-from ...text.checking import yaml_value_in_words
-from ...text.document import Keys
-from ...text.units import DIMENSIONS
+from ...text import Keys, yaml_value_in_words
+from ...text.expressions import DIMENSIONS
 from .reading import Reading
 
 Motions = dict[Joint, tuple[MotionLaw, Keys]]  # a joint's law, and the path of its entry

@@ -8,8 +8,8 @@ from typing import Any
 from ...laws import Law, StateLaw, TableMotion, bare_angles_of_law_table, law_table_header
 from ...robot.model import Joint
 from ...robot.plausible import enormous_robot_numbers, unbelievable_robot_angle
-from ...text.document import Keys
-from ...text.formula_tree import Named
+from ...text import Keys
+from ...text.expressions import Named
 from .reading import Reading
 
 

@@ -9,12 +9,9 @@ from typing import Any
 from ...errors import InputError, did_you_mean
 from ...laws import OF_JOINT, Law
 from ...robot.model import Joint, Robot
-from ...text.checking import checked_document_model
-from ...text.document import Document, Keys
-from ...text.expression import misfit_of_unit
-from ...text.fields import Numbers
-from ...text.units import DIMENSIONS
-from ...text.words import count_with_noun
+from ...text import Document, Keys, count_with_noun
+from ...text.expressions import DIMENSIONS, misfit_of_unit
+from ...text.fields import Numbers, checked_document_model
 from ..schema import ScenarioFile
 
 

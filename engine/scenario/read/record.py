@@ -7,10 +7,9 @@ from typing import Any
 
 from ...errors import did_you_mean
 from ...record.drawings import TIME, Drawing
-from ...text.document import Keys
-from ...text.formula import parsed_formula
-from ...text.formula_fields import size_of_unit
-from ...text.formula_tree import lookups_in_formula, names_in_formula
+from ...text import Keys
+from ...text.expressions import lookups_in_formula, names_in_formula, parsed_formula
+from ...text.fields import size_of_unit
 from ..foreseen import hint_at_column
 from ..formula_columns import FormulaColumn
 from ..outputs import DrawingEntry

@@ -10,8 +10,7 @@ import numpy as np
 from ...laws import ForceLaw, MotionLaw, Pace
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.trace import Solver
-from ...text.checking import yaml_value_in_words
-from ...text.document import Keys
+from ...text import Keys, yaml_value_in_words
 from . import wrenches
 from .reading import Reading
 

@@ -10,7 +10,7 @@ from ...loops.methods import METHODS
 from ...simulate import coordinates
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.system import System
-from ...text.document import Keys
+from ...text import Keys
 from ...text.fields import Strict
 from .reading import Reading
 

@@ -12,8 +12,7 @@ from ...errors import did_you_mean
 from ...laws import ForceLaw, laws_of_state, laws_of_time
 from ...simulate.inputs import TimedWrench
 from ...simulate.state_force import FormulaForce
-from ...text.checking import yaml_value_in_words
-from ...text.document import Keys
+from ...text import Keys, yaml_value_in_words
 from .formulas import read_formula_force
 from .reading import Reading
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...parallel.cluster import Cluster
 from ...parallel.engines import Engine, echo_message_of_node
 from ...parallel.steps import Exchange
-from ...text.words import count_with_noun
+from ...text import count_with_noun
 
 PINGS = 20
 LARGE = 500_000  # numbers of the message that measures bytes a second

@@ -14,11 +14,8 @@ from ...dynamics.regressor import OF_SPEED, STIFFNESS
 from ...errors import InputError
 from ...robot.model import Robot
 from ...robot.values import joint_number_fits_unit
-from ...text.checking import checked_document_model
-from ...text.document import Document
-from ...text.fields import Or, Strict, quantity_field, quantity_list_field
-from ...text.source import document_from_mapping, read_yaml_document
-from ...text.table_fields import Choice
+from ...text import Document, document_from_mapping, read_yaml_document
+from ...text.fields import Choice, Or, Strict, checked_document_model, quantity_field, quantity_list_field
 
 INERTIA = "inertia"  # stands for the ten numbers of every link
 ESTIMATED = (INERTIA, *OF_SPEED, STIFFNESS)

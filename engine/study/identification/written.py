@@ -12,7 +12,7 @@ from ...dynamics.inertial import NAMES
 from ...dynamics.regressor import regressor_speeds
 from ...errors import InputError
 from ...robot.model import Robot
-from ...text.writing import yaml_text
+from ...text import yaml_text
 from .nearest import POSITIVE
 
 REPLACED = ("com", "com_from", "r", "first_moments", "inertia", "about", "frame", "mass")

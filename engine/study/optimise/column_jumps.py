@@ -11,7 +11,7 @@ from ...record.columns import Column
 from ...scenario.plan import Plan
 from ...simulate.jumps import Jump, jumps_of_dry_friction, jumps_of_forces, jumps_of_formula
 from ...simulate.variational import NoTangentsError
-from ...text.formula_tree import TIME, names_in_formula
+from ...text.expressions import TIME, names_in_formula
 
 OF_MOTION = ("position", "speed", "acceleration", "point", "point velocity", "point acceleration")  # families
 

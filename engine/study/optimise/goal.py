@@ -7,8 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...text.expression import dimension_in_words
-from ...text.units import PLAIN, Dimension
+from ...text.expressions import PLAIN, Dimension, dimension_in_words
 from ..sweep.keep import dimension_of_sweep_column
 from ..sweep.probe import Probed, si_unit_of_study_dimension
 from ..sweep.table import Table

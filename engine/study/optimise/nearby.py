@@ -30,9 +30,7 @@ from ...simulate.runner import Runner
 from ...simulate.sticking import settle_sticking_modes
 from ...simulate.trace import Trace
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
-from ...text.expression import Quantity
-from ...text.formula import parsed_formula
-from ...text.tokens import ExpressionError
+from ...text.expressions import ExpressionError, Quantity, parsed_formula
 from ..ensemble import ensemble_plans_with_symbols
 from ..run_blocks import variations_of_blocks
 from ..sweep.keep import (

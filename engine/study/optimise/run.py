@@ -12,8 +12,7 @@ import numpy as np
 
 from ...errors import InputError, NumericalError
 from ...simulate.variational import NoTangentsError
-from ...text.document import Document
-from ...text.words import count_with_noun
+from ...text import Document, count_with_noun
 from ..sweep import engines
 from ..sweep.design import sampled_sweep_cube
 from ..sweep.probe import Probed, probe_study

@@ -13,7 +13,7 @@ from ...errors import NumericalError
 from ...record import panels as drawing
 from ...record.panels import Line, Panel
 from ...scenario.run import Result, carry_out_whole_plan, prepare_scenario
-from ...text.change import Change
+from ...text import Change
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

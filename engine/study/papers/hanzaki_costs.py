@@ -25,7 +25,7 @@ from ...machine.program.recording import Program
 from ...record.panels import Line, Panel
 from ...robot.model import Robot
 from ...scenario.run import carry_out_plan, carry_out_whole_plan, changed_robot_of_scenario, prepare_scenario
-from ...text.change import Change
+from ...text import Change
 from .exhibit import Changes, Reproduction, Row
 
 if TYPE_CHECKING:

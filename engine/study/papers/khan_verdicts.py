@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...text.words import words_with_and
+from ...text import words_with_and
 from ..compared import Run
 from .khan_runs import khan_panel_name
 

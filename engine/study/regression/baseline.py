@@ -19,7 +19,7 @@ from ...record.drafts import is_draft_file
 from ...record.folders import mend_output_folder, renewed_output_folder
 from ...record.write import check_output_writable
 from ...scenario.stored import table_of_stored_scenario_result
-from ...text.files import bytes_of_text_file
+from ...text import bytes_of_text_file
 
 FORM = 1  # version of the files' form
 MOST_BYTES = 32 * 2**20  # of a file: those of 41 rows are far smaller

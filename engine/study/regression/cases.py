@@ -12,9 +12,8 @@ from ...record.folders import mend_output_folder
 from ...scenario.plan import Plan
 from ...scenario.run import prepare_scenario
 from ...scenario.schema import RegressEntry
-from ...text.files import path_from_folder
-from ...text.library import find_library_file
-from ...text.library import library_folder as library
+from ...text import find_library_file, path_from_folder
+from ...text import library_folder as library
 from . import baseline
 from .baseline import BaselineEntry
 

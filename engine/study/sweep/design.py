@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...text.expression import Quantity
+from ...text.expressions import Quantity
 from .schema import SAMPLED, StudyFile, VariedEntry
 
 Value = float | str | bool

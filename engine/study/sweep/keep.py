@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...text.expression import Quantity, UndefinedError, evaluate_expression
-from ...text.tokens import ExpressionError
-from ...text.units import PLAIN, Dimension
+from ...text.expressions import PLAIN, Dimension, ExpressionError, Quantity, UndefinedError, evaluate_expression
 
 SETTLES = "settles"
 CROSSES = ""  # what is taken at an instant of its own

@@ -9,11 +9,16 @@ from typing import Any
 from ...errors import DenocError, InputError
 from ...scenario.foreseen import columns_by_record_keys, hint_at_column
 from ...scenario.run import prepare_scenario
-from ...text.change import Change
-from ...text.document import Keys
-from ...text.expression import Quantity, UndefinedError, dimension_in_words, evaluate_expression
-from ...text.tokens import ExpressionError
-from ...text.units import PLAIN, Dimension
+from ...text import Change, Keys
+from ...text.expressions import (
+    PLAIN,
+    Dimension,
+    ExpressionError,
+    Quantity,
+    UndefinedError,
+    dimension_in_words,
+    evaluate_expression,
+)
 from ..ensemble import ensemble
 from .keep import SETTLES, dimension_of_sweep_column
 from .reading import Study

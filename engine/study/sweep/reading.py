@@ -11,13 +11,9 @@ from typing import Any
 
 from ...errors import DenocError, InputError, did_you_mean
 from ...scenario.replay import name_of_scenario
-from ...text.checking import checked_document_model
-from ...text.document import Document, Keys
-from ...text.expression import NAMES, Quantity, UndefinedError, evaluate_expression
-from ...text.library import find_library_file
-from ...text.source import document_from_mapping, read_yaml_document
-from ...text.tokens import ExpressionError
-from ...text.units import Dimension
+from ...text import Document, Keys, document_from_mapping, find_library_file, read_yaml_document
+from ...text.expressions import NAMES, Dimension, ExpressionError, Quantity, UndefinedError, evaluate_expression
+from ...text.fields import checked_document_model
 from .design import Design, Listed, Value, sweep_design_size
 from .schema import MOST_RUNS, SAMPLED, SEARCHED, SEARCHES, StudyFile, VariedEntry, study_dimension_of_alike_numbers
 

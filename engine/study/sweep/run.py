@@ -19,8 +19,7 @@ from ...formats.load import load
 from ...scenario.replay import tables_of_scenario as tables_of
 from ...scenario.run import opened_scenario as scenario_opened
 from ...scenario.run import prepare_scenario, robot_of_scenario
-from ...text.change import Change
-from ...text.words import count_with_noun
+from ...text import Change, count_with_noun
 from ..variations import Columns
 from . import engines, store
 from .design import Value

@@ -9,12 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from ...text.expression import Quantity, dimension_in_words, evaluate_expression
-from ...text.fields import QUANTITY, FileName, Or, Reader, Strict
-from ...text.json_schema import Schema, json_schema
-from ...text.table_fields import Choice
-from ...text.tokens import ExpressionError
-from ...text.units import PLAIN, Dimension
+from ...text.expressions import PLAIN, Dimension, ExpressionError, Quantity, dimension_in_words, evaluate_expression
+from ...text.fields import QUANTITY, Choice, FileName, Or, Reader, Schema, Strict, json_schema
 from ..optimise.methods import METHODS
 
 SAMPLED = ("random", "latin", "sobol")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...record import table_files, write
 from ...scenario.audit import BROKEN, DOUBTFUL, residual_share_of_energy
-from ...text.expression import Quantity
+from ...text.expressions import Quantity
 from .keep import Reduction, dimension_of_sweep_column, sweep_rows_of_bytes, value_of_sweep_expression
 from .probe import Probed, si_unit_of_study_dimension
 from .store import Outcome

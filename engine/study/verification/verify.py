@@ -15,7 +15,7 @@ from ...scenario.plan import plan_of_scenario
 from ...scenario.replay import Prepared, prepared_scenario_replay, scenario_of_result
 from ...scenario.run import robot_of_scenario
 from ...scenario.stored import Stored
-from ...text.source import read_yaml_document
+from ...text import read_yaml_document
 from .check import EXACT, Check
 from .closure_check import check_closure_of_rows
 from .columns_check import Progress, allowed_share_of_run, check_columns_of_result, run_of_result_again

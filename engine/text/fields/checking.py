@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import ValidationError
 
-from ..errors import InputError, did_you_mean
-from .document import Document, Keys
-from .fields import Strict, type_and_metadata_of_field
+from ...errors import InputError, did_you_mean
+from ..document import Document, Keys, yaml_value_in_words
+from .field_types import Strict, type_and_metadata_of_field
 from .table_fields import Choice, Generated, OneOf
 
 Model = TypeVar("Model", bound=Strict)
@@ -176,23 +176,3 @@ def _tags(candidate: Any) -> tuple[str, ...]:
         if get_origin(field.annotation) is Literal and (field.is_required() or field.exclude)
         for tag in get_args(field.annotation)
     )
-
-
-def yaml_value_in_words(value: Any) -> str:
-    """A value as error messages show it, in a few words."""
-    if value is None:
-        return "nothing (null)"
-    if isinstance(value, dict):
-        keys = ", ".join(map(str, list(value)[:6]))[:80]
-        return f"a mapping with {keys}" if value else "an empty mapping"
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)} value{'s' * (len(value) > 1)}" if value else "an empty list"
-    text = f"`{value}`" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else _digits(value)
-    return text if len(text) <= 80 else text[:77] + "…"
-
-
-def _digits(value: Any) -> str:
-    try:
-        return str(value)
-    except ValueError:  # an integer of more digits than Python prints
-        return "a number with thousands of digits"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from types import UnionType
@@ -15,10 +16,8 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ..errors import called_elsewhere, did_you_mean
-from .expression import si_value_of_quantity
-from .tokens import ExpressionError
-from .units import DIMENSIONS
+from ...errors import called_elsewhere, did_you_mean
+from ..expressions import DIMENSIONS, ExpressionError, evaluate_expression, parsed_formula, si_value_of_quantity
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\s,.\"'`]")
 _FORBIDDEN_IN_FILE_NAMES = re.compile(r"[/\\:*?<>|]")
@@ -255,6 +254,56 @@ def nearest_file_name(text: str) -> str:
     """The text as a name that files and their keys may have, with hyphens for what can't stand in one."""
     plain = re.sub(rf"{_FORBIDDEN_IN_NAMES.pattern}|{_FORBIDDEN_IN_FILE_NAMES.pattern}", "-", text)
     return "".join(x if x.isprintable() else "-" for x in plain).lstrip("-")[-MOST_LETTERS:].lstrip("-")
+
+
+FORMULA_WORDS = "a formula such as `-20 N m s/rad * A0.qd + 5*sin(2*t)`"
+FORMULA_SCHEMA = {"type": ["string", "number"]}
+_UNIT = re.compile(r"(1 ?/ ?)?[A-Za-z°]+(\^-?[0-9]+)?([ /*]+[A-Za-z°]+(\^-?[0-9]+)?)*")
+
+
+def formula_field() -> Reader:
+    """A reader of a formula over time and state, which stays text; a bare number is one, too."""
+    return Reader(_formula, FORMULA_SCHEMA)
+
+
+def formula_list_field() -> Reader:
+    """A reader of a formula, or of a list with one for each coordinate of a joint."""
+
+    def read(value: Any) -> Any:
+        return tuple(map(_formula, value)) if isinstance(value, list | tuple) and value else _formula(value)
+
+    return Reader(read, {"anyOf": [FORMULA_SCHEMA, {"type": "array", "items": FORMULA_SCHEMA, "minItems": 1}]})
+
+
+def unit_field() -> Reader:
+    """A reader of a unit, such as `N m`, `m/s^2` or `deg`."""
+
+    def read(value: Any) -> str:
+        if isinstance(value, str) and _UNIT.fullmatch(value.strip()):
+            with suppress(ExpressionError):
+                size_of_unit(value)
+                return value.strip()
+        raise PydanticCustomError("unit", "not a unit", {"allowed": "units such as `N m`, `m/s^2`, `1/s` or `deg`"})
+
+    return Reader(read, {"type": "string", "pattern": _UNIT.pattern})
+
+
+def size_of_unit(text: str) -> float:
+    """How large a unit is in SI."""
+    return float(evaluate_expression(f"1 {text}"))
+
+
+def _formula(value: Any) -> str:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        value = repr(float(value))
+    if not isinstance(value, str):
+        raise PydanticCustomError("formula", "a formula is needed here", {"allowed": FORMULA_WORDS})
+    try:
+        parsed_formula(value)
+    except ExpressionError as error:
+        message = f"at character {error.position + 1}: {error}"
+        raise PydanticCustomError("formula", "{message}", {"message": message, "allowed": FORMULA_WORDS}) from None
+    return value
 
 
 Numbers = float | tuple[float, ...]  # read by `quantity_list_field`

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ..errors import did_you_mean
-from .fields import Strict
+from ...errors import did_you_mean
+from .field_types import Strict
 
 
 class Choice:

@@ -1,6 +1,6 @@
 """JSON Schemas for editors, made from the models that read the files: pydantic's schemas, simplified and described.
 
-A quantity is a number, or text with a unit, as `fields.Reader` has it; the description names the units.
+A quantity is a number, or text with a unit, as `field_types.Reader` has it; the description names the units.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .fields import KIND, Strict
+from .field_types import KIND, Strict
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from numbers import Real
 
-from ..errors import did_you_mean
+from ...errors import did_you_mean
 from .tokens import NUMBER, ExpressionError, Reader, Token
 from .units import ANGLE, DIMENSIONS, FUNCTIONS, PLAIN, SPELT_OUT, UNITS, Dimension
 
