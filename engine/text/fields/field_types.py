@@ -314,24 +314,3 @@ Length = Annotated[float, quantity_field("length")]
 Position = Annotated[float, quantity_field("position")]
 Point = Annotated[tuple[Length, Length, Length], field_of_several(3, "lengths")]
 Angles = Annotated[tuple[Angle, Angle, Angle], field_of_several(3, "angles")]
-
-__all__ = [
-    "Angle",
-    "Angles",
-    "FileName",
-    "Length",
-    "Name",
-    "Numbers",
-    "Or",
-    "Point",
-    "Position",
-    "Reader",
-    "Strict",
-    "field_of_several",
-    "quantity_field",
-    "quantity_kinds_of_fields",
-    "quantity_list_field",
-    "read_name",
-    "reader_of_quantity_field",
-    "type_and_metadata_of_field",
-]
