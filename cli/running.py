@@ -84,11 +84,9 @@ def write_files_of_command(
     result: Result, folder: Path, wanted: Files, wait: Wait, *, plot: bool
 ) -> tuple[list[Path], str]:
     """The files of a result, and a sentence on a run with other inputs whose results they replace."""
-    from denoc.record import undescribed
     from denoc.record.write import recorded_inputs_that_differ
 
     wait.now(WRITING)
-    undescribed.ends_soon()
     keys = recorded_inputs_that_differ(folder, result.name, result.record)
     with interrupts.hold_interrupt_signals():
         files = result.write(

@@ -11,8 +11,6 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .ticks import found_once
-
 GAP = 0.08  # inches between panels and around them
 
 
@@ -27,8 +25,7 @@ class Arranged(Figure):
     def draw(self, renderer: Any) -> None:
         """Draws the figure, as matplotlib does for every output."""
         self._arrange()
-        with found_once(self):
-            super().draw(renderer)
+        super().draw(renderer)
 
     def savefig(self, *given: Any, **how: Any) -> None:
         """Saves the figure; its panels are arranged in its own resolution, whatever that of the file is."""
@@ -38,7 +35,7 @@ class Arranged(Figure):
     def arrange(self) -> None:
         """Arranges the panels, again where the first time has changed their ticks."""
         self._arranged = True
-        with missing_letters_as_boxes(), found_once(self):
+        with missing_letters_as_boxes():
             arrange_panels(self, *self._panels)
 
     def _arrange(self) -> None:

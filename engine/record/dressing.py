@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import undescribed
 from .plots import plain_plot_text
 from .scales import ROUNDING, finite_plotted_values
 from .styles import Style
@@ -21,7 +20,6 @@ UNNAMED = "_"  # the beginning of labels that no legend shows
 
 def figure_with_panels(style: Style, title: str, width: float, height: float, down: int, across: int) -> Figure:
     """A figure with room for so many panels and with a title."""
-    undescribed.imported()
     from .arranged import Arranged
 
     figure = Arranged(width, height, down, across)

@@ -51,20 +51,6 @@ RESULTS = (
         ("study/test_regress.py::test_what_is_drawn",),
     ),
     Bug(
-        "ticks that were found for one drawing are taken for the next",
-        "found_once",
-        "for axis, name in given:\n    delattr(axis, name)",
-        "for axis, name in given:\n    pass",
-        ("record/test_quick.py::test_ticks_are_found_once_and_then_as_ever",),
-    ),
-    Bug(
-        "docstrings of matplotlib's classes are left out in everybody's process",
-        "imported",
-        'not _SOON or "matplotlib.artist" in sys.modules',
-        '"matplotlib.artist" in sys.modules',
-        ("record/test_quick.py::test_a_command_has_no_lists_of_properties",),
-    ),
-    Bug(
         "columns of CSV files sorted by their names",
         "csv_text",
         '[name for name in table if name != "t"]',
