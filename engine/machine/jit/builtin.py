@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from . import builtin_parts, choice, cores
+from . import choice, cores
 from . import interpreter as at
 from .builtin_code import NAME, loaded_builtin_code
 from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, PLACES, ROUNDING, SMALLEST, WORDS
 from .crew import crew_of
 from .forks import ForkSafeLock
-from .result_parts import Part, kernel_parts_divided
+from .result_parts import Part, kernel_parts_divided, words_of_kernel_parts
 from .trigonometry import REACH
 
 
@@ -67,56 +67,42 @@ class Builtin:
         outputs: int,
         shape: Sequence[int],
         checks: int = 0,
-        environment: int = 0,
         keep: Sequence[Any] = (),
         parts: Sequence[Part] = (),
+        *,
+        environment: int = 0,
         apart: int = 0,
+        lanes: int = 0,
+        most: int = 0,
     ) -> None:
         """Use the code at this address, which gives results of this shape; `keep` lives as long as the builtin.
 
-        With `parts`, results are rows that are divided into these.  `apart` is the address of the same code with the
-        place of its watches as a further argument, if there is such a function.
+        Code with `lanes` is a kernel, for up to `most` samples; more are done by `shared_call`.  With `parts`, results
+        are rows that are divided into these.  `apart` is the address of the same code with the place of its watches as
+        a further argument, if there is such a function.
         """
-        self._keep(keep)
-        kept = math.prod(shape)
-        if not kept:
+        self._kept += [one for one in keep if not any(one is other for other in self._kept)]
+        if not (kept := math.prod(shape)):
             return
         self._begin()
-        self._set(code=0)  # first, so that no other thread uses a table that is half written
-        self._divide(parts)
-        self._set(environment=environment, outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
-        self._set(**dict(zip(("rows", "columns"), shape)))
-        self._set(apart=apart if outputs == kept and not parts else 0)
-        self._set(code=address)
-
-    def aim_rows(
-        self,
-        address: int,
-        outputs: int,
-        shape: Sequence[int],
-        lanes: int,
-        most: int,
-        checks: int = 0,
-        keep: Sequence[Any] = (),
-        parts: Sequence[Part] = (),
-    ) -> None:
-        """Uses the kernel at this address for up to `most` samples, each of which gives a result of this shape.
-
-        More are done by `shared_call`.
-        """
-        self._keep(keep)
-        kept = math.prod(shape)
-        if not kept:
-            return
-        self._begin()
-        self._set(rows_code=0)
-        self._divide(parts)
-        block = max(lanes, min(MOST_ROWS, ROOM // (sum(self.widths) + outputs) // lanes * lanes))
+        place = "rows_code" if lanes else "code"
+        self._set(**{place: 0})  # first, so that no other thread uses a table that is half written
+        if tuple(parts) != self._parts:
+            table = words_of_kernel_parts(parts)
+            self._kept += [table, tuple(parts)]
+            self._set(parts=0)
+            self._set(parts_at=table.ctypes.data)
+            self._set(parts=len(parts))
+            self._parts = tuple(parts)
+        if lanes:
+            self._alone = most
+            block = max(lanes, min(MOST_ROWS, ROOM // (sum(self.widths) + outputs) // lanes * lanes))
+            self._set(lanes=lanes, block=block, most=most)
+        else:
+            self._set(environment=environment, apart=apart if outputs == kept and not parts else 0)
         self._set(outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
-        self._alone = most
-        self._set(lanes=lanes, block=block, most=most)
         self._set(**dict(zip(("rows", "columns"), shape)))
-        self._set(rows_code=address)
+        self._set(**{place: address})
 
     def shared_call(self, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The result for more samples than the function takes by itself; None if that is not what was given.
@@ -144,16 +130,6 @@ class Builtin:
         """Whether the general function has to look which code was chosen."""
         return self._asking and choice.present_backend_choice() is not choice.NOTHING
 
-    def _divide(self, parts: Sequence[Part]) -> None:
-        """Give results in these parts from now on."""
-        if tuple(parts) != self._parts:
-            table, names = builtin_parts.builtin_parts_table(parts)
-            self._kept += [table, names, tuple(parts)]
-            self._set(parts=0)
-            self._set(parts_at=table.ctypes.data)
-            self._set(parts=len(parts))
-            self._parts = tuple(parts)
-
     def _begin(self) -> None:
         """Makes the function that is called from now on, where there is none yet."""
         if self.call == self._early:
@@ -168,9 +144,6 @@ class Builtin:
         if self.call != self._early:
             return self.call(*given, **named)
         return self._general(*given, **named) if self._general is not None else None
-
-    def _keep(self, keep: Sequence[Any]) -> None:
-        self._kept += [one for one in keep if not any(one is other for other in self._kept)]
 
     @property
     def aimed(self) -> int:

@@ -1,13 +1,12 @@
-"""The table of words that a builtin's machine code reads, and pieces of that code which read it; see `builtin.py`."""
+"""The table of words that a builtin's machine code reads; see `builtin.py`."""
 
 from __future__ import annotations
 
-import struct
+from . import interpreter as at
+from .word_code import Code, Operand, Value
 
-from .interpreter import CALLED
-
-OBJECTS = ("float", "float64", "int", "list", "tuple", "ndarray", "double", "None")
-FUNCTIONS = ("PyArray_New", "PyArray_Return", "PyArray_SetBaseObject", *CALLED)
+OBJECTS = ("float", "float64", "int", "list", "tuple", "ndarray", "double", "none")
+FUNCTIONS = ("PyArray_New", "PyArray_Return", "PyArray_SetBaseObject", *at.CALLED)
 OWN = (
     "code",  # for one sample; 0 while there is none
     "apart",  # the same with another place for the watches, where results are nothing but outputs; or 0
@@ -38,26 +37,37 @@ OWN = (
     "parts",  # number of parts into which the result is divided; 0: it is one array
 )
 WORDS = (*OBJECTS, *FUNCTIONS, *OWN)  # the arguments' widths and the places of the units follow
-PLACES = {name: place for place, name in enumerate(WORDS)}
+# words behind a copy of the table, of what is done with many samples, while others may change the table itself
+JOB = ("table", "sources", "row_steps", "column_steps", "copies", "result", "count", "bad")
+PLACES = {name: place for place, name in enumerate((*WORDS, *JOB))}
 LONG = 500  # samples from which on Python's lock is released
 SMALLEST, LARGEST, ROUNDING = 1e-6, 1e150, 1e-15  # bounds of a norm, and its allowed distance from 1
 
 
-def ir_that_loads_words(*names: str) -> str:
-    """IR that loads words of the table into registers of the same names."""
-    lines = []
-    for name in names:
-        kind = "i64" if name in OWN[OWN.index("arguments") :] else "ptr"
-        lines.append(f"  %{name}.at = getelementptr i64, ptr %table, i64 {WORDS.index(name)}")
-        lines.append(f"  %{name} = load {kind}, ptr %{name}.at")
-    return "\n".join(lines)
+class Table:
+    """The words at an address, as attributes."""
+
+    def __init__(self, start: Value):
+        self.start = start
+
+    def __getattr__(self, name: str) -> Value:
+        return self.start[PLACES[name]]
+
+    def place(self, name: str) -> Value:
+        return self.start + 8 * PLACES[name]
+
+    def width(self, argument: Value) -> Value:
+        """The number of doubles in an argument."""
+        return self.start[argument + len(WORDS)]
+
+    def unit(self, k: Value) -> Value:
+        """The place in the first argument of a group of four that is normalised."""
+        return self.start[self.arguments + len(WORDS) + k]
 
 
-def ir_that_loads_field(register: str, of: str, distance: int, kind: str = "ptr") -> str:
-    """IR that loads the word at this distance in bytes from the beginning of an object."""
-    return f"""  %{register}.at = getelementptr i8, ptr %{of}, i64 {distance}
-  %{register} = load {kind}, ptr %{register}.at"""
-
-
-def ir_of_double(x: float) -> str:
-    return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+def new_array(
+    c: Code, table: Table, dimensions: Operand, shape: Value, strides: Operand = 0, data: Operand = 0, flags: int = 0
+) -> Value:
+    """A new array of doubles, or a view of `data`; 0, with Python's error set, if memory is short."""
+    of = table.ndarray
+    return c.call(table.PyArray_New, of, dimensions, shape, at.DOUBLE_NUMBER, strides, data, 0, flags, 0)

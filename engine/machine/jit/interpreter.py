@@ -63,7 +63,7 @@ def interpreter_addresses() -> dict[str, int] | None:
         return None
     objects = {"float": float, "float64": np.float64, "int": int, "list": list, "tuple": tuple, "ndarray": np.ndarray}
     result |= {name: id(one) for name, one in objects.items()}
-    return result | {"double": id(np.dtype(float)), "None": id(None)}
+    return result | {"double": id(np.dtype(float)), "none": id(None)}
 
 
 def _address(function: Any) -> int:

@@ -74,7 +74,8 @@ class Kernel:
             return
         if len(self.outputs) == 1 and 0 < 2 * self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
             most = 2 * cores.FEWEST - 1  # more are shared among processors
-            builtin.aim_rows(self.address, self.outputs[0], shape, self.lanes, most, checks, (self._loaded,), parts)
+            own = (self._loaded,)
+            builtin.aim(self.address, self.outputs[0], shape, checks, own, parts, lanes=self.lanes, most=most)
 
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -136,7 +137,8 @@ class Single:
         environment = 0 if self._environment is None else self._environment.ctypes.data
         straight = parts or (self._apart and not checks)  # into the array that the caller gets
         if sum(self.inputs) + (0 if straight else sum(self.outputs)) <= MOST_NUMBERS:
-            builtin.aim(self.address, sum(self.outputs), shape, checks, environment, self._keep, parts, self._apart)
+            places = {"environment": environment, "apart": self._apart}
+            builtin.aim(self.address, sum(self.outputs), shape, checks, self._keep, parts, **places)
 
 
 _DOUBLE = np.dtype(float)

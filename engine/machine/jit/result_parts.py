@@ -12,6 +12,11 @@ from typing import Any
 
 import numpy as np
 
+# words of a part: its name (0 in a tuple), where it begins, its dimensions, three lengths, its kind; a verdict has the
+# addresses of False and True as its lengths, and a thing begins where the object is
+WIDTH = 7
+ARRAY, VERDICT, THING = range(3)  # kinds
+
 
 @dataclass(frozen=True)
 class Part:
@@ -39,6 +44,17 @@ def kernel_parts_in_order(shapes: Sequence[tuple[str, tuple[int, ...]]], first: 
 def numbers_of_kernel_parts(parts: Sequence[Part]) -> int:
     """The number of a sample's numbers up to the end of the last of these parts."""
     return max((one.first + prod(one.shape) for one in parts if one.thing is None), default=0)
+
+
+def words_of_kernel_parts(parts: Sequence[Part]) -> np.ndarray:
+    """The words that describe parts to machine code; the parts have to outlive them."""
+    lines = []
+    for one in parts:
+        lengths = [id(False), id(True), 0] if one.verdict else [*one.shape, 1, 1, 1][:3]
+        kind = THING if one.thing is not None else VERDICT if one.verdict else ARRAY
+        first = id(one.thing) if kind == THING else 8 * one.first
+        lines.append([id(one.name) if one.name else 0, first, len(one.shape), *lengths, kind])
+    return np.array(lines, dtype=np.int64).reshape(-1, WIDTH)
 
 
 def kernel_parts_divided(numbers: np.ndarray, parts: Sequence[Part]) -> dict[str, Any] | tuple[np.ndarray, ...]:

@@ -574,11 +574,10 @@ COMPILED = (
     ),
     Bug(
         "a bad sample of a batch is passed over",
-        "builtin_batch:_checked",
-        "store atomic i64 1, ptr %bad.at",
-        "store atomic i64 0, ptr %bad.at",
+        "builtin_batch:blocks",
+        "words[PLACES['bad']] = 1",
+        "words[PLACES['bad']] = 0",
         ("machine/test_crew.py::test_a_bad_sample_is_found_in_any_part",),
-        text=True,
     ),
     Bug(
         "sines reduced by a π of too few digits",
