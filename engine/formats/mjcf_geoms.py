@@ -173,10 +173,15 @@ def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler, fused
 def shapes_of_mjcf_geoms(
     draft: Draft, geoms: list[Geom], assets: dict[str, Element], compiler: Compiler
 ) -> list[dict[str, Any]]:
-    """The entries of `shape` for a body: of its geoms without contact where there are any, else of all."""
+    """The entries of `shape` for a body: of its geoms without contact where there are any, else of all.
+
+    Beside meshes without contact, those with contact are spare.
+    """
     seen = [one for one in geoms if one.element.attributes.get("contype") == "0"] or geoms
-    made = (_shape(draft, one, assets, compiler) for one in seen)
-    return [entry for entry in made if entry is not None]
+    made = [entry for one in seen if (entry := _shape(draft, one, assets, compiler)) is not None]
+    spare = [one for one in geoms if one not in seen] if any("mesh" in entry for entry in made) else []
+    others = (_shape(draft, one, assets, compiler) for one in spare)
+    return [*made, *({**entry, "spare": True} for entry in others if entry is not None)]
 
 
 def _shape(draft: Draft, geom: Geom, assets: dict[str, Element], compiler: Compiler) -> dict[str, Any] | None:

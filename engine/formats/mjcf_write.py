@@ -125,7 +125,7 @@ class _Writer:
             self.start += _start(one, link.joint, pose, self.robot.q0)
             yield f"  <joint {self._joint(one, link.joint)}/>"
         yield from (f"  {line}" for line in self._inertial(self.parts.left[link.name]))
-        yield from (f"  {line}" for shape in link.shape for line in self._geom(shape))
+        yield from (f"  {line}" for shape in link.shape if not shape.spare for line in self._geom(shape))
         yield from (f"  {line}" for line in self.sites(link.name))
         for name, at in link.points.items():
             self.report.note(CHANGED, "points", "they are sites, named by link and point")
@@ -224,13 +224,13 @@ class _Writer:
         relaxed += [x for d in joint.drives[-1:] if d.pose for x in d.pose.rest]
         if stiff is not None and relaxed != (q if kind == "free" else [1.0, 0.0, 0.0, 0.0]):
             self.report.note(DROPPED, "spring", f"MuJoCo's of a {kind} joint is relaxed where the model starts")
-            joint = _without_spring(joint)
+            joint = replace(joint, drives=tuple(replace(drive, stiffness=0.0) for drive in joint.drives))
         if kind == "ball" and q != [1.0, 0.0, 0.0, 0.0]:
             self.report.note(DROPPED, "initial position", "a ball joint starts unturned; it is in the keyframe `start`")
             self.turned = True
         if kind == "free" and link.parent != "base":
             raise ModelError(f"in MJCF only bodies of the world are free, not that of `{joint.name}`")
-        if kind == "free" and not _is_identity(link.before):
+        if kind == "free" and not np.array_equal(link.before.matrix(), np.eye(4)):
             self.report.note(CHANGED, "free joint", "its coordinates are those in the world")
         if kind == "free" and joint.drives[0].rotor:
             self.report.note(CHANGED, "rotor inertia", "of a free joint it doesn't turn with the link in MuJoCo")
@@ -309,14 +309,6 @@ def _start(one: Freedom, joint: Joint, pose: Placement, q0: Sequence[float]) -> 
     if one.kind == "free":
         return *pose.origin, *quaternion_of_rotation(pose.rotation())
     return [q0[k] for k in joint.coordinates] if one.kind == "ball" else [one.start]
-
-
-def _without_spring(joint: Joint) -> Joint:
-    return replace(joint, drives=tuple(replace(drive, stiffness=0.0) for drive in joint.drives))
-
-
-def _is_identity(placement: Placement) -> bool:
-    return np.array_equal(placement.matrix(), np.eye(4))
 
 
 def _frame(placement: Placement) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..robot.placement import frame_pointing_along_axis
+from .xml import Element
 
 Three = tuple[float, float, float]
 ENTRIES = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
@@ -53,5 +56,11 @@ def converted_entry_with_place(entry: dict[str, Any], xyz: np.ndarray, R: np.nda
     return entry
 
 
-def converted_place_is_zero(values: Sequence[float]) -> bool:
-    return not any(values)
+def converted_shapes_of_link(link: Element, shape: Callable[[Element], dict[str, Any] | None]) -> list[dict[str, Any]]:
+    """The entries of `shape` for what is to be seen of a link; beside meshes, bodies for contact are spare."""
+    made = [entry for one in link.all("visual") if (entry := shape(one)) is not None]
+    for one in link.all("collision") if any("mesh" in entry for entry in made) else ():
+        with suppress(InputError):  # what only contact needs may be wrong
+            if (entry := shape(one)) is not None:
+                made.append({**entry, "spare": True})
+    return made

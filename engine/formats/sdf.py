@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .pieces import (
     converted_entry_with_place,
     converted_frame_on_axis,
     converted_inertia_turned,
+    converted_shapes_of_link,
     robot_file_rotation_rows,
 )
 from .report import CHANGED, DROPPED, IGNORED
@@ -169,7 +171,7 @@ class _Reader:
         elif entry["joint"]["type"] != "fixed":
             entry["mass"] = 0.0
             draft.note(CHANGED, "link", "it has no `inertial`, and so no mass here; by the format it has 1 kg", element)
-        if bodies := [shape for one in element.all("visual") if (shape := self._shape(one, element)) is not None]:
+        if bodies := converted_shapes_of_link(element, partial(self._shape, element)):
             entry["shape"] = bodies
 
     def _weightless(self, entry: dict[str, Any], element: Element) -> None:
@@ -189,7 +191,7 @@ class _Reader:
                     "wrenches", {"link": entry["name"], "force": weight, "at": entry["com"], "axes": "base"}, part
                 )
 
-    def _shape(self, visual: Element, link: Element) -> dict[str, Any] | None:
+    def _shape(self, link: Element, visual: Element) -> dict[str, Any] | None:
         draft, geometry = self.draft, visual.first("geometry")
         for body in geometry.children if geometry is not None else []:
             entry: dict[str, Any]
@@ -212,7 +214,7 @@ class _Reader:
                 entry["name"] = name
             pose = self.frames.pose_in_link(visual, link.attributes["name"])
             return converted_entry_with_place(entry, pose.at, pose.R)
-        draft.note(IGNORED, "visual", "it has no geometry that is known here", visual)
+        draft.note(IGNORED, visual.tag, "it has no geometry that is known here", visual)
         return None
 
     # ---- joints

@@ -116,9 +116,7 @@ class Side:
         if own is None and name in ("base", "world"):
             return "base"
         if own is None:
-            assert self.document is not None
-            known = [*draft.links.own, *carrier]
-            raise self._unknown(path, name, known)
+            raise self._unknown(path, name, [*draft.links.own, *carrier])
         return own
 
     def _unknown(self, path: Keys, name: str, known: list[str], what: str = "link or joint") -> InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from .pieces import (
     converted_entry_with_place,
     converted_frame_on_axis,
     converted_inertia_turned,
-    converted_place_is_zero,
+    converted_shapes_of_link,
     robot_file_rotation_rows,
 )
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
 from .urdf_drives import note_unused_urdf_limits, put_urdf_limits, put_urdf_losses
-from .urdf_shapes import urdf_link_shapes, urdf_material_colours, urdf_origin_entries, urdf_origin_rotation
+from .urdf_shapes import urdf_material_colours, urdf_origin_entries, urdf_origin_rotation, urdf_shape
 from .urdf_words import TABLE
 from .words import note_unread_words
 from .xml import Element
@@ -201,7 +202,7 @@ class _Reader:
             self._inertial(entry, inertial)
         elif joint["type"] != "fixed":
             entry["mass"] = 0.0
-        if bodies := urdf_link_shapes(draft, link, self.materials):
+        if bodies := converted_shapes_of_link(link, partial(urdf_shape, draft, self.materials)):
             entry["shape"] = bodies
         inertia = inertial.first("inertia") if inertial is not None else None
         draft.link(
@@ -254,7 +255,7 @@ class _Reader:
         for tag in ("limit", "dynamics"):
             if (part := one.first(tag)) is not None:
                 self.draft.note(DROPPED, tag, "planar joints have none here", part)
-        if converted_place_is_zero(axis[:2]) and axis[2] > 0:
+        if not any(axis[:2]) and axis[2] > 0:
             return parent
         R = urdf_origin_rotation(entry)
         turn = converted_frame_on_axis(np.eye(3), axis)

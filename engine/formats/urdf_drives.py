@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from .draft import Draft
-from .pieces import converted_place_is_zero
 from .report import CHANGED, DROPPED, IGNORED
 from .xml import Element
 
@@ -65,7 +64,7 @@ def _range(draft: Draft, limit: Element) -> list[float] | None:
 def put_urdf_losses(draft: Draft, entry: dict[str, Any], one: Element) -> None:
     """Puts damping and friction into a joint's entry."""
     if (old := one.first("joint_properties")) is not None:
-        fate = IGNORED if converted_place_is_zero([draft.number(old, key, 0.0) for key in DYNAMICS]) else DROPPED
+        fate = DROPPED if max(abs(draft.number(old, key, 0.0)) for key in DYNAMICS) else IGNORED
         draft.note(fate, "joint_properties", "damping and friction are read from `dynamics`", old)
     dynamics = one.first("dynamics")
     if dynamics is None:
@@ -87,5 +86,5 @@ def note_unused_urdf_limits(draft: Draft, one: Element) -> None:
     for tag in ("limit", "dynamics", "axis"):
         if (part := one.first(tag)) is not None:
             acting = kind != "fixed" and tag == "dynamics"
-            real = acting and not converted_place_is_zero([draft.number(part, key, 0.0) for key in DYNAMICS])
+            real = acting and max(abs(draft.number(part, key, 0.0)) for key in DYNAMICS)
             draft.note(DROPPED if real else IGNORED, tag, f"a {kind} joint has none here", part)

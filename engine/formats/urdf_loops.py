@@ -51,13 +51,9 @@ def _loop(draft: Draft, one: Element) -> None:
         end = one.first(tag)
         if end is None:
             raise draft.error(one, f"the loop has no {tag}", allowed=f'<{tag} link="…">')
-        entry["between"].append(_link(draft, end))
+        entry["between"].append(draft.links.own[draft.known(end, "link", draft.links.own, "link")])
         entry[key] = _frame(draft, end, axis if CUTS[kind] in ON_AXIS else (0.0, 0.0, 1.0))
     draft.put("loops", entry, one)
-
-
-def _link(draft: Draft, end: Element) -> str:
-    return draft.links.own[draft.known(end, "link", draft.links.own, "link")]
 
 
 def _frame(draft: Draft, end: Element, axis: tuple[float, ...]) -> dict[str, Any]:

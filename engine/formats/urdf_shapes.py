@@ -58,30 +58,31 @@ def urdf_origin_rotation(entries: Mapping[str, Sequence[float]]) -> np.ndarray:
     return placement_from_rpy((0.0, 0.0, 0.0), (roll, pitch, yaw)).rotation()
 
 
-def urdf_link_shapes(draft: Draft, link: Element, materials: dict[str, list[float]]) -> list[dict[str, Any]]:
-    """The entries of `shape` for a link."""
-    result = []
-    for visual in link.all("visual"):
-        geometry = visual.first("geometry")
-        body = next((one for one in geometry.children if one.tag in GEOMETRY), None) if geometry is not None else None
-        if body is None:
-            draft.note(IGNORED, "visual", "it has no geometry that is known here", visual)
-            continue
+def urdf_shape(draft: Draft, materials: dict[str, list[float]], visual: Element) -> dict[str, Any] | None:
+    """The entry of `shape` for a link's `visual` or `collision`."""
+    geometry = visual.first("geometry")
+    body = next((one for one in geometry.children if one.tag in GEOMETRY), None) if geometry is not None else None
+    if body is None:
+        draft.note(IGNORED, visual.tag, "it has no geometry that is known here", visual)
+        return None
+    if visual.tag == "visual":
         draft.used(visual)
-        entry: dict[str, Any] = {body.tag: _body(draft, body)}
-        entry |= urdf_origin_entries(draft, visual)
-        if name := visual.attributes.get("name"):
-            entry["name"] = name
-        material = visual.first("material")
-        if material is not None:
-            colour = _colour(draft, material) or materials.get(material.attributes.get("name", ""))
-            if colour:
-                entry["colour"] = colour
-            if material.first("texture") is not None:
-                draft.note(IGNORED, "texture", "only colours are kept", material)
-        if _fits(draft, body, entry[body.tag]):
-            result.append(entry)
-    return result
+    entry: dict[str, Any] = {body.tag: _body(draft, body)}
+    entry |= urdf_origin_entries(draft, visual)
+    if name := visual.attributes.get("name"):
+        entry["name"] = name
+    material = visual.first("material")
+    if material is not None:
+        colour = _colour(draft, material) or materials.get(material.attributes.get("name", ""))
+        if colour:
+            entry["colour"] = colour
+        if material.first("texture") is not None:
+            draft.note(IGNORED, "texture", "only colours are kept", material)
+    made = entry[body.tag]
+    if any(x < 0 for x in (made if body.tag == "box" else made.values() if body.tag != "mesh" else ())):
+        draft.note(CHANGED, visual.tag, "it has a negative length, so it was left out", body)
+        return None
+    return entry
 
 
 def _body(draft: Draft, body: Element) -> Any:
@@ -99,22 +100,14 @@ def _body(draft: Draft, body: Element) -> Any:
     return {key: draft.number(body, key) for key in keys}
 
 
-def _fits(draft: Draft, body: Element, made: Any) -> bool:
-    """Whether the body's lengths aren't negative; those that are can't be drawn."""
-    lengths = made if body.tag == "box" else made.values() if body.tag != "mesh" else ()
-    if any(x < 0 for x in lengths):
-        draft.note(CHANGED, "visual", "it has a negative length, so it was left out", body)
-        return False
-    return True
-
-
 # ---- the other way
 
 
 def urdf_visual_elements(link: Link) -> Iterable[str]:
-    """The lines of the `visual` elements of a link."""
+    """The lines of the `visual` elements of a link, and of `collision` for bodies that are spare."""
     for shape in link.shape:
-        yield f"    <visual name={quoteattr(shape.name)}>" if shape.name else "    <visual>"
+        tag = "collision" if shape.spare else "visual"
+        yield f"    <{tag} name={quoteattr(shape.name)}>" if shape.name else f"    <{tag}>"
         yield from urdf_origin_line(shape.at, "      ")
         if shape.kind == "box":
             body = f'box size="{urdf_numbers_text(shape.size)}"'
@@ -125,6 +118,6 @@ def urdf_visual_elements(link: Link) -> Iterable[str]:
             sizes = zip(("radius", "length"), shape.size)
             body = " ".join([shape.kind, *(f'{key}="{urdf_number_text(x)}"' for key, x in sizes)])
         yield f"      <geometry><{body}/></geometry>"
-        if shape.colour:
+        if shape.colour and not shape.spare:
             yield f'      <material name=""><color rgba="{urdf_numbers_text(shape.colour)}"/></material>'
-        yield "    </visual>"
+        yield f"    </{tag}>"

@@ -74,9 +74,5 @@ def cut_entry_is_doubled(entry: Any) -> bool:
     between = entry.get("between")
     if not (isinstance(between, list) and len(between) == 2 and all(isinstance(name, str) for name in between)):
         return False
-    return between[0] != between[1] and any(_given(entry.get(key)) for key in OWN)
-
-
-def _given(value: Any) -> bool:
-    """Whether a key's value says anything, so that the joint needs its coordinate."""
-    return value is not None and value is not False
+    said = [entry[key] for key in OWN if key in entry]  # so that the joint needs its coordinate
+    return between[0] != between[1] and any(value is not None and value is not False for value in said)

@@ -59,9 +59,6 @@ def _value(document: Document, path: Keys, key: str) -> float:
     for step in path if draft.direct else ():
         value = getattr(value, str(step), None) if isinstance(value, Strict) else value[step]
     if not isinstance(value, float):
-        raise InputError("not a number of the file", key=key, found=_described(data), allowed=_FORM)
+        found = f"`{data}`" if isinstance(data, str) else type(data).__name__
+        raise InputError("not a number of the file", key=key, found=found, allowed=_FORM)
     return float(value)
-
-
-def _described(data: Any) -> str:
-    return f"`{data}`" if isinstance(data, str) else type(data).__name__

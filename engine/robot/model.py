@@ -157,6 +157,7 @@ class Shape:
     file: str = ""  # of a mesh
     name: str = ""
     colour: tuple[float, float, float, float] | None = None  # red, green, blue, opacity
+    spare: bool = False  # drawn where meshes of the link can't be
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """What links look like: simple bodies and mesh files, for pictures only."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..text.fields import Or, Point, Strict, field_of_several, quantity_field
+from .joint_schema import ONE_OR_SEVERAL
 from .model import Shape
 from .orientation import Number, Oriented, oriented_placement
 from .values import Complain
@@ -50,6 +51,9 @@ class ShapeEntry(Oriented):
     colour: Annotated[tuple[Number, Number, Number, Number], field_of_several(4)] | None = Field(
         default=None, description="red, green, blue and opacity, from 0 to 1"
     )
+    spare: bool = Field(
+        default=False, description="whether it is drawn only in place of the others, where one of them can't be"
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -63,11 +67,7 @@ class ShapeEntry(Oriented):
         return [kind for kind in KINDS if getattr(self, kind) is not None]
 
 
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
-
-
-Shapes = Annotated[list[ShapeEntry], BeforeValidator(_listed), Or()]
+Shapes = Annotated[list[ShapeEntry], ONE_OR_SEVERAL, Or()]
 
 
 def shape_of_link_entry(entry: ShapeEntry, place: int, complain: Complain) -> Shape:
@@ -76,6 +76,6 @@ def shape_of_link_entry(entry: ShapeEntry, place: int, complain: Complain) -> Sh
     body = getattr(entry, kind)
     at = oriented_placement(entry.xyz, entry, ("shape", place), complain)
     if isinstance(body, Mesh):
-        return Shape(kind, at, body.scale, body.file, entry.name, entry.colour)
+        return Shape(kind, at, body.scale, body.file, entry.name, entry.colour, entry.spare)
     size = (body.radius, body.length) if isinstance(body, Rod) else (body.radius,) if isinstance(body, Sphere) else body
-    return Shape(kind, at, tuple(map(float, size)), "", entry.name, entry.colour)
+    return Shape(kind, at, tuple(map(float, size)), "", entry.name, entry.colour, entry.spare)

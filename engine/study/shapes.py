@@ -44,16 +44,18 @@ class Shapes:
         )
 
 
-def shapes_for_animation(robot: Robot) -> Shapes:
-    """The bodies of a robot's links; links all of whose bodies are missing aren't among them."""
+def shapes_for_animation(robot: Robot, count: int = 1) -> Shapes:
+    """The bodies of a robot's links, with so many meshes; links all of whose bodies are missing aren't among them."""
     made, folder = Shapes(), folder_of_robot_file(robot.document)
-    files = {body.file for link in robot.links for body in link.shape if body.kind == "mesh"}
-    most = max(MOST_FACES // max(len(files), 1), LEAST_FACES)
+    count = max(count, len({body.file for link in robot.links for body in link.shape if body.file and not body.spare}))
     for link in robot.links:
-        found = [solid for body in link.shape if (solid := _solid(body, folder, most, made)) is not None]
-        if found:
-            made.solids[link.name] = found
-    return made
+        for spare in (False, True):
+            drawn = [_solid(body, folder, count, made) for body in link.shape if body.spare is spare]
+            if found := [solid for solid in drawn if solid is not None]:
+                made.solids[link.name] = found
+            if None not in drawn:
+                break
+    return made if len(made.meshes) <= count else shapes_for_animation(robot, len(made.meshes))
 
 
 def corners_of_animated_solid(solid: Solid) -> Iterator[np.ndarray]:
@@ -63,7 +65,7 @@ def corners_of_animated_solid(solid: Solid) -> Iterator[np.ndarray]:
             yield np.array(at) + solid.radius * corner
 
 
-def _solid(body: Shape, folder: Path, most: int, made: Shapes) -> Solid | None:
+def _solid(body: Shape, folder: Path, count: int, made: Shapes) -> Solid | None:
     """A body as a solid; None, and a warning, for a mesh that isn't there or can't be read."""
     R, at = body.at.rotation(), np.array(body.at.origin)
     if body.kind == "box":
@@ -80,7 +82,7 @@ def _solid(body: Shape, folder: Path, most: int, made: Shapes) -> Solid | None:
             raise InputError("not there")
         if body.file not in made.meshes and len(made.meshes) >= MOST_MESHES:
             raise InputError(f"since only {MOST_MESHES} are")
-        surface, low, high = _read(path, os.stat(path).st_mtime_ns, most)
+        surface, low, high = _read(path, os.stat(path).st_mtime_ns, max(MOST_FACES // count, LEAST_FACES))
     except InputError as error:
         files = made.missing.setdefault(error.message, [])
         if body.file not in files:

@@ -8,12 +8,15 @@ from tests.study.test_animate import data_of, made, needs_browser
 from tests.support import browser
 
 import denoc
+import yamls
 from denoc.cli.main import main
 from denoc.formats.meshes import read_mesh
+from denoc.formats.urdf_write import write_urdf
 from denoc.record.sketch import drawing
 from denoc.scenario.run import prepare_scenario
 from denoc.study import page as pages
 from denoc.study.page_plan import page_slider_ranges
+from denoc.study.shapes import MOST_FACES, shapes_for_animation
 from denoc.study.staging import stage_scene
 
 FILES = Path(__file__).parent / "files"
@@ -101,6 +104,107 @@ def test_missing_meshes_leave_the_link_as_it_was(tmp_path, monkeypatch, capsys):
     plain = denoc.loads(text[: text.index("    shape:\n      - {mesh:")])
     hands = [stage_scene(one, one.q0)[0].parts[-1].solids for one in (robot, plain)]
     assert [solid.kind for solid in hands[0]] == [solid.kind for solid in hands[1]] == ["ball", "thin"]
+
+
+SEEN = {
+    "urdf": """<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+        <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+        <visual><geometry><mesh filename="skin.stl"/></geometry></visual>
+        <visual><geometry><sphere radius="0.3"/></geometry></visual>
+        <collision><geometry><cylinder radius="a" length="1"/></geometry></collision>
+        <collision><origin xyz="0.1 0 0"/><geometry><mesh filename="hull.stl" scale="2 2 2"/></geometry></collision>
+        <collision name="far"><geometry><box size="0.1 0.2 0.4"/></geometry></collision></link>
+        <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint>
+        </robot>""",
+    "sdf": """<sdf version="1.9"><model name="r"><link name="base"/><link name="arm"><inertial><mass>1</mass></inertial>
+        <visual name="a"><geometry><mesh><uri>skin.stl</uri></mesh></geometry></visual>
+        <visual name="b"><geometry><sphere><radius>0.3</radius></sphere></geometry></visual>
+        <collision name="c"><geometry><cylinder><radius>a</radius></cylinder></geometry></collision>
+        <collision name="d"><pose>0.1 0 0 0 0 0</pose>
+        <geometry><mesh><uri>hull.stl</uri><scale>2 2 2</scale></mesh></geometry></collision>
+        <collision name="far"><geometry><box><size>0.1 0.2 0.4</size></box></geometry></collision></link>
+        <joint name="fix" type="fixed"><parent>world</parent><child>base</child></joint>
+        <joint name="turn" type="revolute"><parent>base</parent><child>arm</child><axis><xyz>0 0 1</xyz></axis></joint>
+        </model></sdf>""",
+    "xml": """<mujoco model="r"><asset><mesh name="skin" file="skin.stl"/><mesh name="hull" file="hull.stl" scale="2 2 2"/>
+        </asset><worldbody><body name="arm"><joint name="turn"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+        <geom type="mesh" mesh="skin" contype="0" conaffinity="0"/>
+        <geom type="sphere" size="0.3" contype="0" conaffinity="0"/>
+        <geom type="mesh" mesh="hull" pos="0.1 0 0"/><geom name="far" type="box" size="0.05 0.1 0.2"/>
+        </body></worldbody></mujoco>""",
+}
+
+
+@pytest.mark.parametrize("form", SEEN)
+def test_bodies_for_contact_stand_in_for_meshes_that_cannot_be_drawn(tmp_path, form):
+    file, mesh = tmp_path / f"r.{form}", (FILES / "wedge.stl").read_bytes()
+    file.write_text(SEEN[form], encoding="utf-8")
+    (tmp_path / "skin.stl").write_bytes(mesh)
+
+    def drawn(robot):
+        scene, _ = stage_scene(robot, robot.q0)
+        return next(part.solids for part in scene.parts if part.name == "arm"), scene
+
+    read = denoc.load(file)
+    copies = [read]
+    if form == "urdf":  # and what is written is what was read
+        (tmp_path / "again.urdf").write_text(write_urdf(read)[0], encoding="utf-8")
+        copies.append(denoc.load(tmp_path / "again.urdf"))
+    for robot in copies:
+        (tmp_path / "skin.stl").write_bytes(mesh)
+        solids, scene = drawn(robot)
+        assert [(solid.kind, solid.mesh) for solid in solids] == [("mesh", "skin.stl"), ("sphere", "")]
+        assert not scene.warnings
+        (tmp_path / "skin.stl").write_bytes(b"solid")
+        solids, scene = drawn(robot)  # as RViz would: the hull isn't there either
+        assert [solid.kind for solid in solids] == ["box"]
+        assert np.ptp(solids[0].points, axis=0) == pytest.approx([0.1, 0.2, 0.4])
+        assert len(scene.warnings) == 2
+        (tmp_path / "hull.stl").write_bytes(mesh)
+        solids, scene = drawn(robot)
+        assert [(solid.kind, solid.mesh) for solid in solids] == [("mesh", "hull.stl"), ("box", "")]
+        points = read_mesh(FILES / "wedge.stl").points
+        assert np.min(solids[0].points, axis=0) == pytest.approx([0.1, 0, 0] + 2 * points.min(axis=0))
+        assert scene.warnings == (
+            "1 mesh file can't be drawn, without faces, or with points that are nowhere: skin.stl",
+        )
+        (tmp_path / "hull.stl").unlink()
+        (tmp_path / "skin.stl").unlink()
+
+
+def test_spare_meshes_do_not_make_a_scene_larger(tmp_path):
+    """However many of them stand in for one: 24,000 faces are the most of all meshes together."""
+    turn = np.linspace(0, 2 * np.pi, 101)
+    grid = np.stack(np.meshgrid(turn, np.linspace(0, np.pi, 101)), axis=-1)
+    ball = np.stack(
+        [
+            np.cos(grid[..., 0]) * np.sin(grid[..., 1]),
+            np.sin(grid[..., 0]) * np.sin(grid[..., 1]),
+            np.cos(grid[..., 1]),
+        ],
+        axis=-1,
+    )
+    lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in ball.reshape(-1, 3)]
+    lines += [
+        f"f {101 * i + j + 1} {101 * i + j + 2} {101 * i + j + 103} {101 * i + j + 102}"
+        for i in range(100)
+        for j in range(100)
+    ]
+    for k in range(4):
+        (tmp_path / f"ball{k}.obj").write_text("\n".join(lines))
+    spare = [{"mesh": {"file": f"ball{k}.obj"}, "spare": True} for k in range(4)]
+    link = {
+        "name": "arm",
+        "mass": 1,
+        "com": [0, 0, 0],
+        "joint": {"type": "revolute"},
+        "shape": [{"mesh": {"file": "gone.stl"}}, *spare],
+    }
+    (tmp_path / "r.yaml").write_text(yamls.dump({"name": "r", "convention": "frames", "links": [link]}))
+    robot = denoc.load(tmp_path / "r.yaml")
+    made = shapes_for_animation(robot)
+    assert len(made.solids["arm"]) == len(made.meshes) == 4
+    assert sum(len(mesh.unpacked()[1]) for mesh in made.meshes.values()) <= MOST_FACES
 
 
 def test_a_result_elsewhere_keeps_its_meshes(tmp_path):

@@ -9,6 +9,20 @@ BACK = "formats/test_back.py"
 
 FORMATS = (
     Bug(
+        "bodies for contact are drawn beside those that are seen",
+        "shapes_for_animation",
+        "None not in drawn",
+        "None in drawn",
+        ("study/test_shapes.py::test_bodies_for_contact_stand_in_for_meshes_that_cannot_be_drawn",),
+    ),
+    Bug(
+        "spare meshes are drawn with as many faces as if they were alone",
+        "shapes_for_animation",
+        "len(made.meshes) <= count",
+        "count",
+        ("study/test_shapes.py::test_spare_meshes_do_not_make_a_scene_larger",),
+    ),
+    Bug(
         "inertias that overflow become 0 as the smallest of all",
         "bodies:_clean",
         "(abs(x) <= least) & np.isfinite(least)",
