@@ -12,9 +12,8 @@ import numpy as np
 
 from ..record import plots, scales, sheets
 from ..record.drawings import Drawing
-from ..record.extremes import HEADER, column_extremes
 from ..record.figures import figures_of_result
-from ..record.notebook import html_image_of_figure
+from ..record.notebook import HEADER, column_extremes, html_image_of_figure
 from ..record.pages import html
 from ..record.pages.html import html_text
 from ..record.scene import Poses, Say, Scene, silence_sketch_warning

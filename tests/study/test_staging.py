@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.record.sketch import drawing, labels, names
+from denoc.record.sketch import drawing, names
 from denoc.study.staging import stage_poses, stage_scene
 from denoc.text import library_folder
 
@@ -59,11 +59,9 @@ def test_symbols_sit_where_links_meet(name):
 @pytest.mark.sampled(8)
 def test_a_sketch_can_be_read(name, monkeypatch):
     """No label covers another one, and all of them are within the picture."""
-    seen = []
+    seen, placed = [], names.sketch_label_places
     monkeypatch.setattr(
-        names,
-        "sketch_label_places",
-        lambda *given: seen.append((labels.sketch_label_places(*given), given[-1])) or seen[-1][0],
+        names, "sketch_label_places", lambda *given: seen.append((placed(*given), given[-1])) or seen[-1][0]
     )
     robot = denoc.load(name)
     figure = drawing.sketch_figure(*stage_scene(robot, assembled(robot)))

@@ -279,8 +279,8 @@ HUGE = ("9**9**9**9**9", "(9^99999999)", "1 m^20^20", "((((9^9)^9)^9)^9)^9999")
 def test_huge_powers_cost_nothing():
     """A power that Python starts to compute can't be interrupted, so it happens in a process that can be ended."""
     program = f"""
-from denoc.text.expression import evaluate_expression
-from denoc.text.tokens import ExpressionError
+from denoc.text.expressions import evaluate_expression
+from denoc.text.expressions import ExpressionError
 for text in {HUGE}:
     try:
         print(evaluate_expression(text))

@@ -185,7 +185,7 @@ RESULTS = (
     ),
     Bug(
         "curves over the wrong column",
-        "curve_plots:_draw",
+        "figures:_draw",
         "(view.t if column.name == TIME else view.values(column) for column in (x, y))",
         "(view.t if column.name == TIME else view.values(column) for column in (y, x))",
         ("record/test_drawings.py::test_a_curve_of_a_point",),
