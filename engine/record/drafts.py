@@ -1,6 +1,6 @@
 """Drafts: unfinished files have names of their own; those that killed processes have left behind are removed.
 
-The name tells the draft's kind, machine, process and purpose.
+The name tells the draft's kind, machine and process.
 """
 
 from __future__ import annotations
@@ -17,25 +17,23 @@ from pathlib import Path
 
 START = ".denoc-"
 DRAFT = "draft"  # of something new
-ASIDE = "aside"  # a folder that makes room for its successor
 READY = "ready"  # a draft that is whole, within the folder that takes its files one by one
 
 
-def output_draft_path(kind: str, place: Path, of: str) -> Path:
-    """A unique path in the folder `place` for a draft of `of`, with the same suffix."""
-    words = (kind, _host(), str(os.getpid()), secrets.token_hex(4), _short(of))
-    return place / (START + "-".join(words) + Path(of).suffix)
+def output_draft_path(kind: str, place: Path, suffix: str = "") -> Path:
+    """A unique path for a draft in the folder `place`."""
+    return place / (START + "-".join((kind, _host(), str(os.getpid()), secrets.token_hex(4))) + suffix)
 
 
-def dead_draft_files(place: Path, kind: str, of: str | None = None) -> list[Path]:
-    """The drafts in a folder, all or those for `of`, whose processes on this machine are no longer alive."""
+def dead_draft_files(place: Path, kind: str) -> list[Path]:
+    """The drafts of a kind in a folder whose processes on this machine are no longer alive."""
     if os.name != "posix":  # nobody can be asked there whether a process is alive
         return []
     try:
         names = os.listdir(place)
     except OSError:
         return []
-    return [place / name for name in sorted(names) if _left(name, kind, of)]
+    return [place / name for name in sorted(names) if _left(name, kind)]
 
 
 def is_draft_file(name: str) -> bool:
@@ -78,11 +76,10 @@ def locked_output_folder(place: Path, *, shared: bool = False) -> Iterator[None]
         os.close(handle)
 
 
-def _left(name: str, kind: str, of: str | None) -> bool:
+def _left(name: str, kind: str) -> bool:
     words = name.removeprefix(START).split("-")
-    if not name.startswith(START) or len(words) != 5 or words[:2] != [kind, _host()] or not words[2].isdigit():
-        return False
-    return (of is None or words[4].partition(".")[0] == _short(of)) and not _alive(int(words[2]))
+    ours = is_draft_file(name) and len(words) >= 4 and words[:2] == [kind, _host()] and words[2].isdigit()
+    return ours and not _alive(int(words[2]))
 
 
 def _alive(process: int) -> bool:
@@ -95,16 +92,11 @@ def _alive(process: int) -> bool:
     return True
 
 
-def _short(text: str) -> str:
-    """Eight digits for a text, since the names of files can't be of any length."""
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-
-
 @lru_cache(maxsize=1)
 def _host() -> str:
-    """The machine, or the container, within which a process is known by its number."""
+    """Eight digits for the machine, or the container, within which a process is known by its number."""
     try:
         numbers = str(os.stat("/proc/self/ns/pid").st_ino)
     except OSError:
         numbers = ""
-    return _short(platform.node() + numbers)
+    return hashlib.sha256((platform.node() + numbers).encode("utf-8", "surrogateescape")).hexdigest()[:8]

@@ -62,7 +62,7 @@ def write_file_whole(path: Path, write: Callable[[Path], object]) -> None:
     if not path.name or os.path.isdir(path):
         raise InputError(f"can't write `{path}`: this is a directory", allowed="the name of a file")
     device = os.path.exists(path) and not os.path.isfile(path)
-    draft = path if device else drafts.output_draft_path(drafts.DRAFT, path.parent, path.name)
+    draft = path if device else drafts.output_draft_path(drafts.DRAFT, path.parent, path.suffix)
     try:
         write(draft)
         if not device:

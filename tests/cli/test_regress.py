@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from denoc.record import folders, plots
+from denoc.record import plots
 
 pytestmark = pytest.mark.usefixtures("unseen_pictures")
 PENDULUM = """
@@ -165,7 +165,7 @@ def test_an_update_that_fails_changes_nothing(denoc, monkeypatch):
         raise OSError(28, "no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(folders, "_exchange", full)
+        patch.setattr(Path, "rename", full)
         code, _, err = denoc("regress", "--update")
     assert code == 2
     assert "it is as it was" in err

@@ -18,28 +18,27 @@ from limits import HANGS
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are struck after a fork")
 
 FAULTS = ("kill", "full", "interrupt")
-WAYS = ("exchange", "renames", "in place")
 
 
-def swept(place, writer, fault, way):
+def swept(place, writer, fault):
     """What is left after a fault at each operation, one row for each."""
-    words = [sys.executable, faults.__file__, str(place), writer, fault, way]
+    words = [sys.executable, faults.__file__, str(place), writer, fault]
     done = subprocess.run(words, capture_output=True, text=True, timeout=HANGS, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("pictures", [False, True])
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.sampled(3)
-def test_a_result_is_the_old_one_or_the_new_one(tmp_path, fault, way):
+def test_a_result_is_the_old_one_or_the_new_one(tmp_path, fault, pictures):
     old = tmp_path / "old"
     writers.result(old, 1.0, ("a.yaml", "b.yaml"))
     (old / "notes.txt").write_text("mine")
-    if way == "in place":  # a folder with a folder of somebody else's stays where it is
+    if pictures:  # in a folder of somebody else's
         (old / "pictures").mkdir()
         (old / "pictures" / "one.png").write_text("mine, too")
-    judged(swept(tmp_path, "writers:result", fault, way), fault)
+    judged(swept(tmp_path, "writers:result", fault), fault)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -48,7 +47,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(tmp_path, fault):
     (tmp_path / "old").mkdir()
     for name in ("a.csv", "b.csv", "other.csv"):
         (tmp_path / "old" / name).write_text(f"old {name}")
-    judged(swept(tmp_path, "writers:baseline", fault, "exchange"), fault)
+    judged(swept(tmp_path, "writers:baseline", fault), fault)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -59,7 +58,7 @@ def test_whatever_else_is_written_is_the_old_or_the_new(tmp_path, writer, least,
     writers.result(old, 1.0, ("robot.yaml",))
     for name in ("run-a.csv", "run-b.csv", "robot.c", "notes.txt"):
         (old / name).write_text(f"old {name}")
-    judged(swept(tmp_path, f"writers:{writer}", fault, "exchange"), fault, least)
+    judged(swept(tmp_path, f"writers:{writer}", fault), fault, least)
 
 
 def judged(rows, fault, least=20):
@@ -90,26 +89,23 @@ def test_a_disk_that_is_full_within_a_file(tmp_path, most):
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("failing", [1, 2, 3])
-def test_a_folder_is_put_back_where_folders_cannot_change_places(tmp_path, monkeypatch, failing):
-    """Without a system call for that there are three steps, each of which may fail."""
-    monkeypatch.setattr(folders, "_system_call", lambda: None)
-    home, draft = tmp_path / "home", tmp_path / "draft"
-    for folder in (home, draft):
-        folder.mkdir()
-        (folder / folder.name).write_text("")
-    rename, calls = Path.rename, []
+def test_ctrl_c_while_files_take_their_places(tmp_path, monkeypatch):
+    """The process lives on, so it completes what it has begun."""
+    home = tmp_path / "run"
+    writers.result(home, 1.0, ("a.yaml", "b.yaml"))
+    writers.result(tmp_path / "new", 2.0)
+    replace, calls = Path.replace, []
 
-    def once(self, target):
+    def struck(self, target):
         calls.append(target)
-        if len(calls) == failing:
-            raise OSError(5, "Input/output error")
-        return rename(self, target)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return replace(self, target)
 
-    monkeypatch.setattr(Path, "rename", once)
-    with pytest.raises(OSError, match="Input/output"):
-        folders._exchange(draft, home)
-    assert os.listdir(home) == (["draft"] if failing == 3 else ["home"])
+    monkeypatch.setattr(Path, "replace", struck)
+    with pytest.raises(KeyboardInterrupt):
+        writers.result(home, 2.0)
+    assert contents(home) == contents(tmp_path / "new")
 
 
 def test_results_of_many_processes_follow_one_another(tmp_path):
@@ -162,11 +158,14 @@ def test_a_folder_that_cannot_be_replaced_is_written_in_place(tmp_path, monkeypa
     writers.result(home, 1.0, ("old.yaml",))
     place = home.stat().st_ino
     if reason == "mounted":
+        rename = Path.rename
 
-        def busy(*_):
-            raise OSError(16, "Device or resource busy")
+        def busy(path, target):
+            if home in (path, target):
+                raise OSError(16, "Device or resource busy")
+            return rename(path, target)
 
-        monkeypatch.setattr(folders, "_exchange", busy)
+        monkeypatch.setattr(Path, "rename", busy)
     elif reason == "current folder":
         monkeypatch.chdir(home)
     else:
@@ -188,13 +187,13 @@ def test_a_folder_that_cannot_be_replaced_is_written_in_place(tmp_path, monkeypa
 def test_what_comes_while_a_result_is_written_is_kept(tmp_path, monkeypatch):
     home = tmp_path / "run"
     writers.result(home, 1.0)
-    exchange = folders._exchange
+    move = folders._move
 
-    def later(draft, there):
+    def later(ready, there):
         (there / "notes.txt").write_text("just now")
-        exchange(draft, there)
+        move(ready, there)
 
-    monkeypatch.setattr(folders, "_exchange", later)
+    monkeypatch.setattr(folders, "_move", later)
     writers.result(home, 2.0)
     assert (home / "notes.txt").read_text() == "just now"
 
@@ -207,10 +206,10 @@ def test_drafts_of_dead_processes_go_and_no_others(tmp_path, monkeypatch):
     process.wait(HANGS)
     with monkeypatch.context() as patch:
         patch.setattr(os, "getpid", lambda: process.pid)
-        dead = drafts.output_draft_path(drafts.DRAFT, tmp_path, "run")
+        dead = drafts.output_draft_path(drafts.DRAFT, tmp_path)
         patch.setattr(drafts, "_host", lambda: "00000000")
-        elsewhere = drafts.output_draft_path(drafts.DRAFT, tmp_path, "run")
-    alive = drafts.output_draft_path(drafts.DRAFT, tmp_path, "run")
+        elsewhere = drafts.output_draft_path(drafts.DRAFT, tmp_path)
+    alive = drafts.output_draft_path(drafts.DRAFT, tmp_path)
     mine = tmp_path / f"{drafts.START}{drafts.DRAFT}-notes"
     for one in (dead, elsewhere, alive, mine):
         one.mkdir()

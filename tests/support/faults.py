@@ -1,7 +1,7 @@
 """Bad luck on purpose: a process of its own writes a folder anew, and at one file operation after another it is killed,
 interrupted, or finds the disk full.
 
-    python faults.py FOLDER WRITER FAULT WAY
+    python faults.py FOLDER WRITER FAULT
 
 `FOLDER` holds `old`, the folder as it is before; `WRITER` is `module:function`, a file of Python beside this one and
 what writes the new content into a folder.  What is printed is one row of JSON for each operation.
@@ -92,6 +92,4 @@ if __name__ == "__main__":
     os.fsync = lambda handle: None  # processes are killed here, not machines
     module, name = sys.argv[2].split(":")
     writer = getattr(importlib.import_module(module), name)
-    if sys.argv[4] == "renames":  # as on file systems that can't exchange two folders in one step
-        folders._system_call = lambda: None
     print(json.dumps(sweep(Path(sys.argv[1]), writer, sys.argv[3], folders.mend_output_folder)))
