@@ -81,13 +81,15 @@ class Block:
     def number(self, k: int) -> str:
         """A register with number k of the code's own, in all lanes."""
         place = f"getelementptr (double, ptr @{NUMBERS}, i64 {k})"
-        x = self.let(f"load double, ptr {place}, align 8, !invariant.load !0")
+        return self.spread("double", self.let(f"load double, ptr {place}, align 8, !invariant.load !0"))
+
+    def spread(self, kind: str, x: str) -> str:
+        """A register with this number in all lanes."""
         if self.lanes == 1:
             return x
-        first = self.let(f"insertelement {self.double} poison, double {x}, i64 0")
-        return self.let(
-            f"shufflevector {self.double} {first}, {self.double} poison, <{self.lanes} x i32> zeroinitializer"
-        )
+        vector = f"<{self.lanes} x {kind}>"
+        first = self.let(f"insertelement {vector} poison, {kind} {x}, i64 0")
+        return self.let(f"shufflevector {vector} {first}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
 
     def opposite(self, condition: str) -> str:
         return self.let(f"xor {self.bit} {condition}, {'splat (i1 true)' if self.lanes > 1 else 'true'}")

@@ -13,7 +13,6 @@ import importlib
 import sys
 import sysconfig
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -57,17 +56,13 @@ def interpreter_addresses() -> dict[str, int] | None:
     try:
         if not (_python_is_as_expected() and _arrays_are_as_expected()):
             return None
-        result = {name: _address(getattr(ctypes.pythonapi, name)) for name in CALLED}
-        result |= _of_arrays()
+        functions = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in CALLED}
+        result = {name: int(one.value or 0) for name, one in functions.items()} | _of_arrays()
     except (AttributeError, ImportError, ValueError, TypeError):
         return None
     objects = {"float": float, "float64": np.float64, "int": int, "list": list, "tuple": tuple, "ndarray": np.ndarray}
     result |= {name: id(one) for name, one in objects.items()}
     return result | {"double": id(np.dtype(float)), "none": id(None)}
-
-
-def _address(function: Any) -> int:
-    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
 def _word(at: int) -> int:
@@ -120,15 +115,12 @@ def _reads_well(array: np.ndarray) -> bool:
     )
 
 
-def _in_capsule(capsule: Any) -> int:
-    taking = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-    return int(taking(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, None) or 0)
-
-
 def _of_arrays() -> dict[str, int]:
     """The addresses of NumPy's functions, each of which has been tried."""
     home = "numpy._core._multiarray_umath" if np.__version__[0] != "1" else "numpy.core._multiarray_umath"
-    table = _in_capsule(importlib.import_module(home)._ARRAY_API)
+    taking = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    capsule = importlib.import_module(home)._ARRAY_API
+    table = int(taking(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, None) or 0)
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(_word(table + 8 * _VERSION))()
     if version not in _VERSIONS or _word(table + 8 * _ARRAY_TYPE) != id(np.ndarray):
         raise ValueError(f"NumPy's layout {version:#x} is not known")

@@ -29,7 +29,8 @@ def loop_of_one(columns: MatrixColumns, lanes: int, shared: int) -> str:
     step = block.let(f"getelementptr i64, ptr @steps, i64 {line}")
     at, distance, done = (block.let(f"load i64, ptr {block.offset(step, k)}") for k in range(3))
     at = block.let(f"getelementptr double, ptr %base, i64 {at}")
-    fresh = block.let(f"icmp uge {block.integer} {_counted(lanes)}, {_in_all_lanes(block, 'i64', done)}")
+    counted = f"<{', '.join(f'i64 {k}' for k in range(lanes))}>" if lanes > 1 else "0"
+    fresh = block.let(f"icmp uge {block.integer} {counted}, {block.spread('i64', done)}")
 
     def row(k: int) -> str:
         skip = block.let(f"mul i64 {distance}, {k}")
@@ -40,7 +41,7 @@ def loop_of_one(columns: MatrixColumns, lanes: int, shared: int) -> str:
         if group == "column":
             return block.let(f"load {block.double}, ptr {row(k)}, align 8")
         x = block.let(f"load double, ptr {block.offset('%room', shared + k)}, align 8")
-        return _in_all_lanes(block, "double", x)
+        return block.spread("double", x)
 
     places = _places(columns)
     for k, solved in enumerate(block.run(columns.program.results(), value)):
@@ -102,16 +103,3 @@ loop:
 done:
   ret void
 }}"""
-
-
-def _counted(lanes: int) -> str:
-    """The numbers of the lanes."""
-    return f"<{', '.join(f'i64 {k}' for k in range(lanes))}>" if lanes > 1 else "0"
-
-
-def _in_all_lanes(block: Block, kind: str, x: str) -> str:
-    if block.lanes == 1:
-        return x
-    vector = f"<{block.lanes} x {kind}>"
-    first = block.let(f"insertelement {vector} poison, {kind} {x}, i64 0")
-    return block.let(f"shufflevector {vector} {first}, {vector} poison, <{block.lanes} x i32> zeroinitializer")

@@ -150,16 +150,8 @@ def _loaded(block: Block, loop: SweepProgram, where: str, what: Any) -> str:
         )
     if where == "number":
         x = block.let(f"load double, ptr {block.offset('%number', what)}, align 8")
-        return _splat(block, x)
+        return block.spread("double", x)
     return _gather(block, where, what)
-
-
-def _splat(block: Block, x: str) -> str:
-    if block.lanes == 1:
-        return x
-    one = block.let(f"insertelement {block.double} poison, double {x}, i64 0")
-    kind = f"<{block.lanes} x i32>"
-    return block.let(f"shufflevector {block.double} {one}, {block.double} poison, {kind} zeroinitializer")
 
 
 def _element(block: Block, array: str, what: int, lane: int) -> str:
