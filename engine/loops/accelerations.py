@@ -31,6 +31,7 @@ class Accelerated(PartitionText):
     """A text with accelerations under the joints' forces; `least` has the least pivot of each freedom, or 0."""
 
     inputs: tuple[str, ...] = ("q", "qd", "tau")
+    chosen: tuple[str, ...] = ("least",)
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = (), least: Sequence[float] = ()):
         self.least = tuple(least)
@@ -46,18 +47,6 @@ class Accelerated(PartitionText):
         """
         part = partition_with_examined_freedoms(loops, best_partition(loops, q, (), preferred), q)
         return cls(loops, part, wrenched, least_freedom_pivots(loops, part, q), *own)
-
-    def identity(self) -> tuple[str, ...]:
-        """Everything that the program depends on, as strings."""
-        return *super().identity(), repr(self.least)
-
-    def chosen(self) -> tuple[float, ...]:
-        """The least pivots."""
-        return self.least
-
-    def choose(self, chosen: tuple[float, ...]) -> None:
-        """Take other least pivots."""
-        self.least = chosen
 
     def balanced(
         self, given: Arguments, bodies: tuple[Body, ...]

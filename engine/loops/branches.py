@@ -115,6 +115,7 @@ class Branches(PartitionText):
     """The text of actuators' forces and multipliers of all rows, from positions and forces of the spanning tree."""
 
     inputs: tuple[str, ...] = ("q", "tau")
+    chosen = ("order",)
 
     def __init__(self, loops: Closure, chosen: Order, wrenched: tuple[str, ...] = ()):
         self.order = chosen
@@ -124,17 +125,6 @@ class Branches(PartitionText):
     def results(self) -> int:
         """The number of actuated speeds, actuators and rows."""
         return len(loop_actuator_efforts(self.loops.robot)) + self.loops.m
-
-    def identity(self) -> tuple[str, ...]:
-        return (*super().identity(), repr(self.order))
-
-    def chosen(self) -> Order:
-        """The order."""
-        return self.order
-
-    def choose(self, chosen: Order) -> None:
-        """Take an order with other numbers."""
-        self.order = chosen
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Forces of actuators and multipliers, and checks, of which only the first can fail."""

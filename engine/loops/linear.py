@@ -149,6 +149,8 @@ class Linear(Displaced):
     Columns are the independent coordinates, then their speeds, then the forces of actuated joints.
     """
 
+    chosen = ("least", "order")
+
     def __init__(
         self,
         loops: Closure,
@@ -171,21 +173,6 @@ class Linear(Displaced):
     def parts(self) -> tuple[Part, ...]:
         """A, B, the position, forces, accelerations, and what they are about."""
         return self._parts
-
-    def identity(self) -> tuple[str, ...]:
-        """Everything that the program depends on, as strings."""
-        return *super().identity(), repr(self.order)
-
-    def _rest(self) -> tuple[object, ...]:
-        return *super()._rest(), self.inputs
-
-    def chosen(self) -> Any:
-        """The least pivots and the order of the forces."""
-        return self.least, self.order
-
-    def choose(self, chosen: Any) -> None:
-        """Take these with other numbers."""
-        self.least, self.order = chosen
 
     def share(self, q: np.ndarray) -> float:
         """The share of the pivot that has lost most, of all eliminations."""

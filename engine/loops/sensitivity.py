@@ -37,6 +37,7 @@ class AlongNumbers(Displaced):
     The independent coordinates and speeds stay as they are; the others follow, so that the loops stay closed.
     """
 
+    chosen = ("least", "directions")
     shareable = False  # the derivatives of a robot's numbers along those of its file are constants of its program
 
     def __init__(
@@ -49,10 +50,6 @@ class AlongNumbers(Displaced):
     ):
         self.directions = tuple(directions)
         super().__init__(loops, part, wrenched, least)
-
-    def identity(self) -> tuple[str, ...]:
-        """Everything that the program depends on, as strings."""
-        return *super().identity(), repr([one.slopes for one in self.directions])
 
     def results(self) -> int:
         """The number of accelerations and of their derivatives."""

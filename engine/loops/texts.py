@@ -65,6 +65,7 @@ class PartitionText(ABC):
     shareable = True  # whether one program can serve all mechanisms of this structure
     divided = True  # whether subsystems are eliminated one after the other
     exchanges = False  # whether all results stay the same if masses are moved across cuts
+    chosen: tuple[str, ...] = ()  # attributes with what else is chosen with the robot's numbers
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
         self.loops, self.part, self.wrenched = loops, part, wrenched
@@ -188,7 +189,7 @@ class PartitionText(ABC):
         sides = tuple((one.first, one.second) for one in loops.ties)
         trees = loops.bodies, robot.parts.bodies
         return MechanismNumbers(
-            self.regrouped(), *trees, robot.gravity, sides, loops.couplings, self.part, self.chosen()
+            self.regrouped(), *trees, robot.gravity, sides, loops.couplings, self.part, self._chosen
         )
 
     def with_numbers(self, numbers: MechanismNumbers) -> Self:
@@ -199,29 +200,28 @@ class PartitionText(ABC):
         tree, parts = replace(robot.tree, bodies=numbers.tree), replace(robot.parts, bodies=numbers.parts)
         other.loops.robot = replace(robot, tree=tree, parts=parts, gravity=numbers.gravity, vouched=True)
         other.part = numbers.part
-        other.choose(numbers.chosen)
+        for name, value in zip(self.chosen, numbers.chosen):
+            setattr(other, name, value)
         return other
 
-    def chosen(self) -> Any:
-        """What else was chosen with numbers."""
-        return ()
-
-    def choose(self, chosen: Any) -> None:
-        """Take the same with other numbers."""
-        assert chosen == ()
+    @property
+    def _chosen(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.chosen)
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
         robot, loops = self.loops.robot, self.loops
         seats = [(link.name, robot.tree.seats[link.name]) for link in robot.links]
         ties = [(one.first, one.second, one.rows) for one in loops.ties]
-        return repr(loops.bodies), repr((self._rest(), robot.gravity, seats, ties, loops.couplings, self.part))
+        numbers = robot.gravity, seats, ties, loops.couplings, self.part, self._chosen
+        return repr(loops.bodies), repr((self._rest(), numbers))
 
     def _rest(self) -> tuple[object, ...]:
         """What the program depends on besides links, ties, and what was chosen at a position."""
         robot = self.loops.robot
         return (
             type(self).__name__,
+            self.inputs,
             robot.driven,
             robot.actuators,
             [joint.effort for joint in robot.moving],

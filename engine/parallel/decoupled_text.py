@@ -173,6 +173,7 @@ class DecoupledLegs:
 class Decoupled(PartitionText):
     """The text of N_l, N_c, N_d, M, I, J, J_e and K; of t, too, if it has speeds."""
 
+    chosen = ("order", "legs")
     shareable = False
 
     def __init__(self, loops: Closure, parts: Parallel, order: DecouplingOrder, moving: bool):
@@ -205,10 +206,6 @@ class Decoupled(PartitionText):
     def parts(self) -> tuple[Part, ...]:
         """The matrices, the order of the links, and the names of the kept speeds."""
         return self._parts
-
-    def identity(self) -> tuple[str, ...]:
-        """Everything that the program depends on, as strings."""
-        return (*super().identity(), repr((self.order, self.legs, self.inputs)))
 
     def share(self, q: np.ndarray) -> float:
         """The share of the pivot that has lost most."""

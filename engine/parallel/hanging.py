@@ -89,6 +89,7 @@ class HangingText(PartitionText):
     """The text of the platform's place, then the columns of each leg, then the rows of each cut, then all gaps."""
 
     inputs = ("q",)
+    chosen = ("legs",)
     shareable = False
 
     def __init__(self, loops: Closure, parts: Parallel):
@@ -101,9 +102,6 @@ class HangingText(PartitionText):
     def results(self) -> int:
         """The number of all of these."""
         return sum(rows * columns for rows, columns in self.shapes)
-
-    def identity(self) -> tuple[str, ...]:
-        return (*super().identity(), repr(self.legs))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The numbers, and checks that can't fail."""

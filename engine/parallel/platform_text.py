@@ -127,6 +127,7 @@ class PlatformInverse(PartitionText):
     """The text of the actuators' forces from the legs without platform and the platform without legs."""
 
     inputs = ("q", "qd", "qdd")
+    chosen = ("order", "legs")
     shareable = False
 
     def __init__(self, loops: Closure, parts: Parallel, chosen: PlatformOrder, wrenched: tuple[str, ...] = ()):
@@ -139,9 +140,6 @@ class PlatformInverse(PartitionText):
     def results(self) -> int:
         """The number of actuated speeds."""
         return len(self.loops.robot.driven)
-
-    def identity(self) -> tuple[str, ...]:
-        return (*super().identity(), repr((self.order, self.legs)))
 
     @property
     def sizes(self) -> list[float]:
