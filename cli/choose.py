@@ -11,7 +11,7 @@ from denoc.cli.waiting import CLOSING, Wait
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from denoc.robot.model import Robot
+    from denoc.robot import Robot
     from denoc.scenario.plan import Plan
     from denoc.text import Change, Document
 

@@ -15,7 +15,7 @@ from denoc.cli.waiting import Wait
 if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Complexity, Operations
     from denoc.machine.program.counting import Count
-    from denoc.robot.model import Robot
+    from denoc.robot import Robot
 
     Own = dict[int, dict[str, Count]]  # joints of the chain → algorithm → its operations
     Counted = dict[str, dict[bool, Count]]  # algorithm → whether inertias are regrouped → its operations

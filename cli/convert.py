@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Conversion, Part
     from denoc.formats.report import Report
     from denoc.formats.table import Format
-    from denoc.robot.model import Robot
+    from denoc.robot import Robot
     from denoc.text import Document
 
 WRITTEN = ("yaml", "urdf", "mjcf", "redysim")
@@ -57,7 +57,7 @@ def convert_command(
 ) -> None:
     """Convert a robot file: URDF, MJCF, SDF and others to denoc's format, and back where the target can hold it."""
     from denoc.formats.load import converted_from_any_format
-    from denoc.robot.build import build_robot
+    from denoc.robot.read import build_robot
     from denoc.text import find_library_file
 
     home = find_library_file(source, "robots")
@@ -117,7 +117,7 @@ def _keep_source(source: Path, path: Path) -> None:
 
 def _move_meshes(document: Document, folder: Path, *, packages: bool) -> None:
     """Lets paths to meshes lead there from the folder into which the robot is written."""
-    from denoc.robot.mesh_files import folder_of_robot_file, robot_data_with_meshes_seen_from
+    from denoc.robot.read import folder_of_robot_file, robot_data_with_meshes_seen_from
 
     document.data = robot_data_with_meshes_seen_from(
         document.data, folder_of_robot_file(document), folder, packages=packages

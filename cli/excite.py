@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from denoc.cli.study_shapes import Excited
-    from denoc.robot.model import Robot
+    from denoc.robot import Robot
 
 ROWS = 40  # in the shortest period
 

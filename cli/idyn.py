@@ -9,7 +9,7 @@ import typer
 from denoc.cli import options
 
 if TYPE_CHECKING:
-    from denoc.robot.model import Joint, Robot
+    from denoc.robot import Joint, Robot
 
 
 DURATION = 10.0

@@ -16,7 +16,7 @@ from denoc.cli.waiting import CLOSING, Wait
 
 if TYPE_CHECKING:
     from denoc.loops.mobility import Mobility
-    from denoc.robot.model import Robot
+    from denoc.robot import Robot
 
 
 def inspect_command(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from denoc.cli.robot_shapes import Linearized
-    from denoc.robot.model import Robot
+    from denoc.robot import Robot
 
     Regulated = tuple[np.ndarray, dict[str, dict[str, Any]]]  # gains, and the force laws that use them by joint
 

@@ -16,8 +16,8 @@ from denoc.cli import completing, options
 from denoc.cli.said import print_lines
 
 if TYPE_CHECKING:
-    from denoc.robot.model import Joint
-    from denoc.robot.model import Robot as Model
+    from denoc.robot import Joint
+    from denoc.robot import Robot as Model
 
 app = typer.Typer(no_args_is_help=True, help="Write a commented robot, scenario or study file to start from.")
 TEMPLATES = Path(__file__).with_name("templates")
@@ -44,7 +44,7 @@ def new_robot_command(
             "--convention",
             metavar="NAME",
             help="Convention for placing joints: dh, khalil or frames.",
-            autocompletion=options.completion_from_names("denoc.robot.joint_schema", "JOINTS"),
+            autocompletion=options.completion_from_names("denoc.robot.read", "JOINTS"),
         ),
     ] = "frames",
     loop: Annotated[bool, typer.Option("--loop", help="Write a mechanism with a closed loop, a four-bar.")] = False,
@@ -60,7 +60,7 @@ def new_robot_command(
     or in toolboxes, and a row for each joint; how the columns were taken is printed.
     """
     from denoc.errors import InputError, did_you_mean
-    from denoc.robot.joint_schema import JOINTS
+    from denoc.robot.read import JOINTS
 
     name, path = _place(name, out)
     if convention not in JOINTS:

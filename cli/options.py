@@ -14,7 +14,7 @@ from denoc.cli import completing
 from denoc.cli.said import print_lines, print_text, print_warning
 
 if TYPE_CHECKING:
-    from denoc.robot.model import Robot as Model
+    from denoc.robot import Robot as Model
     from denoc.text import Change
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from denoc.cli import robot_shapes
     from denoc.loops.mobility import Mobility
-    from denoc.robot.model import Link, Robot
+    from denoc.robot import Link, Robot
 
 
 def facts_of_robot(model: Robot, mobility: Mobility | None, warnings: list[str]) -> robot_shapes.Robot:
@@ -122,6 +122,6 @@ def base_parameters_of_robot(model: Robot) -> robot_shapes.BaseParameters:
 
 def position_and_angles_of_joint(link: Link) -> tuple[list[float], list[float]]:
     """Position and roll, pitch, yaw of a joint's frame in its parent's."""
-    from denoc.robot.placement import rpy_of_placement
+    from denoc.robot import rpy_of_placement
 
     return list(link.before.origin), list(rpy_of_placement(link.before))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from denoc.loops.mobility import Mobility, Standing
-    from denoc.robot.model import Link, Robot
+    from denoc.robot import Link, Robot
 
 
 def spring_lines_to_print(model: Robot) -> Iterator[str]:

@@ -50,7 +50,7 @@ def schema_command(
 def schema_of_kind(kind: str) -> Schema:
     """The JSON Schema of a kind of files, or of a command's output."""
     if kind == "robot":
-        from denoc.robot.json_schema import robot_schema
+        from denoc.robot.read import robot_schema
 
         return robot_schema()
     if kind == "scenario":

@@ -9,7 +9,7 @@ import typer
 from denoc.cli import options
 
 if TYPE_CHECKING:
-    from denoc.robot.model import Robot
+    from denoc.robot import Robot
 
 
 DURATION = 1.0

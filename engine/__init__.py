@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .parallel.decoupled import parallel_matrices
     from .parallel.legs import legs
     from .parallel.platform import platform_inverse
-    from .robot.model import Robot
+    from .robot import Robot
     from .scenario.run import Result, run
     from .simulate.simulator import Simulator, simulator
     from .study.ensemble import ensemble

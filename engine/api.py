@@ -16,7 +16,7 @@ from .dynamics.samples import array_for_dynamics_results
 from .errors import InputError
 from .loops import mechanism
 from .parallel.platform import inverse_by_platform_shares
-from .robot.model import Robot
+from .robot import Robot
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -18,7 +18,7 @@ from .loops.assembly import assemble
 from .loops.derivatives import derivatives
 from .loops.regressor import regressor
 from .machine.jit import choice
-from .robot.model import Robot
+from .robot import Robot
 
 Call = Callable[..., Any]
 

@@ -7,8 +7,8 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.laws import FORCE_LAWS
-from denoc.robot.joint_schema import Friction
-from denoc.robot.repeat import MOST_LINKS
+from denoc.robot.read.joint_schema import Friction
+from denoc.robot.read.repeat import MOST_LINKS
 from denoc.scenario.read.time import MOST_ROWS
 from denoc.simulate.compiled import MOST_BODIES
 from denoc.simulate.integrate import INTEGRATORS

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..machine.program.adjoint import Taped, recorded_gradient
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .inertial import tree_bodies_with_inertial_numbers
 from .kinematics import coordinate_rates
 from .spatial import dot

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..machine.jit.rolled_steps import BodyStep
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Drive
+from ..robot import Body, Drive
 from . import one_body, sweeps, transfer
 from .number_symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from .one_body import Motion

@@ -12,7 +12,7 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Single
 from ..machine.loops.compiled import LoopText
 from ..machine.loops.translate import Eights, Fields, Integers, Rows, Table
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from . import body_texts
 from .body_steps import PAIRS
 from .inertial import INERTIAL

@@ -15,7 +15,7 @@ from ..machine.jit.offer import plain_or_compiled_in_blocks
 from ..machine.jit.result_parts import kernel_parts_in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.program.scalars import scalars_into_columns
-from ..robot.model import Robot
+from ..robot import Robot
 from .direct import aim_direct_call, direct_call, key_of_direct_call
 from .looped import runs_as_loop_over_bodies
 from .mixed import Hybrid, Mixed, Pattern, mixed_dynamics

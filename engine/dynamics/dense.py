@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar
-from ..robot.model import ZERO, Body
+from ..robot import ZERO, Body
 from .one_body import mass_matrix, shear_wrench
 from .spatial import Matrix, Rotation, Vector, add, add_matrices, cross, dot, scale, to_parent_axes, turn_symmetric
 from .transfer import Placed, TransferSteps, inertia_at_parent, placement_of_body, wrench_at_parent

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..machine.program.dual import Dual, dual_depends, dual_derivative, dual_without
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Drive, Robot
+from ..robot import Body, Drive, Robot
 from .dense import Factors, inertia_matrix, inertia_vanishes_in_all_states
 from .kinematics import coordinate_rates
 from .sweeps import Load, Wrenches, sweep_outward, sweep_tree

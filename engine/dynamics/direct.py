@@ -15,7 +15,7 @@ from ..machine.jit.account import note_backend_run
 from ..machine.jit.builtin import Builtin
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.result_parts import Part
-from ..robot.model import Robot
+from ..robot import Robot
 from .samples import has_masked_numbers, wrenches_act_on_links
 
 Call = Callable[..., Any]

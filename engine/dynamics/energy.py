@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..machine.program.scalars import Scalar, as_samples, sign
-from ..robot.model import ZERO, Body, Robot
+from ..robot import ZERO, Body, Robot
 from .kinematics import body_placements
 from .samples import BLOCK, Samples
 from .spatial import Vector, dot

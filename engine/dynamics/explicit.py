@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
-from ..robot.model import Robot
+from ..robot import Robot
 from .entries import Entries
 from .moving import Layout, Moving, layout_of_moving_bodies
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..robot.model import Body, Robot
-from ..robot.placement import turn_matrix_of
+from ..robot import Body, Robot, turn_matrix_of
 from .inertial import INERTIAL, NAMES
 from .reach import AXES, TINY, Reach, directions_of_body_motion, tree_directions_parallel, tree_moment_arms
 from .regressor import parameters, regressor_speeds

@@ -9,7 +9,7 @@ import numpy as np
 from ..machine.jit import native
 from ..machine.jit.offer import Offer
 from ..machine.program.scalars import Scalar
-from ..robot.model import Robot
+from ..robot import Robot
 from .mixed import Mixed, Pattern
 from .numbers import TreeNumbers
 from .sweeps import Pivot, sweep_tree

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .spatial import Matrix, Vector, dot, transpose
 
 # of a link: its mass; mass times mass centre; moments and products about its origin; all in its axes

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ..machine.program.scalars import Scalar, as_floats
-from ..robot.model import Body, Robot, way_from_base
-from ..robot.placement import Placement
+from ..robot import Body, Placement, Robot, way_from_base
 from .one_body import Motion
 from .spatial import (
     Matrix,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..machine.jit import choice
 from ..machine.jit.rolled_steps import Elements, Sweep, SweepProgram
-from ..robot.model import Body
+from ..robot import Body
 from . import sweeps
 from .body_kinds import (
     BodyKind,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..robot.model import Robot
+from ..robot import Robot
 from .quantities import frames
 
 

@@ -19,7 +19,7 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.nodes import Node
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, as_floats
-from ..robot.model import ZERO, Robot
+from ..robot import ZERO, Robot
 from .looped import looped_tree_sweep_program, runs_as_loop_over_bodies
 from .number_symbols import dynamics_program_shared_by_shape
 from .numbers import TreeNumbers, tree_numbers

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .kinematics import body_placements
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose
 

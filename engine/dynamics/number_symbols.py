@@ -12,7 +12,7 @@ import numpy as np
 from ..machine.jit.offer import Shared
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body
+from ..robot import Body
 
 Path = tuple[Any, ...]
 Numbers = TypeVar("Numbers")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..machine.program.scalars import as_floats
-from ..robot.model import Body, Robot, Three
+from ..robot import Body, Robot, Three
 from .spatial import Vector, add
 from .sweeps import Load, Wrenches
 from .wrenches import constant_wrenches, wrenches_on_bodies

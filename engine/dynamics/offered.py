@@ -19,7 +19,7 @@ from ..machine.jit.result_parts import kernel_parts_divided
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .calls import AHEAD
 from .direct import Call, aim_direct_call, direct_call
 from .number_symbols import dynamics_program_shared_by_shape

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from ..machine.program.scalars import Scalar, sign, square_root
-from ..robot.model import Body, Drive
+from ..robot import Body, Drive
 from .spatial import Matrix, Rotation, Vector, add, cross, dot, transpose
 from .springs import cord_tension, stretch_of_joint_spring
 from .transfer import TransferSteps, join_inertia_blocks

@@ -12,7 +12,7 @@ from ..errors import InputError, did_you_mean, given_in_words
 from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.recording import Program
 from ..machine.program.scalars import Scalar
-from ..robot.model import Robot
+from ..robot import Robot
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
 from .derivatives import (

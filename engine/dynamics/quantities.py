@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from ..robot.model import Robot
+from ..robot import Robot
 from .calls import inverse
 from .explicit import propagation_of_parameter_rates
 from .offered import direct_name_of_quantity, offered_dynamics_quantity

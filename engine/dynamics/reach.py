@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..robot.model import Body
-from ..robot.placement import turn_matrix_of
+from ..robot import Body, turn_matrix_of
 
 TINY = 1e-9  # below which lengths and sines count as 0
 AXES = np.eye(3)

@@ -13,7 +13,7 @@ from itertools import count
 from ..errors import InputError
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Drive, Robot
+from ..robot import Body, Drive, Robot
 from .inertial import INERTIAL, NAMES, inertial_numbers, tree_bodies_with_inertial_numbers
 from .spatial import Matrix
 from .sweeps import sweep_tree

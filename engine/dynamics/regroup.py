@@ -13,10 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..robot.bodies import components_of_robot_vector, robot_number, rows_of_robot_matrix
-from ..robot.inertia import stacked_inertia_numbers
-from ..robot.model import Body
-from ..robot.placement import symbolic_placement_type, turn_matrix_of
+from ..robot import Body, symbolic_placement_type, turn_matrix_of
+from ..robot.read import components_of_robot_vector, robot_number, rows_of_robot_matrix, stacked_inertia_numbers
 
 CENTRE = 3  # row and column of the pseudo-inertia that hold m and m c
 

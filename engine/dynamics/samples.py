@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError, NumericalError, did_you_mean, given_in_words
 from ..machine.program.scalars import Scalar, as_floats, scalars_into_columns
-from ..robot.model import Robot
+from ..robot import Robot
 from .sweeps import Load, Wrenches
 from .wrenches import Applied, constant_wrenches, wrenches_on_bodies
 

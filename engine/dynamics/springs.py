@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 
 from ..machine.program.formulas import larger
 from ..machine.program.scalars import Scalar, sign, smaller, square_root
-from ..robot.model import Body, Cord, Drive
+from ..robot import Body, Cord, Drive
 from .spatial import Vector, dot, quaternion_matrix
 
 TERMS = 20  # s² is at most 0.147, so that the first one that is left out is less than a rounding error

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.scalars import Scalar, sign
-from ..robot.model import Robot
+from ..robot import Robot
 from .derivatives import Slopes, Unsolved
 from .entries import Entries
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from ..robot.model import ZERO, Body, Drive
+from ..robot import ZERO, Body, Drive
 
 
 @lru_cache(maxsize=64)

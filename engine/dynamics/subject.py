@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..machine.jit.result_parts import Part
 from ..machine.program.recording import MatrixColumns, Program, Recording
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot, Three, Tree
+from ..robot import Body, Robot, Three, Tree
 from .derivatives import Unsolved
 from .sweeps import Load, Wrenches
 from .wrenches import constant_wrenches, wrenches_on_bodies

@@ -23,7 +23,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body
+from ..robot import Body
 from .one_body import Motion, inertia_wrench, joint_twist, mass_matrix, passive_force, rate_tensor, shear_inertia
 from .spatial import Matrix, Vector, add, add_matrices, cross, dot, scale, subtract, to_link_axes, transported_wrench
 from .transfer import inertia_at_parent, motion_at_child, placement_of_body, transfer_in_two_steps, wrench_at_parent

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from ..machine.program.scalars import Scalar, as_floats, cosine_sine
-from ..robot.model import Body
-from ..robot.placement import TURN_PLANES
+from ..robot import TURN_PLANES, Body
 from .spatial import (
     Matrix,
     Rotation,

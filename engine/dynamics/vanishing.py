@@ -17,8 +17,8 @@ import numpy as np
 from ..errors import NumericalError
 from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar
-from ..robot.bodies import robot_number
-from ..robot.model import Body, Joint, Robot
+from ..robot import Body, Joint, Robot
+from ..robot.read import robot_number
 from . import one_body, sweeps, transfer
 from .one_body import Motion
 from .spatial import add_matrices

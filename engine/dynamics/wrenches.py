@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..machine.program.scalars import Scalar, as_samples
-from ..robot.model import ZERO, Body, Robot, Three, Tree
+from ..robot import ZERO, Body, Robot, Three, Tree
 from .spatial import Vector, add, transported_wrench
 from .stripped import massless_bodies
 from .sweeps import Load, Wrenches, sweep_tree

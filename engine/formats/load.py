@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from ..robot.build import build_robot
-from ..robot.model import Robot
+from ..robot import Robot
+from ..robot.read import build_robot
 from ..text import find_library_file, parse_yaml_document, read_yaml_document, text_of_yaml_file
 from .table import BINARY, Converted, Source, robot_format_of_file
 from .table import read_any_robot_format as read_any

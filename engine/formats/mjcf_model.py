@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.orientation import rotation_of
-from ..robot.placement import turn_matrix
+from ..robot import turn_matrix
+from ..robot.read import rotation_of
 from ..text import DOCUMENT_BYTES, text_of_yaml_file
 from .draft import NO_QUATERNION, Draft
 from .report import CHANGED

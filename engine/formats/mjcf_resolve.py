@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..robot.orientation import rotation_of
+from ..robot.read import rotation_of
 from .draft import Draft
 from .mjcf_geoms import Body
 from .xml import Element

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.orientation import rotation_of
+from ..robot.read import rotation_of
 from . import mjcf_motors, mjcf_tendons
 from .draft import Draft
 from .mjcf_model import MAIN, Compiler, Defaults, Frame, Model

@@ -16,10 +16,8 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ..errors import ModelError
-from ..robot.mesh_files import HERE
-from ..robot.model import Drive, Joint, Link, Robot, Shape
-from ..robot.orientation import rotation_of
-from ..robot.placement import Placement, zxz_turns
+from ..robot import Drive, Joint, Link, Placement, Robot, Shape, zxz_turns
+from ..robot.read import HERE, rotation_of
 from .mjcf_write_cuts import CutParts
 from .mjcf_write_ties import Ties, names_of_mjcf_joints
 from .report import CHANGED, DROPPED, Report

@@ -8,8 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ..robot.model import Actuator, Coupling, Effort, Joint, Loop, Robot, Wrench
-from ..robot.placement import Placement
+from ..robot import Actuator, Coupling, Effort, Joint, Loop, Placement, Robot, Wrench
 from .mjcf_tendons import BY_ITSELF
 from .mjcf_write_cuts import SLIDES, UNIVERSAL, WITH_PARTS, CutParts, cut_of_part
 from .report import CHANGED, DROPPED, Report

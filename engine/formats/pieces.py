@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..robot.placement import frame_pointing_along_axis
+from ..robot import frame_pointing_along_axis
 from .xml import Element
 
 Three = tuple[float, float, float]

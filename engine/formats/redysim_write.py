@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ModelError, safe_to_print
-from ..robot.model import Link, Robot
-from ..robot.placement import turn_matrix, turn_matrix_of
+from ..robot import Link, Robot, turn_matrix, turn_matrix_of
 from .report import CHANGED, DROPPED, Report
 from .written import urdf_number_text
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..robot.orientation import rotation_of
-from ..robot.placement import placement_from_rpy
+from ..robot import placement_from_rpy
+from ..robot.read import rotation_of
 from .draft import NO_QUATERNION, Draft
 from .xml import Element
 

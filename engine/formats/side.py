@@ -7,9 +7,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from ..errors import InputError, did_you_mean
-from ..robot.cuts import CUTS
-from ..robot.joint_schema import Coordinates
-from ..robot.orientation import Oriented
+from ..robot import CUTS
+from ..robot.read import Coordinates, Oriented
 from ..text import Document, Keys
 from ..text.fields import Choice, Or, Point, Strict, checked_document_model, field_of_several
 from .draft import Draft

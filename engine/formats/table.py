@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError, Place
-from ..robot.model import Robot
+from ..robot import Robot
 from ..text import Document, parse_yaml_document, yaml_text
 from .report import Report
 

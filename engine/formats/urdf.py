@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.orientation import rotation_of
+from ..robot.read import rotation_of
 from . import urdf_loops
 from .draft import Draft
 from .pieces import (

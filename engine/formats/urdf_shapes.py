@@ -8,9 +8,8 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ..robot.model import Link
-from ..robot.orientation import rotation_of
-from ..robot.placement import placement_from_rpy
+from ..robot import Link, placement_from_rpy
+from ..robot.read import rotation_of
 from .draft import NO_QUATERNION, Draft
 from .report import CHANGED, IGNORED
 from .written import urdf_number_text, urdf_numbers_text, urdf_origin_line

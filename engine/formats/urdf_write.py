@@ -8,8 +8,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ..errors import ModelError
-from ..robot.model import Joint, Link, Loop, Robot
-from ..robot.placement import Placement, X, Y, Z
+from ..robot import Joint, Link, Loop, Placement, Robot, X, Y, Z
 from .pieces import ENTRIES
 from .report import CHANGED, DROPPED, Report
 from .urdf_drives import UNBOUNDED

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..errors import ModelError
-from ..robot.placement import Placement, rpy_of_placement
+from ..robot import Placement, rpy_of_placement
 
 
 def urdf_origin_line(placement: Placement, pad: str) -> Iterable[str]:

@@ -17,7 +17,7 @@ from ..machine.jit.ledger import LOOP
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.rolled_steps import Elements, SweepProgram
 from ..machine.program.scalars import Scalar, as_float
-from ..robot.model import Body
+from ..robot import Body
 from .constraints import Closure
 from .families import TextFamily
 from .looped import Bounds, Element, looped_subsystem_elements, looped_subsystem_sweep_program, subsystems_are_repeated

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.adjoint import Taped, recorded_gradient, recorded_value_without_history
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .accelerations import Forward
 from .constraints import Closure, loop_closure
 from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls

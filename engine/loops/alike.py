@@ -17,7 +17,7 @@ from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bod
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.program.recording import Program, Recording
-from ..robot.model import Body, Coupling
+from ..robot import Body, Coupling
 from .assembly import GOOD, LONGEST, MOST, closing_positions_moved_along_speeds
 from .constraints import Closure, misalignment_angles_of_ties, reach_of_mechanism
 from .partition import Partition, constraint_groups_of_subsystems, partition_search_orders

@@ -13,7 +13,7 @@ from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
-from ..robot.model import Joint, Robot
+from ..robot import Joint, Robot
 from ..text import words_with_and
 from .constraints import Closure, Gap, loop_closure, misalignment_of_tie
 from .doubles import coordinates_with_cut_joints_placed

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError, NumericalError
 from ..machine.program.scalars import as_floats
-from ..robot.model import Robot
+from ..robot import Robot
 from ..text import count_with_noun
 from . import effort
 from .branches import (

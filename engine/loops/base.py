@@ -14,8 +14,7 @@ from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.regressor import parameters
 from ..errors import InputError, did_you_mean, given_in_words
 from ..machine.program.scalars import as_floats
-from ..robot.joints import ANGLE, LENGTH
-from ..robot.model import Robot
+from ..robot import ANGLE, LENGTH, Robot
 from .assembly import GOOD, assemble, close_loops_by_newton
 from .constraints import Closure, loop_closure, reach_of_mechanism
 from .rank import constraint_null_space

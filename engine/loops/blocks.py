@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..robot.model import Body, Coupling, way_from_base
-from ..robot.placement import turn_matrix_of
+from ..robot import Body, Coupling, turn_matrix_of, way_from_base
 from .ties import Tie
 
 PARALLEL = 1e-12  # below which 1 less the cosine of an angle is 0

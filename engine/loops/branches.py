@@ -22,7 +22,7 @@ from ..dynamics.sweeps import sweep_tree
 from ..dynamics.wrenches import joint_forces_that_balance_wrenches, wrenches_on_bodies
 from ..errors import NumericalError
 from ..machine.program.scalars import Scalar, as_float, smaller
-from ..robot.model import Body, Effort, Robot
+from ..robot import Body, Effort, Robot
 from .constraints import Closure
 from .effort import FULFILLED, loop_efforts_have_limits
 from .elimination import Elimination, pivot_size_margin_of_constraints

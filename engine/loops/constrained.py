@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..dynamics.stripped import bodies_without_passive_forces
 from ..dynamics.sweeps import Load, Wrenches, sweep_tree
 from ..machine.program.scalars import Scalar
-from ..robot.model import ZERO, Body, Three
+from ..robot import ZERO, Body, Three
 from .constraints import Closure
 from .division import partition_portions, portion_of_undivided_partition
 from .elimination import Blockwise, pivot_margin_of_constraints

@@ -14,9 +14,7 @@ import numpy as np
 from ..dynamics.samples import Samples
 from ..dynamics.stripped import massless_bodies
 from ..machine.program.scalars import Scalar, as_floats, as_samples
-from ..robot.cuts import LOCKED, PARALLEL, CutType
-from ..robot.model import Body, Coupling, Joint, Leader, Loop, Robot
-from ..robot.placement import Placement
+from ..robot import LOCKED, PARALLEL, Body, Coupling, CutType, Joint, Leader, Loop, Placement, Robot
 from .blocks import Block, loop_blocks, sums_of_parallel_turns
 from .elimination import Sums
 from .gaps import CompiledGaps

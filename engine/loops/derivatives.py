@@ -13,7 +13,7 @@ from ..dynamics.direct import direct_call
 from ..dynamics.samples import Samples
 from ..errors import InputError
 from ..machine.jit.result_parts import kernel_parts_divided
-from ..robot.model import Robot
+from ..robot import Robot
 from .constraints import loop_closure
 from .families import quick_mechanism_result, serve_mechanism_calls
 from .sensitivity import AlongNumbers, mechanism_accelerations_along_numbers

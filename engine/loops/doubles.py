@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 
 from ..machine.program.scalars import as_floats
-from ..robot.model import Joint
+from ..robot import Joint
 from .constraints import Closure
 from .ties import Tied
 

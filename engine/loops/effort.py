@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import NumericalError
-from ..robot.model import Effort
+from ..robot import Effort
 from .rank import constraint_null_space
 
 FULFILLED = 1e-7  # relative

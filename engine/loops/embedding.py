@@ -33,7 +33,7 @@ from ..dynamics.sweeps import (
 )
 from ..dynamics.transfer import inertia_at_parent, motion_at_child, wrench_at_parent
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body
+from ..robot import Body
 from .division import Portion
 from .elimination import Elimination, combined, taken_apart
 

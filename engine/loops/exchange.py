@@ -19,7 +19,7 @@ import numpy as np
 
 from ..dynamics.reach import Reach, tree_moment_arms
 from ..dynamics.regroup import CENTRE, parted, pseudo_inertia, regrouped_bodies, with_numbers
-from ..robot.model import Body
+from ..robot import Body
 from .blocks import Block
 from .constraints import Closure
 from .ties import Tie, TieSide

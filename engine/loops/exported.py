@@ -12,7 +12,7 @@ import numpy as np
 from ..dynamics import programs as tree
 from ..errors import InputError
 from ..machine.program.recording import Program, Recording
-from ..robot.model import Robot
+from ..robot import Robot
 from .accelerations import Accelerated, Forward
 from .adjoint import AlongState
 from .assembly import assemble

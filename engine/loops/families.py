@@ -12,7 +12,7 @@ from ..dynamics.samples import dynamics_without_numbers_error
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
 from ..machine.jit.result_parts import kernel_parts_divided
-from ..robot.model import Robot
+from ..robot import Robot
 from .constraints import Closure, coupling_in_words
 from .partition import best_partition
 from .texts import CHECKS, CONSISTENT, Arrays, PartitionText, Reduced

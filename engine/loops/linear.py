@@ -21,7 +21,7 @@ from ..errors import InputError, NumericalError
 from ..machine.jit.result_parts import Part, kernel_parts_divided, numbers_of_kernel_parts
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar, as_float, sign, smaller
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .assembly import assemble
 from .branches import Order, Split, branch_order_at_position, loop_actuator_efforts, multipliers_in_equations
 from .constrained import ConstrainedEquations

@@ -18,8 +18,7 @@ from ..dynamics.vanishing import joint_pivot_loss
 from ..machine.jit.phases import PhasedStep, settled_kernel_elements
 from ..machine.jit.rolled_steps import Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Coupling
-from ..robot.placement import Placement
+from ..robot import Body, Coupling, Placement
 from .blocks import Block
 from .constraints import Closure
 from .division import Portion, partition_portions

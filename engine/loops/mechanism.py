@@ -14,7 +14,7 @@ from ..dynamics.programs import REDUCED
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError, NumericalError
 from ..machine.jit.result_parts import kernel_parts_divided
-from ..robot.model import Robot
+from ..robot import Robot
 from . import accelerations, branches, effort
 from .assembly import assemble
 from .balance import Balance, Forces, actuators_share_loop_work, enough_actuators_for_freedoms

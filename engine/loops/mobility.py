@@ -9,8 +9,7 @@ import numpy as np
 
 from ..dynamics.vanishing import tree_joint_of_speed
 from ..errors import AssemblyError
-from ..robot.cuts import X, Y, Z
-from ..robot.model import Robot
+from ..robot import Robot, X, Y, Z
 from ..text import count_with_noun, words_with_and
 from .assembly import start_with_loops_closed, words_on_moved_initial
 from .balance import (

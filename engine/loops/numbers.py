@@ -15,9 +15,8 @@ from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..errors import DenocError, InputError
 from ..machine.program.scalars import as_floats
-from ..robot.file_number import FileNumber, robot_file_number
-from ..robot.model import Body, Coupling, Robot, Three
-from ..robot.placement import Placement, turn_matrix_of
+from ..robot import Body, Coupling, Placement, Robot, Three, turn_matrix_of
+from ..robot.read import FileNumber, robot_file_number
 from .constraints import Closure, loop_closure
 from .ties import Tie, TieSide
 

@@ -14,8 +14,7 @@ from ..dynamics.wrenches import wrenches_on_bodies
 from ..errors import NumericalError
 from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.scalars import Scalar
-from ..robot.model import ZERO, Body
-from ..robot.placement import Placement
+from ..robot import ZERO, Body, Placement
 from .branches import (
     Inverse,
     Split,

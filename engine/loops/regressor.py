@@ -14,7 +14,7 @@ from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
 from ..machine.program.dual import Dual, dual_derivative, dual_value
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .branches import (
     Inverse,
     Order,

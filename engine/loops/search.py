@@ -17,8 +17,7 @@ import numpy as np
 from ..dynamics.kinematics import coordinate_rates
 from ..machine.program.dual import Dual, dual_derivative, dual_value
 from ..machine.program.scalars import Scalar, as_floats
-from ..robot.cuts import LOCKED, PARALLEL
-from ..robot.model import Robot
+from ..robot import LOCKED, PARALLEL, Robot
 from .constraints import Closure
 
 CLOSED = 1e-12  # gap, relative to the mechanism's length

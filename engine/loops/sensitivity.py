@@ -17,7 +17,7 @@ from ..errors import InputError, NumericalError
 from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .constrained import ConstrainedEquations
 from .constraints import Closure, loop_closure
 from .families import TextFamily, serve_mechanism_calls

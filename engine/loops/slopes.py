@@ -10,7 +10,7 @@ from ..dynamics.sweeps import sweep_tree
 from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .accelerations import Accelerated
 from .constrained import ConstrainedEquations
 from .constraints import Closure

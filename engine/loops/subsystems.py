@@ -16,7 +16,7 @@ import numpy as np
 from ..dynamics.dense import solve_with_inertia_factors
 from ..dynamics.spatial import dot
 from ..machine.program.scalars import Scalar, as_floats
-from ..robot.model import Robot
+from ..robot import Robot
 from .elimination import Elimination, Pivots, pivot_order_of_constraints
 from .rank import TINY, independent_constraint_rows
 

@@ -26,7 +26,7 @@ from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..robot.model import Body, Coupling, Three
+from ..robot import Body, Coupling, Three
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin_of_constraints

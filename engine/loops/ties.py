@@ -31,8 +31,7 @@ from ..dynamics.spatial import (
 )
 from ..dynamics.transfer import placement_of_body
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Tree, way_from_base
-from ..robot.placement import Placement
+from ..robot import Body, Placement, Tree, way_from_base
 from .contacts import CONTACTS
 from .row_kinds import AT_REST, ON_POSITIONS, Row, TiePlace, TieRate, unit_row_of_tie
 

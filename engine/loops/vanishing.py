@@ -19,7 +19,7 @@ from ..dynamics.vanishing import (
     vanishing_inertia_error,
 )
 from ..machine.program.scalars import Scalar, as_floats
-from ..robot.model import Joint, Robot
+from ..robot import Joint, Robot
 from .constrained import ConstrainedEquations
 from .constraints import Closure, loop_closure
 from .embedding import State, loop_accelerations

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import NumericalError
 from ..loops import effort
 from ..loops.branches import singular_loop_message
-from ..robot.model import Effort
+from ..robot import Effort
 from .node import UPPER, Message
 
 Own = dict[str, Any]

@@ -14,7 +14,7 @@ from ..loops.balance import Balance, enough_actuators_for_freedoms
 from ..loops.branches import loop_actuator_efforts
 from ..loops.constraints import loop_closure
 from ..loops.partition import independent_speeds
-from ..robot.model import Robot
+from ..robot import Robot
 from .central import least_effort_of_legs
 from .engines import Engine, Process
 from .legs import legs

@@ -27,7 +27,7 @@ from ..loops.families import TextFamily, serve_mechanism_calls
 from ..loops.mechanism import COORDINATES, independent_coordinates
 from ..loops.partition import independent_speeds
 from ..machine.jit.result_parts import kernel_parts_divided
-from ..robot.model import Robot
+from ..robot import Robot
 from .decoupled_text import Decoupled
 from .legs import Parallel, legs
 

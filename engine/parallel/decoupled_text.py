@@ -26,7 +26,7 @@ from ..loops.reactions import NO_PARTITION
 from ..loops.texts import NEAR, Arguments, PartitionText
 from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.program.scalars import Scalar, as_float
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 from .hanging import Hanging
 from .legs import Leg, Parallel
 

@@ -18,8 +18,7 @@ from ..loops.row_kinds import TiePlace, unit_row_of_tie
 from ..loops.texts import CHECKS, Arguments, PartitionText
 from ..loops.ties import KINDS
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body
-from ..robot.placement import Placement
+from ..robot import Body, Placement
 from .legs import Leg, Parallel
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InputError, did_you_mean, given_in_words
-from ..robot.model import Robot, way_from_base
+from ..robot import Robot, way_from_base
 
 SHAPE = "legs that hang on the base, and on the platform by one joint each"
 OTHERS = "`denoc.inverse`, `denoc.forward`, `denoc.reactions` and `denoc.run` take any mechanism"

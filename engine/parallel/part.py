@@ -13,10 +13,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..loops.constraints import loop_closure
-from ..robot.cuts import CUTS
-from ..robot.joints import PLACE_AND_ORIENT, TYPES
-from ..robot.model import ZERO, Body, Drive, Joint, Link, Loop, Robot, Three, Tree, Wrench
-from ..robot.placement import Placement
+from ..robot import (
+    CUTS,
+    PLACE_AND_ORIENT,
+    TYPES,
+    ZERO,
+    Body,
+    Drive,
+    Joint,
+    Link,
+    Loop,
+    Placement,
+    Robot,
+    Three,
+    Tree,
+    Wrench,
+)
 from .legs import Leg, Parallel
 
 TIP, PLATFORM = "(tip)", "(platform)"  # links that no file can name

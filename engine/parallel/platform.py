@@ -22,7 +22,7 @@ from ..loops.branches import loop_actuator_efforts, singular_loop_message
 from ..loops.constraints import loop_closure
 from ..loops.effort import loop_efforts_exceed_limits
 from ..loops.families import serve_mechanism_calls
-from ..robot.model import ZERO, Robot
+from ..robot import ZERO, Robot
 from .legs import Parallel, legs
 from .platform_geometry import LegHold, PlatformGeometry, unlike_actuators
 from .platform_text import platform_texts

@@ -16,7 +16,7 @@ from ..dynamics.samples import Samples
 from ..errors import InputError
 from ..loops.constraints import loop_closure
 from ..loops.rank import independent_constraint_rows
-from ..robot.model import Robot
+from ..robot import Robot
 from .hanging import hanging_text
 from .legs import Leg, Parallel
 

@@ -30,7 +30,7 @@ from ..loops.rank import independent_constraint_rows
 from ..loops.reactions import NO_PARTITION
 from ..loops.texts import NEAR, Arguments, PartitionText
 from ..machine.program.scalars import Scalar, as_float
-from ..robot.model import ZERO, Body, Robot
+from ..robot import ZERO, Body, Robot
 from .hanging import Hanging
 from .legs import Leg, Parallel
 from .platform_geometry import LegHold, leg_rows, undecided, unlike_actuators

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import InputError, did_you_mean
-from ..robot.model import Robot
+from ..robot import Robot
 from .peer import ImpossibleError, PeerModel
 
 

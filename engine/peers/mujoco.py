@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.model import Body, Robot
-from ..robot.placement import turn_matrix_of
+from ..robot import Body, Robot, turn_matrix_of
 from .peer import (
     NEAR_FRAME,
     ImpossibleError,

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ..dynamics.wrenches import wrenches_moved_to_points
-from ..robot.model import Body, Robot
+from ..robot import Body, Robot
 
 FREE = (3, 4, 5, 0, 1, 2)  # directions of a free joint's speeds: the origin's velocity, then the turn
 NEAR_FRAME = ((), (0.0, 0.0, 0.0))  # rotation and origin of a body that begins where its parent is

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics import calls
 from ..machine.jit.choice import using_backend
-from ..robot.model import Drive, Robot, Tree
+from ..robot import Drive, Robot, Tree
 
 
 class PlainText:

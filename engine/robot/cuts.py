@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-X, Y, Z = 0, 1, 2
+from .placement import X, Y, Z
+
 LOCKED = ((X, Y), (Y, Z), (Z, X))
 PARALLEL = ((Z, X), (Z, Y))
 

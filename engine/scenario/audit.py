@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..robot.model import Body, Robot, Three
+from ..robot import Body, Robot, Three
 
 DOUBTFUL = 1e-3  # share of the energy exchanged from which on a residual is a warning
 BROKEN = 0.1  # share from which on the run has failed

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ..errors import InputError, did_you_mean
-from ..robot.model import Effort
+from ..robot import Effort
 from ..simulate.called import Called, CalledForce, Caller, Held
 from ..simulate.inputs import Driven
 from ..simulate.integrate import INTEGRATORS

@@ -14,8 +14,8 @@ from .._version import VERSION
 from ..errors import InputError, NumericalError
 from ..machine.jit.account import account_of_backend
 from ..record.drawings import plain_plot_drawings
-from ..robot.mesh_files import folder_of_robot_file, robot_data_with_mesh_places
-from ..robot.model import Robot
+from ..robot import Robot
+from ..robot.read import folder_of_robot_file, robot_data_with_mesh_places
 from ..simulate import internal_forces, prescribed
 from . import efforts, formula_columns, tabulate, wrench_columns
 from .audit import DOUBTFUL, EnergyBalance, energy_balance

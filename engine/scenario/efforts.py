@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..robot.model import Effort
+from ..robot import Effort
 from .course import Course
 from .plan import Plan
 

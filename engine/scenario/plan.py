@@ -13,7 +13,7 @@ from ..laws import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS
 from ..record.drawings import Drawing
-from ..robot.model import Robot
+from ..robot import Robot
 from ..simulate.carried import carried_speeds
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS

@@ -16,7 +16,7 @@ from ..errors import NumericalError
 from ..loops.balance import Forces
 from ..loops.constraints import Closure
 from ..machine.program.scalars import as_samples
-from ..robot.model import Robot
+from ..robot import Robot
 
 BASE = "base"  # the ground
 Point = tuple[str, str]  # link, and the name of the point

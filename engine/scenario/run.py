@@ -14,8 +14,8 @@ from ..errors import InputError
 from ..formats.load import load, load_shared_robot
 from ..machine.jit import choice
 from ..machine.jit.account import account_of_backend
-from ..robot.build import build_robot
-from ..robot.model import Robot
+from ..robot import Robot
+from ..robot.read import build_robot
 from ..simulate.called import Called
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner

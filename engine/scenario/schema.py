@@ -9,8 +9,7 @@ from pydantic_core import PydanticCustomError
 from ..laws import AnyForceLaw, AnyMotionLaw
 from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
 from ..record.plots import PLOTS
-from ..robot.joint_schema import Direction
-from ..robot.schema import Place
+from ..robot.read import Direction, Place
 from ..simulate.integrate import INTEGRATORS
 from ..text.fields import (
     Choice,

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..record.columns import Column
-from ..robot.joints import ANGLE, LENGTH
-from ..robot.model import Joint, Robot
+from ..robot import ANGLE, LENGTH, Joint, Robot
 from . import points, wrench_columns
 from .rows import Rows
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dynamics.wrenches import wrenches_on_link
 from ..record.columns import WRENCH, Column
-from ..robot.model import ZERO
+from ..robot import ZERO
 from .rows import BASE, Rows
 
 _FORCES_FIRST = (3, 4, 5, 0, 1, 2)  # of [n; f], the order of wrenches in the CSV file

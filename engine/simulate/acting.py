@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics.quantities import frames
 from ..dynamics.wrenches import wrenches_on_link
 from ..machine.program.scalars import Scalar, as_samples
-from ..robot.model import Robot
+from ..robot import Robot
 from .inputs import TimedWrench
 from .signals import late_state_at
 from .system import System

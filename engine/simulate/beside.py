@@ -9,7 +9,7 @@ from ..dynamics.energy import energies
 from ..dynamics.sweeps import sweep_tree
 from ..loops.reactions import multipliers_of_constraints, wrenches_exerted_by_ties
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body
+from ..robot import Body
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation
 from .recorded import (

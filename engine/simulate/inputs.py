@@ -13,7 +13,7 @@ import numpy as np
 from ..laws import ComputedTorque, Curve, Force
 from ..machine.jit.march_past import Steps
 from ..machine.program.scalars import Scalar, as_float
-from ..robot.model import Joint
+from ..robot import Joint
 from .reference import Held, Reference, Turning
 from .state_force import StateForce
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics.spatial import dot
 from ..machine.program.scalars import Scalar, square_root
-from ..robot.model import Robot
+from ..robot import Robot
 from .inputs import Driven
 
 

@@ -19,7 +19,7 @@ from ..machine.jit.offer import Offer
 from ..machine.program.formulas import clipped
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, square_root
-from ..robot.model import Robot
+from ..robot import Robot
 from . import coordinates
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation, evaluate_equations, state_rates

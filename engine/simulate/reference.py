@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..laws import Curve
-from ..robot.model import Joint
+from ..robot import Joint
 
 Sampled = tuple[list[Any], list[Any], list[Any]]
 

@@ -15,7 +15,7 @@ from ..loops.methods import METHODS
 from ..machine.jit.march import Implicit, March, Method, Past
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
-from ..robot.model import Joint
+from ..robot import Joint
 from . import coordinates, equations, row_parts, singular
 from .compiled import Compiled
 from .discrete import Discrete

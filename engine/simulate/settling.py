@@ -17,7 +17,7 @@ import numpy as np
 
 from ..dynamics.dense import inertia_matrix
 from ..machine.program.scalars import Scalar, as_samples
-from ..robot.model import Body
+from ..robot import Body
 from . import sticking
 from .complementarity import balance_contacts
 from .contacts import Contacts, Limits, Patterns, joints_touching_stops, stiction_force_ranges

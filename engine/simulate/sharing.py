@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import NumericalError
 from ..loops import effort
 from ..loops.rank import TINY, constraint_null_space
-from ..robot.model import Effort
+from ..robot import Effort
 from .discrete import Discrete, discrete_partition
 from .system import System, constraints_of_system
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..dynamics.samples import doubles_of_argument
 from ..errors import InputError, NumericalError, given_in_words
 from ..loops.assembly import assemble
-from ..robot.model import Robot
+from ..robot import Robot
 from . import coordinates
 from .one_step import (
     Stepping,

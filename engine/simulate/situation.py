@@ -12,7 +12,7 @@ from ..dynamics.sweeps import Load, Wrenches, sweep_tree
 from ..dynamics.wrenches import Applied, wrenches_on_bodies
 from ..loops.constrained import ConstrainedEquations
 from ..machine.program.scalars import Scalar
-from ..robot.model import Robot
+from ..robot import Robot
 from .discrete import Discrete, discrete_partition
 from .late import late_state
 from .signals import first_mode_signal, rubbing

@@ -12,7 +12,7 @@ from ..dynamics.spatial import dot
 from ..laws import ForceLaw
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import Scalar, as_float
-from ..robot.model import ZERO, Body, Leader, Robot, way_from_base
+from ..robot import ZERO, Body, Leader, Robot, way_from_base
 from ..text.expressions import TIME, Formula, Lookup
 
 POINT = ("x", "y", "z", "vx", "vy", "vz")  # suffixes of a point's coordinates and of their rates, in base axes

@@ -24,7 +24,7 @@ from ..loops.constraints import Closure
 from ..loops.methods import METHODS, Method, MethodParameters
 from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Coupling, Drive, Joint, Robot, Three
+from ..robot import Body, Coupling, Drive, Joint, Robot, Three
 from .inputs import Driven, Inputs
 from .late import Seen, seen_of_law
 

@@ -17,7 +17,7 @@ from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import March
 from ..machine.jit.offer import Offer
 from ..machine.program.recording import Program, Recording
-from ..robot.model import Body
+from ..robot import Body
 from .beside import quantities_beside_state, widths_beside_state
 from .contacts import Limits
 from .discrete import Discrete

@@ -12,7 +12,7 @@ from ..record.columns import Column
 from ..record.pages import html
 from ..record.plots import PLOTS, axis_label
 from ..record.scene import Poses, Say, Scene, silence_sketch_warning
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.replay import scenario_of_result
 from ..scenario.run import robot_of_scenario
 from ..scenario.stored import Stored

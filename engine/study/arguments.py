@@ -23,9 +23,8 @@ from ..loops.ties import Tie
 from ..machine.program.nodes import CONSTANT, Node
 from ..machine.program.recording import Program, Recording
 from ..machine.program.rewriting import substituted_nodes
-from ..robot.build import Draft, draft_of_robot, robot_draft_with_links_reread, robot_of_draft
-from ..robot.model import Robot
-from ..robot.schema import LinkEntry
+from ..robot import Robot
+from ..robot.read import Draft, LinkEntry, draft_of_robot, robot_draft_with_links_reread, robot_of_draft
 from ..text import ROBOT, Keys
 from ..text.fields import Strict
 

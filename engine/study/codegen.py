@@ -16,7 +16,7 @@ from ..loops.exported import TEXTS, program_of_mechanism_quantity
 from ..machine.program.counting import count_operations
 from ..machine.program.languages import LANGUAGES
 from ..machine.program.recording import Program
-from ..robot.model import Robot
+from ..robot import Robot
 from . import arguments
 from .arguments import Argument
 

@@ -21,7 +21,7 @@ from ..laws import ProportionalDerivative
 from ..loops.methods import METHODS
 from ..loops.rank import constraint_null_space
 from ..machine.jit import choice
-from ..robot.model import Joint
+from ..robot import Joint
 from ..scenario.run import Scenario, carry_out_plan
 from ..simulate import feedforward
 from ..simulate.inputs import Driven

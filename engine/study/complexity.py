@@ -27,8 +27,7 @@ from ..loops.exported import (
 from ..loops.exported import recorded_mechanism_program as recorded_text
 from ..machine.program.counting import Count, count_operations
 from ..machine.program.recording import Program, Recording
-from ..robot.model import Body, Drive, Robot
-from ..robot.placement import TURN_PLANES, X
+from ..robot import TURN_PLANES, Body, Drive, Robot, X
 
 Polynomial = tuple[Fraction | int, ...]  # coefficients of 1, n, n², n³
 

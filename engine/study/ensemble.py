@@ -14,7 +14,7 @@ from ..dynamics.number_symbols import Path as Place
 from ..dynamics.number_symbols import shape_of_bodies
 from ..errors import DenocError
 from ..machine.jit import choice
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.many import Many, equations_give_all_forces
 from ..scenario.plan import Plan
 from ..scenario.run import Result, Scenario, carry_out_whole_plan, result_of_trace

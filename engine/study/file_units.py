@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..robot.joint_schema import JointEntry
-from ..robot.joints import TYPES
-from ..robot.model import Robot
+from ..robot import TYPES, Robot
+from ..robot.read import JointEntry
 from ..text import ROBOT
 from ..text.expressions import DIMENSIONS
 from ..text.fields import Strict, reader_of_quantity_field

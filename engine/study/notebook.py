@@ -10,7 +10,7 @@ from ..record.notebook import html_image_of_figure
 from ..record.pages import html
 from ..record.pages.html import html_text
 from ..record.sketch.drawing import sketch_figure
-from ..robot.model import Link, Robot
+from ..robot import Link, Robot
 from .staging import stage_scene
 
 HEADER = ("joint", "type", "from", "to", "initial", "actuated", "mass (kg)")

@@ -18,7 +18,7 @@ from ..machine.program.javascript import javascript_function
 from ..machine.program.recording import Program, Recording
 from ..record.pages import html
 from ..record.scene import Say, Scene, silence_sketch_warning
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.plan import Plan
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner_with_feedforward

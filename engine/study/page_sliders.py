@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.plan import Plan
 from ..text import Change, Keys, yaml_flow_text
 from .arguments import codegen_draft_with_arguments, number_with_key, numbers_of_robot_file

@@ -22,7 +22,7 @@ from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.program.nodes import CONSTANT, Node
 from ..machine.program.recording import Recording
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.plan import Plan
 from ..simulate.coordinates import preferred_speeds_at_start
 from ..simulate.discrete import discrete_partition

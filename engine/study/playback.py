@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.plan import Plan
 from ..scenario.run import Scenario, carry_out_whole_plan, prepare_scenario
 from ..simulate import feedforward

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..robot.model import Robot
+from ..robot import Robot
 
 
 def regulator_gains(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:

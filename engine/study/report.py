@@ -19,7 +19,7 @@ from ..record.pages.html import html_text
 from ..record.scene import Poses, Say, Scene, silence_sketch_warning
 from ..record.sketch.drawing import sketch_figure
 from ..record.view import Look
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.audit import EnergyBalance
 from ..scenario.error_estimate import error_sentences
 from ..scenario.replay import ENDING

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..machine.jit import choice
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.audit import residual_share_of_energy
 from ..scenario.conclude import unmet_expectation
 from ..scenario.run import Scenario

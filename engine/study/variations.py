@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..formats.load import load
-from ..robot.model import Robot
+from ..robot import Robot
 from ..scenario.plan import Plan, plan_of_scenario
 from ..scenario.replay import prepared_scenario_replay
 from ..scenario.run import Scenario, changed_robot_of_scenario, opened_scenario, robot_of_scenario

@@ -18,12 +18,8 @@ from ..dynamics.vanishing import joint_pivots_are_sound
 from ..errors import DenocError
 from ..laws import Constant
 from ..loops import vanishing as freedoms
-from ..robot.bodies import ReadLink, bodies_with_link_masses
-from ..robot.build import Draft
-from ..robot.drives import joint_drives
-from ..robot.inertia import inertia_of_link
-from ..robot.model import Body, Joint, Robot
-from ..robot.schema import LinkEntry
+from ..robot import Body, Joint, Robot
+from ..robot.read import Draft, LinkEntry, ReadLink, bodies_with_link_masses, inertia_of_link, joint_drives
 from ..scenario.plan import Plan
 from ..simulate.contacts import Limits
 from ..simulate.discrete import discrete_partition

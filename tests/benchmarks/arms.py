@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from denoc.formats.load import load
-from denoc.robot.model import Robot
+from denoc.robot import Robot
 from denoc.study.complexity import chain_robot_for_times
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "puma.json"

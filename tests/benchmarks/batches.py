@@ -23,7 +23,7 @@ import denoc
 from denoc.formats.load import load
 from denoc.machine.jit.choice import using_backend
 from denoc.peers.pinocchio import Pinocchio
-from denoc.robot.model import Robot, Wrench
+from denoc.robot import Robot, Wrench
 
 COUNT = 10_000
 SMALL = {8: 0.5e-6, 100: 0.06e-6, 1000: 0.02e-6}  # samples, and the seconds that each may take

@@ -20,7 +20,7 @@ from pace import pace
 
 import denoc
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.model import Robot
+from denoc.robot import Robot
 from denoc.text import library_names
 
 COUNTS = (None, 8, 10_000)

@@ -16,7 +16,7 @@ from pace import within
 import denoc
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.model import Robot
+from denoc.robot import Robot
 
 NAME = "humanoid, 34 freedoms"
 FIRST = {"derivatives": 2.0}  # seconds of the first call

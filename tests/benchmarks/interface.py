@@ -11,7 +11,7 @@ import numpy as np
 import denoc
 from denoc.loops.constraints import loop_closure
 from denoc.loops.rank import constraint_null_space
-from denoc.robot.model import Robot
+from denoc.robot import Robot
 
 STATES = 50  # different ones in a batch
 ONE_STATE = ("linearize", "matrices", "parallel_matrices")

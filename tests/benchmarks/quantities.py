@@ -19,7 +19,7 @@ import denoc
 from denoc.formats.load import load
 from denoc.machine.jit.choice import using_backend
 from denoc.peers.pinocchio import Pinocchio
-from denoc.robot.model import Robot
+from denoc.robot import Robot
 
 COUNT = 10_000
 CALLS = 500  # that are timed at once

@@ -12,7 +12,7 @@ from pace import within
 import denoc
 from denoc.formats.load import load
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.model import Robot
+from denoc.robot import Robot
 from denoc.text import yaml_text
 
 CALLS = range(1000)

@@ -27,7 +27,7 @@ from denoc.loops.accelerations import Forward
 from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.counting import count_operations
-from denoc.robot.model import Robot
+from denoc.robot import Robot
 from denoc.study.complexity import DenseForward, program_for_complexity
 
 SAMPLES, ROUNDS = 512, 200

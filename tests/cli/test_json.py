@@ -16,7 +16,7 @@ from denoc.cli.main import main
 from denoc.cli.schema import FILES, kinds_with_schema, schema_of_kind
 from denoc.cli.shapes import OUTPUTS
 from denoc.formats import load
-from denoc.robot import build
+from denoc.robot.read import build
 from denoc.simulate.trace import Trace
 from denoc.text.fields import json_schema_text
 

@@ -9,7 +9,7 @@ import pytest
 
 import denoc
 from denoc.errors import DenocError
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.text import document_from_mapping, parse_yaml_document
 from kinds import KINDS, LIBRARY, fits, wholes
 from limits import cpu_time

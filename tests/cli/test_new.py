@@ -8,7 +8,7 @@ import pytest
 
 import denoc as package
 from denoc.cli.new import TEMPLATES, Task
-from denoc.robot.joint_schema import JOINTS
+from denoc.robot.read import JOINTS
 from denoc.text import library_names, read_yaml_document
 
 CONVENTIONS = list(JOINTS)

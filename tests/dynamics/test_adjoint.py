@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.text import Change, changed_document, document_from_mapping
 from displacing import eighth_order
 from random_mechanisms import mechanism

@@ -7,8 +7,8 @@ import denoc
 import yamls
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.cuts import CUTS, PARALLEL, CutType, Y, Z
-from denoc.robot.json_schema import robot_schema
+from denoc.robot import CUTS, PARALLEL, CutType, Y, Z
+from denoc.robot.read import robot_schema
 from denoc.text.fields import json_schema_text
 
 PIN = CutType("pin-in-slot", "second turns about z and slides along first's x", (Y, Z), PARALLEL)

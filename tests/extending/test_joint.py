@@ -6,8 +6,8 @@ import pytest
 import denoc
 import yamls
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.joints import ANGLE, LENGTH, TURN_Z, TYPES, JointPart, JointType
-from denoc.robot.json_schema import robot_schema
+from denoc.robot import ANGLE, LENGTH, TURN_Z, TYPES, JointPart, JointType
+from denoc.robot.read import robot_schema
 from denoc.text.fields import json_schema_text
 
 SLOT = JointType(

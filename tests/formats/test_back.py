@@ -9,7 +9,7 @@ import denoc
 from comparing import off
 from denoc.errors import InputError
 from denoc.formats.table import FORMATS, Source
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.text import document_from_mapping
 from random_robots import random_robot
 

@@ -10,7 +10,7 @@ import pytest
 from denoc.errors import DenocError
 from denoc.formats.side import read_side_file_of_loops
 from denoc.formats.table import FORMATS, Source, read_any_robot_format
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.text import parse_yaml_document
 
 FILES = Path(__file__).parent / "files"

@@ -8,7 +8,7 @@ import pytest
 import denoc
 from denoc.formats import meshes
 from denoc.formats.meshes import FACE, Mesh, read_mesh
-from denoc.robot.mesh_files import located_mesh_file, robot_data_with_mesh_places
+from denoc.robot.read import located_mesh_file, robot_data_with_mesh_places
 
 FILES = Path(__file__).resolve().parents[1] / "study" / "files"
 

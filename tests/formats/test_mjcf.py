@@ -103,7 +103,7 @@ def test_shapes(creature):
 
 def loaded(inside):
     from denoc.formats.table import Source, robot_format_of_file
-    from denoc.robot.build import build_robot
+    from denoc.robot.read import build_robot
 
     text = f"<mujoco>\n{inside}\n</mujoco>"
     return build_robot(robot_format_of_file("m.xml", text).read(Source("m.xml", text)).document)

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.robot.placement import placement_from_rpy
+from denoc.robot import placement_from_rpy
 
 FILES = Path(__file__).parent / "files"
 ZERO = (0.0, 0.0, 0.0)
@@ -100,7 +100,7 @@ def test_joints_that_close_loops_are_cuts():
 
 def loaded(inside):
     from denoc.formats.table import Source, robot_format_of_file
-    from denoc.robot.build import build_robot
+    from denoc.robot.read import build_robot
 
     text = f"<sdf>\n{inside}\n</sdf>"
     return build_robot(robot_format_of_file("m.sdf", text).read(Source("m.sdf", text)).document)

@@ -127,7 +127,7 @@ def test_planar_joints_move_at_right_angles_to_their_axis():
 
 def loaded(text, **options):
     from denoc.formats.table import Source, robot_format_of_file
-    from denoc.robot.build import build_robot
+    from denoc.robot.read import build_robot
 
     return build_robot(robot_format_of_file("text.urdf", text).read(Source("text.urdf", text, **options)).document)
 

@@ -12,7 +12,7 @@ from comparing import off
 from denoc.loops.constraints import loop_closure
 from denoc.loops.effort import least_loop_effort, loop_efforts_exceed_limits
 from denoc.loops.rank import constraint_null_space
-from denoc.robot.model import Effort
+from denoc.robot import Effort
 from denoc.text import find_library_file
 
 pytestmark = pytest.mark.smoke

@@ -13,7 +13,7 @@ from comparing import off, slope
 from denoc.loops.balance import Balance, undetermined_multipliers
 from denoc.loops.methods import METHODS
 from denoc.loops.search import closing_position_moved_along_speeds
-from denoc.robot.cuts import CUTS
+from denoc.robot import CUTS
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System
 from random_mechanisms import mechanism, ring

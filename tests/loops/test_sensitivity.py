@@ -11,7 +11,7 @@ from denoc.loops.mechanism import independent_coordinates
 from denoc.loops.partition import best_partition
 from denoc.machine.jit.account import noted_backend_runs
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.file_number import robot_file_number
+from denoc.robot.read import robot_file_number
 from displacing import eighth_order, state
 
 pytestmark = pytest.mark.smoke

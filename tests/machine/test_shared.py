@@ -13,7 +13,7 @@ from denoc.dynamics.programs import ROWS
 from denoc.machine.jit import builtin_code, choice, native, objects, program_pieces
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.nodes import live_nodes
-from denoc.robot.file_number import robot_file_number
+from denoc.robot.read import robot_file_number
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 interface = pytest.importorskip("interface")

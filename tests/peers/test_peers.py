@@ -12,7 +12,7 @@ from comparing import off, off_accelerations
 from denoc.errors import InputError
 from denoc.peers.known import PEERS, peer_engine
 from denoc.peers.text import PlainText
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.text import document_from_mapping
 from random_robots import CHAINS, FREE, drawn
 

@@ -8,7 +8,7 @@ from copy import deepcopy
 import pytest
 
 import denoc
-from denoc.robot.build import build_robot
+from denoc.robot.read.build import build_robot
 from denoc.text import document_from_mapping
 
 pytestmark = pytest.mark.smoke

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.text import document_from_mapping
 
 pytestmark = pytest.mark.smoke

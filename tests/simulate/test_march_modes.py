@@ -10,7 +10,7 @@ import pytest
 import denoc
 import yamls
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.feedforward import feedforward_path
 from denoc.simulate.runge_kutta import RungeKutta

@@ -11,7 +11,7 @@ import denoc
 from denoc.dynamics.sweeps import sweep_tree
 from denoc.machine.jit import march
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.simulate import compiled
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner

@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 import denoc
 import yamls
 from denoc.machine.jit.choice import using_backend
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.saturation import LEAVES, REACHES
 from denoc.text import document_from_mapping

@@ -20,7 +20,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.record import deviation as compare
 from denoc.record import images, plots
 from denoc.record.described import description_of_figure
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.study.regression import baseline, cases, judging, overlays, updating
 from denoc.text import document_from_mapping, library_folder, library_names, read_yaml_document

@@ -15,7 +15,7 @@ import newton
 import yamls
 from denoc.loops.balance import Balance
 from denoc.loops.constraints import loop_closure
-from denoc.robot.cuts import CUTS
+from denoc.robot import CUTS
 from random_robots import ONE, Drawn, random_coordinates, random_robot
 
 ALIGNED_BY_AXIS = ("revolute", "spherical", "cylindrical", "planar", "point-on-line", "point-on-plane")

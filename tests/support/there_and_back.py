@@ -5,7 +5,7 @@ import numpy as np
 import denoc
 from comparing import off
 from denoc.formats.table import FORMATS, Source
-from denoc.robot.build import build_robot
+from denoc.robot.read import build_robot
 
 
 def through(robot):

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from denoc.cli.new import TEMPLATES
-from denoc.robot.json_schema import robot_schema
+from denoc.robot.read import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 from denoc.study.sweep.schema import study_schema
 from denoc.text.fields.schemas import json_schema_text

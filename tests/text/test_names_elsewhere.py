@@ -17,8 +17,8 @@ def name_tables():
     """The tables of names that a word may be looked for in: keys of mappings, and values of keys."""
     from denoc.laws import FORCE_LAWS as FORCES
     from denoc.laws import MOTION_LAWS as MOTIONS
-    from denoc.robot import joint_schema, schema
-    from denoc.robot.joints import TYPES
+    from denoc.robot import TYPES
+    from denoc.robot.read import joint_schema, schema
     from denoc.scenario import schema as scenario
     from denoc.simulate.integrate import INTEGRATORS
 

@@ -13,7 +13,7 @@ from typing import Any
 import accuracy
 
 from denoc.laws import FORCE_LAWS, MOTION_LAWS
-from denoc.robot.json_schema import robot_schema
+from denoc.robot.read import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 from denoc.study.sweep.schema import study_schema
 from denoc.text import yaml_flow_text

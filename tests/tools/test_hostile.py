@@ -60,7 +60,7 @@ def test_a_table_with_other_numbers_is_seen():
 
 def test_a_failure_is_shown_with_what_it_takes(monkeypatch):
     """Of several lines that are broken only the one stays that makes the program fail."""
-    from denoc.robot import build
+    from denoc.robot.read import build
 
     def fails(*given, **named):
         raise ZeroDivisionError("by nothing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...laws import FORCE_LAWS, OF_JOINT, ForceLaw, laws_of_state, laws_of_time
-from ...robot.model import Actuator
+from ...robot import Actuator
 from ...simulate.inputs import Driven
 from ...simulate.state_force import AlongForce
 from ...text import Keys, yaml_value_in_words

@@ -13,8 +13,7 @@ from ...laws import OF_JOINT, Turn
 from ...loops.constraints import Closure, distance_driving_tie, point_driving_tie
 from ...loops.rank import independent_constraint_rows
 from ...loops.ties import Tie
-from ...robot.model import Three
-from ...robot.placement import Placement, frame_pointing_along_axis
+from ...robot import Placement, Three, frame_pointing_along_axis
 from ...simulate.inputs import Driving
 from ...text import Keys, yaml_value_in_words
 from ..schema import DriveEntry

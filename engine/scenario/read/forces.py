@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...laws import FORCE_LAWS, ComputedTorque, Feedforward, Force, ForceLaw
-from ...robot.model import Effort, Joint
+from ...robot import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from ...text import Keys
 from . import formulas

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...errors import InputError, did_you_mean
 from ...laws import ForceLaw, StateFeedback, law_table_polynomials
 from ...machine.program.formulas import Curve
-from ...robot.model import Actuator, Effort, Joint, Robot
+from ...robot import Actuator, Effort, Joint, Robot
 from ...simulate.inputs import Driven
 from ...simulate.state_force import FormulaForce, points_for_state_forces
 from ...text import Keys, count_with_noun

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_euler_parameters
+from ...robot.read import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_euler_parameters
 from ...simulate.inputs import Motion
 from ...simulate.system import System
 from ...text import Keys

@@ -14,7 +14,7 @@ from ...loops.balance import idle_spins
 from ...loops.constraints import Closure, loop_closure
 from ...loops.methods import METHODS
 from ...loops.rank import independent_constraint_rows
-from ...robot.model import Joint
+from ...robot import Joint
 from ...simulate.inputs import Driving, Motion
 from ...simulate.reference import Held
 from . import motion, surplus

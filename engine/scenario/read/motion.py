@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...laws import Hold, MotionLaw, Profiled, Turn, profiled_motion_laws
-from ...robot.model import Joint
+from ...robot import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
 from ...text import Keys, yaml_value_in_words

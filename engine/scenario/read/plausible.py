@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...laws import Law, StateLaw, TableMotion, bare_angles_of_law_table, law_table_header
-from ...robot.model import Joint
-from ...robot.plausible import enormous_robot_numbers, unbelievable_robot_angle
+from ...robot import Joint
+from ...robot.read import enormous_robot_numbers, unbelievable_robot_angle
 from ...text import Keys
 from ...text.expressions import Named
 from .reading import Reading

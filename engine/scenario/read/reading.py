@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import InputError, did_you_mean
 from ...laws import OF_JOINT, Law
-from ...robot.model import Joint, Robot
+from ...robot import Joint, Robot
 from ...text import Document, Keys, count_with_noun
 from ...text.expressions import DIMENSIONS, misfit_of_unit
 from ...text.fields import Numbers, checked_document_model

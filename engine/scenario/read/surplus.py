@@ -10,7 +10,7 @@ from ...errors import AssemblyError
 from ...loops.assembly import joint_distance
 from ...loops.constraints import Closure
 from ...loops.rank import independent_constraint_rows
-from ...robot.model import Joint
+from ...robot import Joint
 from .motion import Motions
 from .reading import Reading, follows_from_ties
 

@@ -10,7 +10,7 @@ from ...errors import AssemblyError, InputError, NumericalError
 from ...loops.assembly import position_with_loops_closed
 from ...loops.constraints import Closure, loop_closure
 from ...loops.search import closing_position_moved_along_speeds
-from ...robot.model import Joint, Robot
+from ...robot import Joint, Robot
 
 FARTHEST = 0.05  # step of a coordinate on the way to the first row, in radians and metres
 SMALLEST = 1e-8  # singular value of the scaled constraints, as a share of the largest, below which motions are free

@@ -12,7 +12,7 @@ from ...dynamics.inertial import INERTIAL, NAMES
 from ...dynamics.regressor import names_of_regressor_numbers, parameters, regressor_speeds
 from ...loops.base import BaseParameters, base_parameters
 from ...loops.regressor import regressor
-from ...robot.model import Robot
+from ...robot import Robot
 from .filters import smooth_measured_columns
 from .friction import sliding
 from .recorded import Recorded, measured_joints

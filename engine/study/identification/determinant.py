@@ -8,7 +8,7 @@ from ...api import inverse
 from ...errors import InputError
 from ...loops.base import base_parameters
 from ...loops.regressor import regressor
-from ...robot.model import Robot
+from ...robot import Robot
 from .columns import sought_identification_numbers
 from .settings import ESTIMATED, DryFriction
 

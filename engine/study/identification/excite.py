@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robot.model import Robot
+from ...robot import Robot
 from .determinant import Search, waves
 
 RANDOM = 1000  # motions of which the best one is improved

@@ -13,7 +13,7 @@ import numpy as np
 from ...dynamics.regressor import parameters, regressor_speeds
 from ...errors import InputError, NumericalError, Place, did_you_mean
 from ...formats.load import loads
-from ...robot.model import Robot
+from ...robot import Robot
 from . import nearest, written
 from .columns import (
     Sought,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError, Place
 from ...laws import bare_angles_of_law_table, law_table_header, read_law_table_columns, refuse_units_of_law_table
-from ...robot.model import Joint, Robot
+from ...robot import Joint, Robot
 from ...text.expressions import name_and_unit_of_header
 from .closed import follow_measured_loops
 from .filters import derivative_of_measured_columns, smooth_measured_columns

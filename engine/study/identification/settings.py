@@ -12,8 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from ...dynamics.regressor import OF_SPEED, STIFFNESS
 from ...errors import InputError
-from ...robot.model import Robot
-from ...robot.values import joint_number_fits_unit
+from ...robot import Robot
+from ...robot.read import joint_number_fits_unit
 from ...text import Document, document_from_mapping, read_yaml_document
 from ...text.fields import Choice, Or, Strict, checked_document_model, quantity_field, quantity_list_field
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...dynamics.inertial import NAMES
 from ...dynamics.regressor import regressor_speeds
 from ...errors import InputError
-from ...robot.model import Robot
+from ...robot import Robot
 from ...text import yaml_text
 from .nearest import POSITIVE
 

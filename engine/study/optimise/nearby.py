@@ -18,7 +18,7 @@ from ...machine.jit import choice
 from ...machine.program.dual import Dual, dual_derivative
 from ...machine.program.formulas import formula_value_on_scalars
 from ...machine.program.scalars import as_float
-from ...robot.model import Robot
+from ...robot import Robot
 from ...scenario.conclude import columns_of_run
 from ...scenario.course import course_of_trace
 from ...scenario.plan import Plan

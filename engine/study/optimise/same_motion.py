@@ -14,7 +14,7 @@ import numpy as np
 from ...dynamics.regressor import parameters
 from ...errors import DenocError
 from ...loops.regressor import regressor
-from ...robot.model import Robot
+from ...robot import Robot
 from ...scenario.conclude import columns_of_run
 from ...scenario.plan import Plan
 from ...scenario.run import course_of_plan

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...loops.constraints import Closure
 from ...record.deviation import allowed_recorded_difference
-from ...robot.model import Robot
+from ...robot import Robot
 from ...scenario.plan import Plan
 from ...simulate.signals import wanted_row_signals
 from .check import Check, check_of_differences, worst_row_of_column

@@ -10,7 +10,7 @@ from ...dynamics.quantities import inertia
 from ...errors import NumericalError
 from ...peers.peer import PeerModel
 from ...record.deviation import Difference, allowed_recorded_difference
-from ...robot.model import Robot
+from ...robot import Robot
 from .check import FLOOR, Check, check_of_differences, worst_row_of_column
 from .stored_rows import RowMotion, StoredRows
 

@@ -17,7 +17,7 @@ from ...loops.constraints import loop_closure
 from ...machine.program.scalars import as_samples
 from ...peers.peer import PeerModel
 from ...record.columns import WRENCH
-from ...robot.model import Robot
+from ...robot import Robot
 from ...scenario.plan import Plan
 from ...simulate.acting import wrenches_at_instants
 

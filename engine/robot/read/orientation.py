@@ -6,10 +6,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from ..text import Keys
-from ..text.fields import Angles, Strict, field_of_several, quantity_field
-from .model import Three
-from .placement import Placement, placement_from_rpy, zxz_turns
+from ...text import Keys
+from ...text.fields import Angles, Strict, field_of_several, quantity_field
+from ..model import Three
+from ..placement import Placement, placement_from_rpy, zxz_turns
 from .values import EULER_PARAMETERS, NO_EULER_PARAMETERS, Complain
 
 Number = Annotated[float, quantity_field("number")]

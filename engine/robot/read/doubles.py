@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..text import Keys
-from .cuts import CUTS
+from ...text import Keys
+from ..cuts import CUTS
+from ..joints import TYPES
 from .joint_schema import MARK
-from .joints import TYPES
 from .schema import GRAPH, OwnCoordinate
 
 Where = Callable[[Keys], Keys]

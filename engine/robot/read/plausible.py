@@ -1,4 +1,4 @@
-"""Numbers that read well but that hardly anybody means: angles without a unit, a mass centre in millimetres, …"""
+"""What reads well but hardly anybody means: bare angles, a mass centre in millimetres, keys without effect."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from ..text import Keys
-from ..text.expressions import PLAIN, Quantity
+from ...text import Keys
+from ...text.expressions import PLAIN, Quantity
 from .bodies import ReadLink
 from .joint_schema import JointEntry
-from .schema import LinkEntry, RobotFile
+from .schema import LinkEntry, RobotFile, SpringEntry
 from .values import Complain
 
 FULL_TURN = 2 * math.pi * (1 + 1e-9)
@@ -183,3 +183,45 @@ def _inertias(entry: LinkEntry, read: ReadLink, length: float, turns: bool) -> I
             ("com",),
             f"the mass centre is {far:g} m from the link's origin; the robot's longest length is {length:g} m",
         )
+
+
+# ---- what does nothing
+
+
+def doubts_about_unused_robot_keys(
+    file: RobotFile, links: Sequence[ReadLink], complain: Callable[..., Complain]
+) -> Iterator[str]:
+    """Warnings about keys without effect: of inertias, actuators and springs that aren't there."""
+    alone = not (file.loops or file.couplings or file.actuators)
+    for k, (entry, read) in enumerate(zip(file.links, links)):
+        at = complain("links", k)
+        yield from (
+            str(at(*path, f"does nothing: {words}", key=True)) for path, words in _idle_in_link(entry, read, alone)
+        )
+    for k, spring in enumerate(file.springs):
+        at = complain("springs", k)
+        yield from (str(at(*path, f"does nothing: {words}", key=True)) for path, words in _idle_in_spring(spring))
+
+
+def _idle_in_link(entry: LinkEntry, read: ReadLink, alone: bool) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The keys of one link that do nothing, and why; `alone` says that no two actuators of the robot share work."""
+    joint, effort = read.link.joint, entry.joint.effort
+    if entry.inertia is None:
+        for key in ("about", "frame"):
+            if key in entry.model_fields_set:
+                yield (key,), "the link has no `inertia`"
+    if effort is not None and not joint.actuated:
+        yield ("joint", "effort"), f"`{joint.name}` isn't actuated; `actuated: true` gives it an actuator"
+    elif effort is not None and "weight" in effort.model_fields_set and alone and not joint.hooke:
+        yield ("joint", "effort", "weight"), "each actuator of a robot without loops and couplings has its own freedom"
+
+
+def _idle_in_spring(entry: SpringEntry) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What of a spring over several joints does nothing, and why."""
+    if not entry.stiffness and not entry.damping:
+        yield (), "the spring has neither `stiffness` nor `damping`"
+    elif not entry.stiffness:
+        for key in ("rest", "slack"):
+            if getattr(entry, key):
+                yield (key,), "the spring has no `stiffness`"
+    yield from ((("joints", name), "its coefficient is 0") for name, ratio in entry.joints.items() if not ratio)

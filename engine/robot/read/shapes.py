@@ -5,9 +5,9 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..text.fields import Or, Point, Strict, field_of_several, quantity_field
+from ...text.fields import Or, Point, Strict, field_of_several, quantity_field
+from ..model import Shape
 from .joint_schema import ONE_OR_SEVERAL
-from .model import Shape
 from .orientation import Number, Oriented, oriented_placement
 from .values import Complain
 

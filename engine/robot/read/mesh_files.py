@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from ..text import Document, path_from_folder
+from ...text import Document, path_from_folder
 
 PACKAGES = ("package://", "model://")  # of ROS and of Gazebo, before a package's name
 HERE = "file://"

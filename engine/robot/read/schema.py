@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Discriminator, Field, StrictBool, Tag
 from pydantic_core import PydanticCustomError
 
-from ..text.fields import (
+from ...text.fields import (
     NAME,
     Angle,
     Choice,
@@ -22,7 +22,8 @@ from ..text.fields import (
     quantity_list_field,
     read_name,
 )
-from .cuts import CUT_FORMS, CUTS
+from ..cuts import CUT_FORMS, CUTS
+from ..joints import TYPES
 from .joint_schema import (
     JOINTS,
     MARK,
@@ -38,7 +39,6 @@ from .joint_schema import (
     Spring,
     WithLimits,
 )
-from .joints import TYPES
 from .orientation import Number, Oriented
 from .shapes import Shapes
 

@@ -8,23 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import did_you_mean
-from ..text import Document, fixed_data
-from ..text.expressions import DIMENSIONS
-from ..text.fields import checked_document_model
-from . import plausible, unused
+from ...errors import did_you_mean
+from ...text import Document, fixed_data
+from ...text.expressions import DIMENSIONS
+from ...text.fields import checked_document_model
+from ..joints import FORMS, TYPES, JointType
+from ..model import ZERO, Cord, Joint, Link, Robot, Three, Wrench
+from ..placement import Placement, placement_number
+from . import plausible
 from .beyond_tree import Closing, effort_limits_of_actuator
-from .bodies import ReadLink, components_of_robot_vector, robot_number_triple, rows_of_robot_matrix, tree_of_links
+from .bodies import (
+    ReadLink,
+    components_of_robot_vector,
+    inertia_of_link,
+    robot_number_triple,
+    rows_of_robot_matrix,
+    tree_of_links,
+)
 from .conventions import frames_of_joint, initial_coordinates_of_joint
 from .doubles import robot_data_with_doubles
 from .drives import drives_of_joint, joint_with_cords, largest_speed_of_joint, limits_of_joint
-from .graph import frame_with_link_point, robot_graph_as_tree
-from .inertia import inertia_of_link
-from .joints import FORMS, TYPES, JointType
-from .model import ZERO, Cord, Joint, Link, Robot, Three, Wrench
+from .graph import frame_with_link_point, links_parents_first, parents_of_links, robot_graph_as_tree
 from .orientation import oriented_placement
-from .parents import links_parents_first, parents_of_links
-from .placement import Placement, placement_number
 from .repeat import expanded_robot_repetitions
 from .schema import GraphJoint, LinkEntry, RobotFile, joints_with_conventions
 from .shapes import shape_of_link_entry
@@ -63,7 +68,7 @@ def build_robot(document: Document) -> Robot:
     warnings += [text for k in draft.order for text in _warnings(links[k], length, complain("links", k))]
     warnings += [
         *plausible.doubts_about_robot_numbers(file, links, complain),
-        *unused.doubts_about_unused_robot_keys(file, links, complain),
+        *plausible.doubts_about_unused_robot_keys(file, links, complain),
     ]
     with np.errstate(all="ignore"):
         robot = robot_of_draft(draft, document, tuple(warnings))

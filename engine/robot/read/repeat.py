@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..text import Document, Keys, yaml_value_in_words
+from ...text import Document, Keys, yaml_value_in_words
 
 MOST_LINKS = 5000
 LISTS = ("loops", "couplings")  # what may be repeated beside links

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..text.fields import Schema, json_schema
+from ...text.fields import Schema, json_schema
 from .joint_schema import JOINTS
 from .repeat import GUESSES, LISTS, MOST_LINKS
 from .schema import GraphJoint, LinkEntry, RobotFile

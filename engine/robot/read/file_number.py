@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError
-from ..text import ROBOT, Change, Document, Keys, changed_document
-from ..text.fields import Strict
+from ...errors import InputError
+from ...text import ROBOT, Change, Document, Keys, changed_document
+from ...text.fields import Strict
+from ..model import Robot
 from .build import build_robot, draft_of_robot
-from .model import Robot
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..joints import RATE_OF, JointType
+from ..model import Cord, Drive, Joint, PoseStretch, Pull
 from .bodies import robot_number
 from .joint_schema import JointEntry
-from .joints import RATE_OF, JointType
-from .model import Cord, Drive, Joint, PoseStretch, Pull
 from .schema import LinkEntry
 from .values import Complain, joint_coordinates, joint_number_fits_unit
 

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag
 
-from ..text.fields import Angle, Choice, Length, Name, Or, Point, Position, Strict, field_of_several, quantity_field
-from .joints import FORMS, TYPES
+from ...text.fields import Angle, Choice, Length, Name, Or, Point, Position, Strict, field_of_several, quantity_field
+from ..joints import FORMS, TYPES
 from .orientation import Number, Oriented
 
 Effort = Annotated[float, quantity_field("effort")]

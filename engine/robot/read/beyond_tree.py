@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from ..errors import did_you_mean
-from ..text import Keys
-from ..text.expressions import DIMENSIONS
-from .cuts import CUT_FORMS, CUTS, CutType
+from ...errors import did_you_mean
+from ...text import Keys
+from ...text.expressions import DIMENSIONS
+from ..cuts import CUT_FORMS, CUTS, CutType
+from ..model import Actuator, Cord, Coupling, Effort, Joint, Leader, Link, Loop, Three
+from ..placement import Placement, placement_number
+from .conventions import frame_of_cut, unit_direction_of_frame
 from .doubles import CAN, OWN, double_of_cut_link
-from .frames import frame_of_cut, unit_direction_of_frame
 from .joint_schema import EffortEntry
-from .model import Actuator, Cord, Coupling, Effort, Joint, Leader, Link, Loop, Three
-from .placement import Placement, placement_number
 from .schema import ActuatorEntry, CouplingEntry, CutFrame, LoopEntry, RobotFile
 from .values import Complain, joint_coordinates, joint_number_fits_unit
 

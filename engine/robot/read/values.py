@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ..errors import InputError
-from ..text import Keys, count_with_noun
-from ..text.expressions import DIMENSIONS, misfit_of_unit
-from .joints import JointType
+from ...errors import InputError
+from ...text import Keys, count_with_noun
+from ...text.expressions import DIMENSIONS, misfit_of_unit
+from ..joints import JointType
 
 Complain = Callable[..., InputError]  # path, message, … → the error at its place
 NO_EULER_PARAMETERS = "Euler parameters can't all be 0"
