@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..robot import Body, symbolic_placement_type, turn_matrix_of
+from ..robot import Body, turn_matrix_of
 from ..robot.read import components_of_robot_vector, robot_number, rows_of_robot_matrix, stacked_inertia_numbers
 
 CENTRE = 3  # row and column of the pseudo-inertia that hold m and m c
@@ -46,7 +46,7 @@ def parted(body: Body, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     kept, turning_only = inertia_entries_that_move(body)
     share = np.where(kept, G, 0.0)
     R, p = turn_matrix_of(body.rotation), np.array(body.origin)
-    T: np.ndarray = np.eye(4, dtype=symbolic_placement_type(R, p))
+    T: np.ndarray = np.eye(4, dtype=np.result_type(R, p))
     T[:3, :3] = R
     if not turning_only:
         T[:3, 3] = p
@@ -82,7 +82,7 @@ def pseudo_inertia(body: Body) -> np.ndarray:
     """The pseudo-inertia of a body, [∫ r rᵀ dm, m c; (m c)ᵀ, m]."""
     E, h = stacked_inertia_numbers([x for row in body.E for x in row]), stacked_inertia_numbers(body.h)
     shape = (*np.broadcast_shapes(E.shape[:-1], h.shape[:-1], np.shape(body.m)), 4, 4)
-    G: np.ndarray = np.zeros(shape, dtype=symbolic_placement_type(E, h, np.asarray(body.m)))
+    G: np.ndarray = np.zeros(shape, dtype=np.result_type(E, h, np.asarray(body.m)))
     G[..., :3, :3], G[..., :3, 3], G[..., 3, :3], G[..., 3, 3] = E.reshape(*E.shape[:-1], 3, 3), h, h, body.m
     return G
 

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
         frame_pointing_along_axis,
         placement_from_rpy,
         rpy_of_placement,
-        symbolic_placement_type,
         turn_matrix,
         turn_matrix_of,
         zxz_turns,

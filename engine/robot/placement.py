@@ -25,11 +25,6 @@ def placement_number(x: Any) -> float:
     return float(x) if isinstance(x, float | int) else x
 
 
-def symbolic_placement_type(*arrays: np.ndarray) -> np.dtype[Any]:
-    """The type of an array that these go into: of objects if there are symbols in one of them."""
-    return np.result_type(*arrays)
-
-
 def _nothing(angle: float) -> bool:
     return isinstance(angle, float | int) and angle == 0.0
 
@@ -75,7 +70,7 @@ class Placement:
     def matrix(self) -> np.ndarray:
         """The 4 × 4 homogeneous matrix."""
         R, p = self.rotation(), np.array(self.origin)
-        T: np.ndarray = np.eye(4, dtype=symbolic_placement_type(R, p))
+        T: np.ndarray = np.eye(4, dtype=np.result_type(R, p))
         T[:3, :3], T[:3, 3] = R, p
         return T
 
@@ -93,7 +88,7 @@ class Placement:
 def turn_matrix(axis: int, angle: float) -> np.ndarray:
     c, s = exact_cosine_sine(angle)
     i, j = TURN_PLANES[axis]
-    R: np.ndarray = np.eye(3, dtype=symbolic_placement_type(np.array([c, s])))
+    R: np.ndarray = np.eye(3, dtype=np.result_type(np.array([c, s])))
     R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c
     return R
 
@@ -102,7 +97,7 @@ def turn_matrix_of(factors: tuple[Factor, ...]) -> np.ndarray:
     """The 3 × 3 rotation matrix of plane turns."""
     R = np.eye(3)
     for i, j, c, s in factors:
-        F: np.ndarray = np.eye(3, dtype=symbolic_placement_type(np.array([c, s])))
+        F: np.ndarray = np.eye(3, dtype=np.result_type(np.array([c, s])))
         F[i, i], F[i, j], F[j, i], F[j, j] = c, -s, s, c
         R = R @ F
     return R

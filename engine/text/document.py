@@ -63,7 +63,8 @@ class Document:
         hint: str = "",
     ) -> InputError:
         """The error for a value, or for its key, with its place."""
-        if option := self._replaced_by(path) or self.options.get(path):
+        whole = next((label for at, label in self.changed.items() if path[: len(at)] == at), "")
+        if option := whole or self.options.get(path):
             return InputError(message, key=option, found=found, allowed=allowed, hint=hint)
         place = self.place(path, key) or (Place(self.name) if self.name else None)
         parts = [label for at, label in self.changed.items() if path and at[: len(path)] == path]
@@ -75,10 +76,6 @@ class Document:
         return InputError(
             message, place=known, key=", ".join(parts) or dotted_path(path), found=found, allowed=allowed, hint=hint
         )
-
-    def _replaced_by(self, path: Keys) -> str:
-        """The change that has replaced the value, or something around it; empty where the value is the file's own."""
-        return next((label for at, label in self.changed.items() if path[: len(at)] == at), "")
 
 
 def dotted_path(path: Keys) -> str:

@@ -87,7 +87,7 @@ def parse_yaml_document(text: str, name: str) -> Document:
     if not isinstance(text, str):
         raise InputError("not text", place=Place(name), found=type(text).__name__, allowed="YAML as a str")
     if len(text) > DOCUMENT_BYTES:
-        raise _too_large(Place(name))
+        raise InputError(f"the file is larger than {DOCUMENT_BYTES // 1_000_000} MB", place=Place(name))
     document = Document(name, text.removeprefix("\ufeff"))
     if bad := _first_unprintable(document.text):
         before = BREAK.split(document.text[: document.text.index(bad)])
@@ -109,9 +109,7 @@ def parse_yaml_document(text: str, name: str) -> Document:
     return document
 
 
-@lru_cache(maxsize=16)
-def _shared(text: str, name: str) -> Document:
-    return parse_yaml_document(text, name)
+_shared = lru_cache(maxsize=16)(parse_yaml_document)
 
 
 def _first_unprintable(text: str) -> str:
@@ -124,12 +122,8 @@ def _first_unprintable(text: str) -> str:
 def document_from_mapping(data: Any, name: str = "") -> Document:
     """The document that a Python mapping stands for, with the same plain data as from text, but without places."""
     document = Document(name)
-    document.data = plain_yaml_data(document, data)
+    document.data = _plain(document, data, (), [0])
     return document
-
-
-def _too_large(place: Place) -> InputError:
-    return InputError(f"the file is larger than {DOCUMENT_BYTES // 1_000_000} MB", place=place)
 
 
 def _events(document: Document) -> Iterator[Any]:
@@ -172,11 +166,6 @@ def _translated(document: Document, problem: yaml.MarkedYAMLError) -> InputError
 # ---- data of Python
 
 
-def plain_yaml_data(document: Document, value: Any) -> Any:
-    """A copy of a user's Python data as dicts, lists and scalars; tuples, NumPy arrays and paths are converted."""
-    return _plain(document, value, (), [0])
-
-
 def _text(document: Document, text: str, path: Keys) -> str:
     if not text.isascii() and (bad := SURROGATE.search(text)):
         raise document.error(path, "there is a character that no text has", found=f"U+{ord(bad[0]):04X}")
@@ -184,7 +173,10 @@ def _text(document: Document, text: str, path: Keys) -> str:
 
 
 def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
-    """The copy of the part at `path`; `count` is the number of values so far."""
+    """A copy of a user's Python data as dicts, lists and scalars; tuples, NumPy arrays and paths are converted.
+
+    It is the part at `path`; `count` is the number of values so far.
+    """
     count[0] += 1
     if count[0] > DOCUMENT_NODES:
         raise document.error(path, f"there are more than {DOCUMENT_NODES:,} values")

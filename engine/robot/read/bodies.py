@@ -10,7 +10,7 @@ import numpy as np
 
 from ...text import fixed_data
 from ..model import Body, Link, Three, Tree
-from ..placement import Placement, placement_number, symbolic_placement_type
+from ..placement import Placement, placement_number
 from .schema import LinkEntry
 
 Seat = tuple[int | None, Placement]  # of a link: its body (None for the base), and its placement there
@@ -68,17 +68,9 @@ def bodies_with_link_masses(
     for read in links:
         body, seat = seats[read.link.name]
         if body is not None:
-            masses[body] = masses[body] + _moved(read.G, seat)
+            T = seat.matrix()
+            masses[body] = masses[body] + (read.G if seat == Placement() else T @ read.G @ T.T)
     return tuple(_with_mass(body, G) for body, G in zip(bodies, masses))
-
-
-def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
-    """A pseudo-inertia in the frame to which the seat refers."""
-    if seat == Placement():
-        return G
-    T = seat.matrix()
-    moved: np.ndarray = T @ G @ T.T
-    return moved
 
 
 def _with_mass(body: Body, G: np.ndarray) -> Body:
@@ -156,7 +148,7 @@ def inertia_of_link(entry: LinkEntry, end: Placement) -> Inertial:
     steiner = m[..., None, None] * (square * np.eye(3) - com[..., :, None] * com[..., None, :])
     about_com, about_origin = (J - steiner, J) if entry.about == "origin" and entry.inertia else (J, J + steiner)
     shape = (*np.broadcast_shapes(J.shape, steiner.shape)[:-2], 4, 4)
-    G: np.ndarray = np.zeros(shape, dtype=symbolic_placement_type(J, steiner))
+    G: np.ndarray = np.zeros(shape, dtype=np.result_type(J, steiner))
     trace = np.asarray(np.trace(about_origin, axis1=-2, axis2=-1))[..., None, None]
     G[..., :3, :3] = trace / 2 * np.eye(3) - about_origin
     G[..., :3, 3] = G[..., 3, :3] = h

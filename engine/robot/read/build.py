@@ -219,6 +219,12 @@ def _link(
     offset = entry.offset
     if offset:
         start = start.then(oriented_placement(offset.xyz, offset, ("offset",), complain))
+    drives = drives_of_joint(entry, row, place[0], complain)
+    limits, speed = limits_of_joint(entry, row, complain), largest_speed_of_joint(entry, row, complain)
+    values, key = initial_coordinates_of_joint(entry.joint, row, complain)
+    initial = row.start if values is None else joint_coordinates(values, key, row, complain)
+    if entry.joint.spin == "hooke" and row.name != "spherical":
+        raise complain("joint", "spin", "only a spherical joint has an idle spin", found=f"type: {row.name}", key=True)
     joint = Joint(
         name=entry.joint.name or f"joint{k + 1}",
         type=row,
@@ -226,12 +232,12 @@ def _link(
         coordinates=tuple(range(place[0], place[0] + row.nq)),
         speeds=tuple(range(place[1], place[1] + row.nv)),
         actuated=actuated,
-        drives=drives_of_joint(entry, row, place[0], complain),
-        limits=limits_of_joint(entry, row, complain),
-        largest_speed=largest_speed_of_joint(entry, row, complain),
-        initial=_initial(entry, row, complain),
-        placed=_placed(entry, row, complain),
-        hooke=_hooke(entry, row, complain),
+        drives=drives,
+        limits=limits,
+        largest_speed=speed,
+        initial=initial,
+        placed=key[-1] if values is not None and row.nv else "",
+        hooke=entry.joint.spin == "hooke",
         effort=effort_limits_of_actuator(entry.joint.effort, set(row.turning), ("joint", "effort"), complain),
     )
     if joint.actuated and not row.nv:
@@ -242,12 +248,6 @@ def _link(
     shape = tuple(shape_of_link_entry(one, k, complain) for k, one in enumerate(entry.shape))
     link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing), shape)
     return ReadLink(link, before, pointing, _pitch(entry, complain), G)
-
-
-def _hooke(entry: LinkEntry, row: JointType, complain: Complain) -> bool:
-    if entry.joint.spin == "hooke" and row.name != "spherical":
-        raise complain("joint", "spin", "only a spherical joint has an idle spin", found=f"type: {row.name}", key=True)
-    return entry.joint.spin == "hooke"
 
 
 def _pitch(entry: LinkEntry, complain: Complain) -> float:
@@ -266,18 +266,6 @@ def _pitch(entry: LinkEntry, complain: Complain) -> float:
             "joint", "pitch", "a helical joint can't have a pitch of 0", hint="without a pitch it is a revolute joint"
         )
     return placement_number(pitch)
-
-
-def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:
-    """The initial coordinates of the link's joint."""
-    values, key = initial_coordinates_of_joint(entry.joint, row, complain)
-    return row.start if values is None else joint_coordinates(values, key, row, complain)
-
-
-def _placed(entry: LinkEntry, row: JointType, complain: Complain) -> str:
-    """The key under which the file has the joint's initial coordinates, if it has them."""
-    values, key = initial_coordinates_of_joint(entry.joint, row, complain)
-    return key[-1] if values is not None and row.nv else ""
 
 
 # ---- mass and inertia

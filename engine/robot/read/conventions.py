@@ -47,12 +47,8 @@ def frame_joint_placement(joint: FramesJoint, row: JointType, complain: Complain
         return before, Placement(), Placement()
     if not row.has_axis:
         raise complain("joint", "axis", f"a {joint.type} joint has no axis", allowed="`rpy` turns its frame", key=True)
-    length = math.hypot(*joint.axis)
-    if not 1e-9 < length < math.inf:
-        axis = str(list(map(float, joint.axis)))
-        raise complain("joint", "axis", "the axis has no direction", found=axis, allowed="[0, 0, 1], say")
-    x, y, z = (float(c) / length for c in joint.axis)
-    return before, frame_pointing_along_axis((x, y, z)), Placement()
+    axis = unit_direction_of_frame(joint.axis, ("joint", "axis"), complain, "the axis")
+    return before, frame_pointing_along_axis(axis), Placement()
 
 
 def graph_joint_placement(joint: GraphJoint, row: JointType, complain: Complain) -> Frames:
@@ -154,18 +150,16 @@ def frame_of_cut(frame: CutFrame, at: Three, key: str, complain: Complain) -> Pl
         placed = Placement().turn(Z, frame.gamma).shift(0, 0, frame.b).turn(X, frame.alpha)
         return placed.shift(frame.d, 0, 0).turn(Z, frame.theta).shift(0, 0, frame.r)
     placed = oriented_placement(at, frame, (key,), complain, "axis")
-    return (
-        placed
-        if frame.axis is None
-        else placed.then(frame_pointing_along_axis(unit_direction_of_frame(frame.axis, (key, "axis"), complain)))
-    )
+    if frame.axis is None:
+        return placed
+    return placed.then(frame_pointing_along_axis(unit_direction_of_frame(frame.axis, (key, "axis"), complain)))
 
 
-def unit_direction_of_frame(direction: Sequence[float], key: Keys, complain: Complain) -> Three:
+def unit_direction_of_frame(direction: Sequence[float], key: Keys, complain: Complain, what: str = "it") -> Three:
     """The unit vector in this direction."""
     length = math.hypot(*direction)
     if not 1e-9 < length < math.inf:
         components = str(list(map(float, direction)))
-        raise complain(*key, "it has no direction", found=components, allowed="[0, 0, 1], say")
+        raise complain(*key, f"{what} has no direction", found=components, allowed="[0, 0, 1], say")
     x, y, z = (float(c) / length for c in direction)
     return (x, y, z)

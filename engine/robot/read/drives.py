@@ -19,13 +19,10 @@ def drives_of_joint(entry: LinkEntry, row: JointType, q: int, complain: Complain
     joint = entry.joint
     friction, spring = joint.friction, joint.spring
     coulomb = friction.coulomb if friction else 0.0
-    kinds = (
-        (("friction",), friction, False),
-        (("rotor_inertia",), joint.rotor_inertia, False),
-        (("spring",), spring, False),
-    )
-    for key, value, plain in (*kinds, (("friction", "coulomb"), coulomb, True)):
-        if value and (not row.nv or (plain and row.orientation is not None)):
+    dry = (("friction", "coulomb"), coulomb)
+    kinds = ((("friction",), friction), (("rotor_inertia",), joint.rotor_inertia), (("spring",), spring), dry)
+    for key, value in kinds:
+        if value and (not row.nv or (len(key) > 1 and row.orientation is not None)):
             raise complain(
                 "joint",
                 *key,

@@ -131,9 +131,8 @@ def _tree(
     document: Document, names: list[str], joints: list[JointInGraph]
 ) -> tuple[dict[str, tuple[int, str]], int, str]:
     """The joint and parent of each link, the largest cumulative freedom, and a link that has it."""
-    kept = [
-        j for j, entry in enumerate(joints) if entry.joint in TYPES
-    ]  # others, such as a point on a line, can only be cut
+    # others, such as a point on a line, can only be cut
+    kept = [j for j, entry in enumerate(joints) if entry.joint in TYPES]
     reach, _ = _shortest(kept, joints)
     lost = [name for name in names if name not in reach]
     if lost:

@@ -36,14 +36,12 @@ class Oriented(Strict):
         return (*(key for key in known if key not in WAYS), *WAYS)
 
 
-def given_orientation_keys(entry: Oriented, *others: str) -> list[str]:
-    """The keys that the file gives for an orientation; `others` are further keys that give one."""
-    return [name for name in (*others, *WAYS) if name in entry.model_fields_set]
-
-
 def oriented_placement(at: Three, entry: Oriented, key: Keys, complain: Complain, *others: str) -> Placement:
-    """The placement at this origin with the orientation of the entry; two orientations are refused."""
-    if len(ways := given_orientation_keys(entry, *others)) > 1:
+    """The placement at this origin with the orientation of the entry; two orientations are refused.
+
+    `others` are further keys that give one.
+    """
+    if len(ways := [name for name in (*others, *WAYS) if name in entry.model_fields_set]) > 1:
         message = f"the orientation is given twice: by `{ways[0]}` and by `{ways[1]}`"
         raise complain(*key, ways[1], message, key=True, allowed="one of the two")
     if entry.quat is not None:

@@ -81,11 +81,8 @@ def _of_turning(joint: JointEntry) -> Iterator[tuple[Keys, str]]:
     if joint.spring is not None and (words := unbelievable_robot_angle(joint.spring.rest)):
         yield ("joint", "spring", "rest"), words
     for k, limit in enumerate(joint.range or ()):
-        if (
-            DEGREES[0] <= abs(limit) <= DEGREES[1]
-            and limit == round(limit)
-            and (words := unbelievable_robot_angle(limit))
-        ):
+        degrees = DEGREES[0] <= abs(limit) <= DEGREES[1] and limit == round(limit)
+        if degrees and (words := unbelievable_robot_angle(limit)):
             yield ("joint", *joint.range_key, k), words
 
 
