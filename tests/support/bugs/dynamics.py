@@ -563,7 +563,7 @@ DYNAMICS = (
     ),
     Bug(
         "springs over joints without stiffness and damping pass without a word",
-        "_of_spring",
+        "_idle_in_spring",
         "not entry.stiffness and not entry.damping",
         "False",
         (f"{CORDS}test_springs_that_do_nothing_and_angles_in_degrees_are_warned_of",),
