@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .dynamics import calls as tree
 from .dynamics import quantities
-from .dynamics.direct import direct_call, key_of_direct_call
+from .dynamics.direct import Call, direct_call, key_of_direct_call
 from .dynamics.programs import REDUCED
 from .dynamics.samples import array_for_dynamics_results
 from .errors import InputError
@@ -143,7 +143,7 @@ def _inverse(
     if sharing is not LEAST and not _least(sharing):
         return _into(out, inverse_by_platform_shares(robot, q, qd, qdd, wrenches, sharing))
     if robot.closed:
-        return _into(out, mechanism.inverse(robot, q, qd, qdd, wrenches))
+        return _of_mechanism(mechanism.inverse, (robot, q, qd, qdd), wrenches, out)
     return tree.inverse(robot, q, qd, qdd, wrenches, out)
 
 
@@ -157,8 +157,14 @@ def _forward(
 ) -> np.ndarray:
     """The accelerations under these forces (RFDSIM)."""
     if robot.closed:
-        return _into(out, mechanism.forward(robot, q, qd, tau, wrenches))
+        return _of_mechanism(mechanism.forward, (robot, q, qd, tau), wrenches, out)
     return tree.forward(robot, q, qd, tau, wrenches, out)
+
+
+def _of_mechanism(call: Call, given: Sequence[object], wrenches: Wrenches | None, out: np.ndarray | None) -> np.ndarray:
+    """A quantity of a mechanism, in the caller's array where there is one."""
+    links = () if wrenches is None else quantities.tree_links_under_wrenches(wrenches)
+    return _into(out, call(*given, *(wrenches or {}).values(), links=links))
 
 
 def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[..., Any]) -> Callable[..., Any]:
@@ -219,10 +225,7 @@ def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.n
     try:
         call = robot.derived[REDUCED]
     except (AttributeError, KeyError):
-        if not _closed(robot):
-            return quantities.reduced(robot, q, qd)
-        general = partial(mechanism.reduced, robot)
-        call = direct_call(robot, REDUCED, (), (robot.nq, robot.nv), general, reduced.__doc__ or "")
+        call = quantities.quantity_call(robot, REDUCED, mechanism.reduced)
     result: tuple[np.ndarray, np.ndarray] = call(q, qd)
     return result
 
@@ -239,9 +242,7 @@ def reactions(
     try:
         call = robot.derived[key_of_direct_call(mechanism.REACTIONS, links)]
     except (AttributeError, KeyError):
-        if not _closed(robot):
-            return quantities.reactions(robot, q, qd, qdd, wrenches)
-        call = _direct(robot, mechanism.REACTIONS, links, mechanism.reactions)
+        call = quantities.quantity_call(robot, mechanism.REACTIONS, mechanism.reactions, links)
     by_joint = call(q, qd, qdd, *wrenches.values()) if wrenches else call(q, qd, qdd)
     return by_joint
 

@@ -56,9 +56,7 @@ class Offered:
         self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity, shared=self.shared)
         self.turning = tree_coordinates_that_only_turn(subject.bodies)
         self.name = direct_name_of_quantity(what, subject.link, subject.at)
-        mechanism = {"reactions": subject.robot.closed, "fdyn-derivatives": subject.robot.tied}
-        mechanism["fdyn-adjoint"], mechanism["regressor"] = subject.robot.tied, subject.robot.closed
-        if mechanism.get(what):
+        if self.row.is_beyond(subject.robot):
             self.name = f"{what} of the tree"  # those of the mechanism have the plain name
 
     def program(self) -> Program:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from ..errors import InputError, did_you_mean, given_in_words
 from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
@@ -218,6 +219,7 @@ def drives_are_of_single_rows(robot: Robot) -> bool:
 
 # ---- the table
 
+TIED, CLOSED = attrgetter("tied"), attrgetter("closed")  # robots whose joints, and whose forces aren't those of trees
 ENERGIES = ("kinetic", "potential", "elastic")
 LINEARIZED, HELD = "linearized", "linearized-held"  # with given forces, with those that hold the state
 REDUCED = "reduced"  # inertia matrix and bias
@@ -245,6 +247,7 @@ PROGRAMS = {
         parts=_derivative_parts,
         unsolved=_derivatives,
         loops=drives_are_of_single_rows,
+        beyond=TIED,
     ),
     "fdyn-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the coordinates, speeds and forces",
@@ -254,6 +257,7 @@ PROGRAMS = {
         _adjoint,
         watched=_losses,
         parts=lambda subject: kernel_parts_in_order([(name, (subject.robot.nv,)) for name in SLOPES]),
+        beyond=TIED,
     ),
     "inertial-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the inertial numbers of each link, 10 numbers",
@@ -274,6 +278,7 @@ PROGRAMS = {
         regroups=False,
         most=50,  # its operations grow with the square
         loops=rows_follow_speeds_without_sprung_balls,
+        beyond=CLOSED,
     ),
     "inertia": ProgramRow(
         "generalized inertia matrix, row by row",
@@ -328,6 +333,7 @@ PROGRAMS = {
         _reactions,
         regroups=False,
         parts=lambda subject: kernel_parts_in_order([(link.joint.name, (6,)) for link in subject.robot.links]),
+        beyond=CLOSED,
     ),
 }
 
@@ -341,6 +347,7 @@ _LINEARIZED = ProgramRow(
     parts=_state_space_parts,
     unsolved=_linearized,
     alone="a linearisation is about one state",
+    beyond=TIED,
 )
 
 # with rows that aren't exported
@@ -362,6 +369,7 @@ ROWS = {
         _reduced,
         most=50,  # as for the inertia matrix
         parts=_reduced_parts,
+        beyond=CLOSED,
     ),
     "placements": ProgramRow(
         "of each body the rows of [R | p] in the base, 12 numbers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import numpy as np
 from ..errors import InputError
 from ..robot import Robot
 from .calls import inverse
+from .direct import Call, direct_call
 from .explicit import propagation_of_parameter_rates
 from .offered import direct_name_of_quantity, offered_dynamics_quantity
-from .programs import HELD, LINEARIZED, PROGRAMS, REDUCED, ROWS, link_named_in_tree
+from .programs import PROGRAMS, ROWS, link_named_in_tree
 from .samples import resting_speeds, vector_of_dynamics_samples, wrenches_act_on_links
+from .subject import Subject
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -50,12 +53,6 @@ def _bias(robot: Robot, links: tuple[str, ...]) -> Callable[..., np.ndarray]:
     if isinstance(robot, Robot) and len(robot.tree.bodies) > PROGRAMS["bias"].most:
         return lambda q, qd, *sixes: inverse(robot, q, qd, np.zeros(robot.nv), dict(zip(links, sixes)) or None)
     return _made(robot, "bias", links)
-
-
-def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """The generalized inertia matrix I and the forces h of `tau = I qdd + h`."""
-    result: tuple[np.ndarray, np.ndarray] = _made(robot, REDUCED)(q, qd)
-    return result
 
 
 def energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> dict[str, np.ndarray]:
@@ -108,23 +105,6 @@ def reactions(
     return result
 
 
-def derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> dict[str, np.ndarray]:
-    """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
-    result: dict[str, np.ndarray] = _made(robot, "fdyn-derivatives")(q, qd, tau)
-    return result
-
-
-def linearized(robot: Robot, *, held: bool) -> Callable[..., dict[str, Any]]:
-    """The call for the linearised equations of state of a tree; with `held`, under the forces that hold the state."""
-    return _made(robot, HELD if held else LINEARIZED)
-
-
-def adjoint(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, costate: ArrayLike) -> dict[str, np.ndarray]:
-    """The derivatives dq, dqd, dtau of costate · qdd."""
-    result: dict[str, np.ndarray] = _made(robot, "fdyn-adjoint")(q, qd, tau, costate)
-    return result
-
-
 def inertial_adjoint(
     robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, costate: ArrayLike
 ) -> dict[str, np.ndarray]:
@@ -147,6 +127,19 @@ def _known(robot: Robot, name: Hashable) -> Callable[..., Any] | None:
     except (AttributeError, KeyError, TypeError):
         return None
     return call
+
+
+def quantity_call(robot: Robot, what: str, general: Callable[..., Any], links: tuple[str, ...] = ()) -> Call:
+    """The robot's direct call of this row of the table of programs, which is made once.
+
+    Where the robot is more than its tree it calls `general` with the robot, the row's inputs and the wrenches.
+    """
+    row = ROWS[what]
+    if not isinstance(robot, Robot) or not row.is_beyond(robot):
+        return _made(robot, what, links)
+    widths = row.widths(Subject(robot, ())).values()
+    named = {"links": links} if links else {}
+    return direct_call(robot, what, links, [*widths], partial(general, robot, **named), row.about)
 
 
 def _made(robot: Robot, what: str, links: tuple[str, ...] = (), link: str = "", at: str = "link") -> Callable[..., Any]:

@@ -70,6 +70,7 @@ class ProgramRow:
     system for many columns, which compiled code of large robots does in a loop.  A row that is for one sample `alone`
     has there what an error says of several.  Of robots for which `loops` holds, one sample, and samples of more than
     `most` bodies, are left to loops over bodies, whose machine code serves all trees (`body_tables.py`).
+    For robots for which `beyond` holds, calls have it from `loops/`, and what is here is that of their spanning trees.
     """
 
     about: str
@@ -84,6 +85,11 @@ class ProgramRow:
     unsolved: Callable[[Subject, Given], Unsolved] | None = None
     alone: str = ""
     loops: Callable[[Robot], bool] | None = None
+    beyond: Callable[[Robot], bool] | None = None
+
+    def is_beyond(self, robot: Robot) -> bool:
+        """Whether this robot's calls have it from `loops/`."""
+        return self.beyond is not None and self.beyond(robot)
 
     def widths(self, subject: Subject) -> dict[str, int]:
         """The number of columns of each group of inputs."""

@@ -14,10 +14,11 @@ from ..dynamics.vanishing import joint_pivot_loss
 from ..machine.jit import choice, native, rolled
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.ledger import LOOP
+from ..machine.jit.result_parts import Part, undivided_kernel_results
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.rolled_steps import Elements, SweepProgram
 from ..machine.program.scalars import Scalar, as_float
-from ..robot import Body
+from ..robot import Body, Robot
 from .constraints import Closure
 from .families import TextFamily
 from .looped import Bounds, Element, looped_subsystem_elements, looped_subsystem_sweep_program, subsystems_are_repeated
@@ -76,9 +77,10 @@ class Forward(Accelerated):
 
     exchanges = True
 
-    def results(self) -> int:
-        """The number of accelerations of the spanning tree."""
-        return self.loops.robot.nv
+    @classmethod
+    def parts_of(cls, robot: Robot) -> Sequence[Part]:
+        """The accelerations of the spanning tree."""
+        return undivided_kernel_results(robot.nv)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The accelerations, and checks."""

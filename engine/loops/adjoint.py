@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dynamics import quantities
 from ..dynamics.derivatives import SLOPES
-from ..dynamics.direct import direct_call
 from ..dynamics.kinematics import coordinate_rates
-from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
 from ..errors import InputError
-from ..machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order
 from ..machine.program.adjoint import Taped, recorded_gradient, recorded_value_without_history
 from ..machine.program.scalars import Scalar
 from ..robot import Body, Robot
 from .accelerations import Forward
-from .constraints import Closure, loop_closure
-from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls
+from .constraints import Closure
+from .families import TextFamily
+from .mechanism import MechanismQuantity
 from .texts import Arguments
 
 if TYPE_CHECKING:
@@ -40,11 +39,7 @@ def adjoint(
     try:
         call = robot.derived[ADJOINT]
     except (AttributeError, KeyError):
-        if not getattr(robot, "tied", False):
-            call = partial(quantities.adjoint, robot)
-        else:
-            widths = robot.nq, robot.nv, robot.nv, robot.nv
-            call = direct_call(robot, ADJOINT, (), widths, partial(_along_joints, robot), adjoint.__doc__ or "")
+        call = quantities.quantity_call(robot, ADJOINT, _ALONG_JOINTS)
     if not isinstance(inertial, bool | np.bool_):
         raise InputError("no choice", key="inertial", found=type(inertial).__name__, allowed="True, False")
     if inertial and getattr(robot, "tied", False):
@@ -58,29 +53,7 @@ def adjoint(
     return {**result, "links": quantities.inertial_adjoint(robot, q, qd, tau, costate)} if inertial else result
 
 
-def _along_joints(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, costate: ArrayLike
-) -> dict[str, np.ndarray]:
-    if (answer := quick_mechanism_result(ADJOINT, AlongState, robot, q, qd, tau, costate)) is not None:
-        at_once: dict[str, np.ndarray] = answer
-        return at_once
-    s = Samples(robot, q=q, qd=qd, tau=tau, costate=costate).finite()
-    family = _family(loop_closure(robot))
-    if s.count == 0:
-        rows = np.empty((0, len(SLOPES) * robot.nv))
-    else:
-        rows = family.rows({name: s.rows(name) for name in AlongState.inputs})
-        serve_mechanism_calls(family.known[0], ADJOINT)
-    by_name = kernel_parts_divided(rows if s.count is not None else rows[0], _in_order(robot))
-    assert isinstance(by_name, dict)
-    return by_name
-
-
-def _in_order(robot: Robot) -> tuple[Part, ...]:
-    return kernel_parts_in_order([(name, (robot.nv,)) for name in SLOPES])
-
-
-def _family(loops: Closure) -> TextFamily:
+def _family(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of gradients."""
     robot = loops.robot
     return robot.made_once(AlongState, lambda: TextFamily(loops, lambda q: AlongState.at(loops, q, robot.driven)))
@@ -95,13 +68,10 @@ class AlongState(Forward):
     inputs = ("q", "qd", "tau", "costate")
     exchanges = False  # a single joint of the tree that moves opens the loops
 
-    def results(self) -> int:
-        """The number of directions of the coordinates, speeds and forces."""
-        return len(SLOPES) * self.loops.robot.nv
-
-    def parts(self) -> tuple[Part, ...]:
+    @classmethod
+    def parts_of(cls, robot: Robot) -> Sequence[Part]:
         """The gradients along coordinates, speeds and forces."""
-        return _in_order(self.loops.robot)
+        return kernel_parts_in_order([(name, (robot.nv,)) for name in SLOPES])
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The gradient, and checks."""
@@ -113,3 +83,6 @@ class AlongState(Forward):
         moves = [coordinate_rates(robot, given["q"], [float(k == j) for j in range(robot.nv)]) for k in range(robot.nv)]
         along = [dot(slopes[: robot.nq], rates) for rates in moves]
         return [*along, *slopes[robot.nq :]], [recorded_value_without_history(x) for x in checks]
+
+
+_ALONG_JOINTS = MechanismQuantity(ADJOINT, AlongState, _family)

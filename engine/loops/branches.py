@@ -21,6 +21,7 @@ from ..dynamics.spatial import dot
 from ..dynamics.sweeps import sweep_tree
 from ..dynamics.wrenches import joint_forces_that_balance_wrenches, wrenches_on_bodies
 from ..errors import NumericalError
+from ..machine.jit.result_parts import Part, undivided_kernel_results
 from ..machine.program.scalars import Scalar, as_float, smaller
 from ..robot import Body, Effort, Robot
 from .constraints import Closure
@@ -122,9 +123,9 @@ class Branches(PartitionText):
         super().__init__(loops, chosen.part, wrenched)
         self.final = not (chosen.shared and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))
 
-    def results(self) -> int:
-        """The number of actuated speeds, actuators and rows."""
-        return len(loop_actuator_efforts(self.loops.robot)) + self.loops.m
+    def parts(self) -> Sequence[Part]:
+        """One for each actuated speed, actuator and row."""
+        return undivided_kernel_results(len(loop_actuator_efforts(self.loops.robot)) + self.loops.m)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Forces of actuators and multipliers, and checks, of which only the first can fail."""
@@ -141,9 +142,14 @@ class Inverse(Branches):
 
     inputs = ("q", "qd", "qdd")
 
-    def results(self) -> int:
-        """The number of actuated speeds and actuators."""
-        return len(loop_actuator_efforts(self.loops.robot))
+    @classmethod
+    def parts_of(cls, robot: Robot) -> Sequence[Part]:
+        """One for each actuated speed and actuator."""
+        return undivided_kernel_results(len(loop_actuator_efforts(robot)))
+
+    def parts(self) -> Sequence[Part]:
+        """The same, which have no rows behind them."""
+        return self.parts_of(self.loops.robot)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The forces of actuators, and checks."""

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..dynamics import quantities
-from ..dynamics.direct import direct_call
-from ..dynamics.samples import Samples
 from ..errors import InputError
-from ..machine.jit.result_parts import kernel_parts_divided
 from ..robot import Robot
-from .constraints import loop_closure
-from .families import quick_mechanism_result, serve_mechanism_calls
+from .mechanism import MechanismQuantity
 from .sensitivity import AlongNumbers, mechanism_accelerations_along_numbers
-from .slopes import Slopes, mechanism_slope_texts, mechanism_slopes_in_order
+from .slopes import Slopes, mechanism_slope_texts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 DERIVATIVES = "fdyn-derivatives"  # the name of the direct call
+_ALONG_JOINTS = MechanismQuantity(DERIVATIVES, Slopes, mechanism_slope_texts)
 OF_STATE = {"state": ("dq", "dqd"), "force": ("dtau",)}  # all other names are keys of the file
 
 
@@ -49,10 +45,7 @@ def derivatives(
     try:
         call = robot.derived[DERIVATIVES]
     except (AttributeError, KeyError):
-        if not getattr(robot, "tied", False):
-            return quantities.derivatives(robot, q, qd, tau)
-        widths = robot.nq, robot.nv, robot.nv
-        call = direct_call(robot, DERIVATIVES, (), widths, partial(_along_joints, robot), derivatives.__doc__ or "")
+        call = quantities.quantity_call(robot, DERIVATIVES, _ALONG_JOINTS)
     result: dict[str, np.ndarray] = call(q, qd, tau)
     return result
 
@@ -84,18 +77,3 @@ def _chosen(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wanted: S
     for name in names:
         result |= {part: whole[part] for part in OF_STATE[name]} if name in OF_STATE else {name: along[name]}
     return result
-
-
-def _along_joints(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> dict[str, np.ndarray]:
-    if (answer := quick_mechanism_result(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
-        at_once: dict[str, np.ndarray] = answer
-        return at_once
-    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), mechanism_slope_texts(loop_closure(robot))
-    if s.count == 0:
-        rows = np.empty((0, robot.nv * (1 + 3 * robot.nv)))
-    else:
-        rows = family.rows({name: s.rows(name) for name in ("q", "qd", "tau")})
-        serve_mechanism_calls(family.known[0], DERIVATIVES)
-    by_name = kernel_parts_divided(rows if s.count is not None else rows[0], mechanism_slopes_in_order(robot))
-    assert isinstance(by_name, dict)
-    return by_name

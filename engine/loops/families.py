@@ -11,7 +11,7 @@ from ..dynamics.direct import aim_direct_call
 from ..dynamics.samples import dynamics_without_numbers_error
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
-from ..machine.jit.result_parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided, undivided_kernel_results
 from ..robot import Robot
 from .constraints import Closure, coupling_in_words
 from .partition import best_partition
@@ -113,16 +113,18 @@ def quick_mechanism_result(what: Hashable, key: Hashable, robot: Robot, *groups:
                 return None
             if result is not None and (result[-CHECKS:] >= 0.0).all():
                 serve_mechanism_calls(text, what)
-                parts, numbers = text.parts(), result[:-CHECKS]
-                return kernel_parts_divided(numbers, parts) if parts else numbers
+                return kernel_parts_divided(result[:-CHECKS], text.parts())
     return None
 
 
 def serve_mechanism_calls(text: PartitionText, what: Hashable) -> None:
     """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
+    parts = text.parts()
+    whole = parts == undivided_kernel_results(*parts[0].shape)
     for code in (text.one, text.many):
         if code is not None and text.final:
-            aim_direct_call(text.loops.robot, what, text.wrenched, code, text.shape(), CHECKS, text.parts())
+            shape, divided = (parts[0].shape, ()) if whole else ((text.results(),), parts)
+            aim_direct_call(text.loops.robot, what, text.wrenched, code, shape, CHECKS, divided)
 
 
 def loops_are_consistent(loops: Closure, arrays: Arrays) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dynamics import quantities
-from ..dynamics.direct import direct_call
 from ..dynamics.entries import Entries
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.programs import HELD, LINEARIZED
@@ -18,7 +16,7 @@ from ..dynamics.spatial import dot
 from ..dynamics.state_space import put_state, state_space_parts
 from ..dynamics.sweeps import sweep_tree
 from ..errors import InputError, NumericalError
-from ..machine.jit.result_parts import Part, kernel_parts_divided, numbers_of_kernel_parts
+from ..machine.jit.result_parts import Part, kernel_parts_divided
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.scalars import Scalar, as_float, sign, smaller
 from ..robot import Body, Robot
@@ -51,19 +49,11 @@ def linearize(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: Arra
     try:
         call = robot.derived[what]
     except (AttributeError, KeyError):
-        call = _call(robot, what)
+        call = quantities.quantity_call(robot, what, _closed)
     if qd is None:
         qd = resting_speeds(robot)
     result: dict[str, Any] = call(q, qd) if tau is None else call(q, qd, tau)
     return result
-
-
-def _call(robot: Robot, what: str) -> Callable[..., dict[str, Any]]:
-    """The robot's direct call of this name."""
-    if not getattr(robot, "tied", False):
-        return quantities.linearized(robot, held=what == HELD)
-    widths = (robot.nq, robot.nv) if what == HELD else (robot.nq, robot.nv, robot.nv)
-    return direct_call(robot, what, (), widths, partial(_closed, robot), linearize.__doc__ or "")
 
 
 @dynamics_call_with_checked_results
@@ -165,10 +155,6 @@ class Linear(Displaced):
         super().__init__(loops, part, wrenched, least)
         shares = order is not None and bool(order.shared)
         self.final = not (shares and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))
-
-    def results(self) -> int:
-        """The number of all numbers of the parts."""
-        return numbers_of_kernel_parts(self._parts)
 
     def parts(self) -> tuple[Part, ...]:
         """A, B, the position, forces, accelerations, and what they are about."""

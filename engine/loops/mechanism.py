@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,18 +14,24 @@ from ..dynamics import quantities
 from ..dynamics.programs import REDUCED
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError, NumericalError
-from ..machine.jit.result_parts import kernel_parts_divided
+from ..machine.jit.result_parts import kernel_parts_divided, numbers_of_kernel_parts
 from ..robot import Robot
-from . import accelerations, branches, effort
+from . import effort
+from .accelerations import Forward, mechanism_forward_texts
 from .assembly import assemble
 from .balance import Balance, Forces, actuators_share_loop_work, enough_actuators_for_freedoms
-from .branches import Inverse, loop_actuator_efforts
+from .branches import Inverse, loop_actuator_efforts, mechanism_inverse_texts
 from .constraints import Closure, loop_closure
-from .families import loops_are_consistent, quick_mechanism_result, reduced_mechanism_texts, serve_mechanism_calls
+from .families import (
+    TextFamily,
+    loops_are_consistent,
+    quick_mechanism_result,
+    reduced_mechanism_texts,
+    serve_mechanism_calls,
+)
 from .partition import independent_speeds
-from .reactions import Reactions, wrenches_of_multipliers
-from .reactions import mechanism_wrench_texts as texts_of_reactions
-from .texts import Reduced
+from .reactions import Reactions, mechanism_wrench_texts, wrenches_of_multipliers
+from .texts import PartitionText, Reduced
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -32,51 +39,48 @@ if TYPE_CHECKING:
 # names of direct calls, and of the coordinates of reduced equations
 REACTIONS, COORDINATES = "reactions", "coordinates of reduced equations"
 
-Wrenches = Mapping[str, "ArrayLike"]
 
+@dataclass(frozen=True)
+class MechanismQuantity:
+    """A quantity of robots that are more than their trees, for one sample or many; calling it computes it.
 
-def inverse(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches | None = None) -> np.ndarray:
-    """The forces of the actuated joints and of `actuators` for this motion, of least weighted norm where they share."""
-    result: np.ndarray
-    if wrenches is None and (answer := quick_mechanism_result("inverse", Inverse, robot, q, qd, qdd)) is not None:
-        result = answer
-        return result
-    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
-    wrenched, w = s.acting(wrenches)
-    loops, arrays = loop_closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
-    if s.count == 0:
-        return np.empty((0, len(loop_actuator_efforts(robot))))
-    mechanism_has_enough_actuators(robot, arrays["q"])
-    family = branches.mechanism_inverse_texts(loops, wrenched)
-    result = family.rows(arrays)
-    if (
-        actuators_share_loop_work(family)
-        and effort.loop_efforts_exceed_limits(result, loop_actuator_efforts(robot)).any()
-    ):
-        result = forces_behind_spanning_tree(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
-    else:
-        serve_mechanism_calls(family.known[0], "inverse")
-    return result if s.count is not None else result[0]
+    `name` is that of direct calls; `family` gives the texts with callers' wrenches on some links.  Forces of
+    actuators that are sought need enough of these (`supported`); `limited` has the results from forces within limits,
+    where actuators share their work.
+    """
 
+    name: str
+    text: type[PartitionText]
+    family: Callable[[Closure, tuple[str, ...]], TextFamily]
+    supported: bool = False
+    limited: Callable[[Samples, dict[str, np.ndarray], Forces], np.ndarray] | None = None
 
-def forward(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None) -> np.ndarray:
-    """The accelerations of all tree joints under these forces."""
-    result: np.ndarray
-    if (
-        wrenches is None
-        and (answer := quick_mechanism_result("forward", accelerations.Forward, robot, q, qd, tau)) is not None
-    ):
-        result = answer
-        return result
-    s = Samples(robot, q=q, qd=qd, tau=tau).finite()
-    wrenched, w = s.acting(wrenches)
-    if s.count == 0:
-        return np.empty((0, robot.nv))
-    arrays = {"w": w, **{name: s.rows(name) for name in ("q", "qd", "tau")}}
-    family = accelerations.mechanism_forward_texts(loop_closure(robot), wrenched)
-    qdd = family.rows(arrays)
-    serve_mechanism_calls(family.known[0], "forward")
-    return qdd if s.count is not None else qdd[0]
+    def __call__(self, robot: Robot, *given: Any, links: tuple[str, ...] = ()) -> Any:
+        """The quantity for these inputs of the text, then a wrench for each of the links; all are checked."""
+        if not links and (answer := quick_mechanism_result(self.name, self.text, robot, *given)) is not None:
+            return answer
+        s = Samples(robot, **dict(zip(self.text.inputs, given))).finite()
+        wrenched, w = s.acting(dict(zip(links, given[len(self.text.inputs) :])))
+        parts = self.text.parts_of(robot)
+        if s.count == 0:
+            return kernel_parts_divided(np.empty((0, numbers_of_kernel_parts(parts))), parts)
+        arrays = {"w": w, **{name: s.rows(name) for name in self.text.inputs}}
+        if self.supported:
+            mechanism_has_enough_actuators(robot, arrays["q"])
+        family = self.family(loop_closure(robot), wrenched)
+        rows = family.rows(arrays)
+        if self.limited is not None and actuators_share_loop_work(family):
+            efforts = loop_actuator_efforts(robot)
+            over = effort.loop_efforts_exceed_limits(rows[:, : len(efforts)], efforts)
+            if over.any():
+                these = {name: x[over] for name, x in arrays.items()}
+                sixes = dict(zip(wrenched, these.pop("w").reshape(over.sum(), -1, 6).swapaxes(0, 1)))
+                q, qd, qdd = these.values()
+                some = Samples(robot, q=q, qd=qd, qdd=qdd)
+                forces = forces_behind_spanning_tree(some, tree.inverse(robot, q, qd, qdd, sixes))
+                rows[over] = self.limited(some, sixes, forces)
+        serve_mechanism_calls(family.known[0], self.name)
+        return kernel_parts_divided(rows if s.count is not None else rows[0], parts)
 
 
 def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -122,34 +126,6 @@ def independent_coordinates(loops: Closure, q: np.ndarray) -> list[int]:
     return own
 
 
-def reactions(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches | None = None
-) -> dict[str, np.ndarray]:
-    """The wrench at every joint, and of each cut what its first link exerts on the second, base-frame axes."""
-    if wrenches is None and (answer := quick_mechanism_result(REACTIONS, Reactions, robot, q, qd, qdd)) is not None:
-        at_once: dict[str, np.ndarray] = answer
-        return at_once
-    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
-    wrenched, w = s.acting(wrenches)
-    loops, arrays = loop_closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
-    if s.count == 0:
-        return _named(robot, np.empty((0, len(robot.links) + len(robot.loops), 6)))
-    mechanism_has_enough_actuators(robot, arrays["q"])
-    family = texts_of_reactions(loops, wrenched)
-    rows = family.rows(arrays)
-    count = len(loop_actuator_efforts(robot))
-    sixes = rows[:, count:].reshape(len(rows), -1, 6)
-    if (
-        actuators_share_loop_work(family)
-        and (over := effort.loop_efforts_exceed_limits(rows[:, :count], loop_actuator_efforts(robot))).any()
-    ):
-        given = dict(zip(wrenched, w[over].reshape(over.sum(), -1, 6).swapaxes(0, 1)))
-        motion = {name: arrays[name][over] for name in ("q", "qd", "qdd")}
-        sixes[over] = _within_limits(Samples(robot, **motion), given)
-    serve_mechanism_calls(family.known[0], REACTIONS)
-    return _named(robot, sixes if s.count is not None else sixes[0])
-
-
 def mechanism_has_enough_actuators(robot: Robot, q: np.ndarray) -> None:
     """Raise an error if there are too few actuators; that there are enough doesn't change."""
     if "supported" not in robot.derived:
@@ -157,20 +133,14 @@ def mechanism_has_enough_actuators(robot: Robot, q: np.ndarray) -> None:
         robot.derived["supported"] = True
 
 
-def _named(robot: Robot, sixes: np.ndarray) -> dict[str, np.ndarray]:
-    """Wrenches by the names of joints, then of cuts."""
-    names = [*(link.joint.name for link in robot.links), *(loop.name for loop in robot.loops)]
-    return dict(zip(names, sixes.swapaxes(0, -2)))
-
-
-def _within_limits(s: Samples, wrenches: dict[str, np.ndarray]) -> np.ndarray:
-    """The wrenches in joints and cuts where limits of actuators decide how they share their work."""
+def _within_limits(s: Samples, wrenches: dict[str, np.ndarray], forces: Forces) -> np.ndarray:
+    """The forces of actuators, and the wrenches in joints and cuts, where limits decide on these forces."""
     robot, (q, qd, qdd) = s.robot, s.arrays.values()
-    forces = forces_behind_spanning_tree(s, tree.inverse(robot, q, qd, qdd, wrenches))
     on_links, cuts = wrenches_of_multipliers(loop_closure(robot), q, forces.actuated, forces.multipliers)
     for link, six in wrenches.items():
         on_links[link] = on_links[link] + six if link in on_links else six
-    return np.stack([*quantities.reactions(robot, q, qd, qdd, on_links).values(), *cuts.values()], axis=1)
+    sixes = quantities.reactions(robot, q, qd, qdd, on_links)
+    return np.concatenate([forces.actuated, *sixes.values(), *cuts.values()], axis=1)
 
 
 def forces_behind_spanning_tree(s: Samples, tau: np.ndarray) -> Forces:
@@ -179,3 +149,13 @@ def forces_behind_spanning_tree(s: Samples, tau: np.ndarray) -> Forces:
     loops_are_consistent(balance.loops, {"q": balance.q, "qd": s.rows("qd")})
     enough_actuators_for_freedoms(balance)
     return balance.solve(tau)
+
+
+def _limited_forces(s: Samples, wrenches: dict[str, np.ndarray], forces: Forces) -> np.ndarray:
+    """The forces of actuators within their limits."""
+    return forces.actuated
+
+
+inverse = MechanismQuantity("inverse", Inverse, mechanism_inverse_texts, supported=True, limited=_limited_forces)
+forward = MechanismQuantity("forward", Forward, mechanism_forward_texts)
+reactions = MechanismQuantity(REACTIONS, Reactions, mechanism_wrench_texts, supported=True, limited=_within_limits)

@@ -12,9 +12,9 @@ from ..dynamics.spatial import Matrix, Vector, add, dot, scale, to_parent_axes, 
 from ..dynamics.sweeps import sweep_tree
 from ..dynamics.wrenches import wrenches_on_bodies
 from ..errors import NumericalError
-from ..machine.jit.result_parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order, undivided_kernel_results
 from ..machine.program.scalars import Scalar
-from ..robot import ZERO, Body, Placement
+from ..robot import ZERO, Body, Placement, Robot
 from .branches import (
     Inverse,
     Split,
@@ -81,14 +81,9 @@ def _turned(frame: Placement, v: Vector) -> Vector:
 class Reactions(Inverse):
     """The text of all wrenches of a motion: those of actuators, in the joints, and in the cuts."""
 
-    def results(self) -> int:
-        """The number of actuated speeds and actuators, and six for each link and each cut."""
-        robot = self.loops.robot
-        return len(loop_actuator_efforts(robot)) + 6 * (len(robot.links) + len(robot.loops))
-
-    def parts(self) -> tuple[Part, ...]:
-        """The wrenches by the names of joints, then of cuts."""
-        robot = self.loops.robot
+    @classmethod
+    def parts_of(cls, robot: Robot) -> Sequence[Part]:
+        """The wrenches by the names of joints, then of cuts, behind the forces of actuators."""
         names = [*(link.joint.name for link in robot.links), *(loop.name for loop in robot.loops)]
         return kernel_parts_in_order([(name, (6,)) for name in names], first=len(loop_actuator_efforts(robot)))
 
@@ -120,9 +115,9 @@ class Exerted(PartitionText):
         self.links = [link.name for link in loops.robot.links if link.name in ends]
         super().__init__(loops, NO_PARTITION)
 
-    def results(self) -> int:
+    def parts(self) -> Sequence[Part]:
         """Six for each link on which something acts, and for each tie."""
-        return 6 * (len(self.links) + len(self.loops.ties))
+        return undivided_kernel_results(6 * (len(self.links) + len(self.loops.ties)))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The wrenches on links and in ties, and checks that can't fail."""
@@ -151,9 +146,9 @@ class Multipliers(PartitionText):
 
     inputs = ("q", "tau")
 
-    def results(self) -> int:
-        """The number of rows."""
-        return self.loops.m
+    def parts(self) -> Sequence[Part]:
+        """One for each row."""
+        return undivided_kernel_results(self.loops.m)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The multipliers, and checks, of which only the first can fail."""

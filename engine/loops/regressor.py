@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..dynamics import quantities
 from ..dynamics import regressor as tree
-from ..dynamics.direct import direct_call
-from ..dynamics.samples import Samples
 from ..dynamics.spatial import dot
+from ..machine.jit.result_parts import Part, undivided_kernel_results
 from ..machine.program.dual import Dual, dual_derivative, dual_value
 from ..machine.program.scalars import Scalar
 from ..robot import Body, Robot
@@ -22,9 +21,9 @@ from .branches import (
     family_of_branch_texts,
     loop_actuator_efforts,
 )
-from .constraints import Closure, loop_closure
-from .families import TextFamily, quick_mechanism_result, serve_mechanism_calls
-from .mechanism import mechanism_has_enough_actuators
+from .constraints import Closure
+from .families import TextFamily
+from .mechanism import MechanismQuantity
 from .texts import Arguments
 
 if TYPE_CHECKING:
@@ -39,38 +38,15 @@ def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.n
     The forces are those of `inverse`, with loops those of the actuators; wrenches that act on the robot and
     springs over several joints aren't included, nor are limits of actuators that share their work.
     """
-    result: np.ndarray
     try:
         call = robot.derived[REGRESSOR]
     except (AttributeError, KeyError):
-        if not getattr(robot, "closed", False):
-            return quantities.regressor(robot, q, qd, qdd)
-        widths = robot.nq, robot.nv, robot.nv
-        call = direct_call(robot, REGRESSOR, (), widths, partial(_of_actuators, robot), regressor.__doc__ or "")
-    result = call(q, qd, qdd)
+        call = quantities.quantity_call(robot, REGRESSOR, _OF_ACTUATORS)
+    result: np.ndarray = call(q, qd, qdd)
     return result
 
 
-def _of_actuators(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-    if (answer := quick_mechanism_result(REGRESSOR, Regressor, robot, q, qd, qdd)) is not None:
-        at_once: np.ndarray = answer
-        return at_once.reshape(shape_of_mechanism_regressor(robot))
-    s, family = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), _family(loop_closure(robot))
-    if s.count == 0:
-        return np.empty((0, *shape_of_mechanism_regressor(robot)))
-    arrays = {name: s.rows(name) for name in Regressor.inputs}
-    mechanism_has_enough_actuators(robot, arrays["q"])
-    rows = family.rows(arrays)
-    serve_mechanism_calls(family.known[0], REGRESSOR)
-    return rows.reshape((*s.shape, *shape_of_mechanism_regressor(robot)))
-
-
-def shape_of_mechanism_regressor(robot: Robot) -> tuple[int, int]:
-    """The numbers of rows and columns."""
-    return len(loop_actuator_efforts(robot)), tree.regressor_width(robot)
-
-
-def _family(loops: Closure) -> TextFamily:
+def _family(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of its regressor."""
     return family_of_branch_texts(loops, Regressor, lambda order: Regressor(loops, order))
 
@@ -86,13 +62,10 @@ class Regressor(Inverse):
         super().__init__(loops, chosen, wrenched)
         self.final = True
 
-    def results(self) -> int:
-        """The number of entries."""
-        rows, columns = shape_of_mechanism_regressor(self.loops.robot)
-        return rows * columns
-
-    def shape(self) -> tuple[int, ...]:
-        return shape_of_mechanism_regressor(self.loops.robot)
+    @classmethod
+    def parts_of(cls, robot: Robot) -> Sequence[Part]:
+        """The matrix, with a row for each force of `inverse` and a column for each number."""
+        return undivided_kernel_results(len(loop_actuator_efforts(robot)), tree.regressor_width(robot))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The entries, and checks."""
@@ -105,3 +78,6 @@ class Regressor(Inverse):
         parts = [[dual_derivative(x, column) for x in tau] for column in columns]
         checks = [dual_value(balance.fit()), *self.closing(q, qd, tied)]
         return [dot(row, column) for row in shares for column in parts], checks
+
+
+_OF_ACTUATORS = MechanismQuantity(REGRESSOR, Regressor, _family, supported=True)

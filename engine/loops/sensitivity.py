@@ -51,10 +51,6 @@ class AlongNumbers(Displaced):
         self.directions = tuple(directions)
         super().__init__(loops, part, wrenched, least)
 
-    def results(self) -> int:
-        """The number of accelerations and of their derivatives."""
-        return self.loops.robot.nv * (1 + len(self.directions))
-
     def parts(self) -> tuple[Part, ...]:
         """The accelerations, then their derivatives by the keys of the file's numbers."""
         return _in_order(self.loops.robot, self.directions)

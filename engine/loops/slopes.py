@@ -45,23 +45,14 @@ class Displaced(Accelerated):
         return K.transposed([x - y for x, y in zip(tau, given["tau"])])[len(part.rows) :], qdd
 
 
-def mechanism_slopes_in_order(robot: Robot) -> tuple[Part, ...]:
-    """The accelerations and their derivatives, among a sample's numbers."""
-    n = robot.nv
-    return kernel_parts_in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
-
-
 class Slopes(Displaced):
     """The text of accelerations and their derivatives in all directions of the spanning tree."""
 
-    def results(self) -> int:
-        """The number of accelerations and of entries of dq, dqd and dtau."""
-        n = self.loops.robot.nv
-        return n + 3 * n * n
-
-    def parts(self) -> tuple[Part, ...]:
+    @classmethod
+    def parts_of(cls, robot: Robot) -> Sequence[Part]:
         """The accelerations and their derivatives."""
-        return mechanism_slopes_in_order(self.loops.robot)
+        n = robot.nv
+        return kernel_parts_in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Accelerations, derivatives, and checks."""
@@ -84,7 +75,7 @@ class Slopes(Displaced):
         return [*qdd, *derivative_matrices_by_rows(columns)], checks
 
 
-def mechanism_slope_texts(loops: Closure) -> TextFamily:
+def mechanism_slope_texts(loops: Closure, wrenched: tuple[str, ...] = ()) -> TextFamily:
     """The family of the robot's texts of derivatives."""
     robot = loops.robot
     return robot.made_once(Slopes, lambda: TextFamily(loops, lambda q: Slopes.at(loops, q, robot.driven)))

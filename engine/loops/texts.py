@@ -21,12 +21,12 @@ from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import Applied, constant_wrenches, wrenches_on_bodies
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
-from ..machine.jit.result_parts import Part, kernel_parts_in_order
+from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..robot import Body, Coupling, Three
+from ..robot import Body, Coupling, Robot, Three
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin_of_constraints
@@ -94,17 +94,18 @@ class PartitionText(ABC):
         }
         return others.get(name, robot.nv)
 
-    @abstractmethod
+    @classmethod
+    def parts_of(cls, robot: Robot) -> Sequence[Part]:
+        """The parts into which calls divide the results, where they follow from the robot alone."""
+        raise NotImplementedError
+
+    def parts(self) -> Sequence[Part]:
+        """The parts into which calls divide the results."""
+        return self.parts_of(self.loops.robot)
+
     def results(self) -> int:
         """The number of results of one sample."""
-
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the results of one sample in direct calls; their parts are of one row."""
-        return (self.results(),)
-
-    def parts(self) -> tuple[Part, ...]:
-        """The parts into which calls divide the results; none where these are one array."""
-        return ()
+        return numbers_of_kernel_parts(self.parts())
 
     @abstractmethod
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
@@ -312,10 +313,6 @@ class Reduced(PartitionText):
         """Places among the independent speeds of those that actuators move, or of all if there are none."""
         driven = loops.robot.driven
         return [place for place, k in enumerate(independent) if k in driven] or list(range(len(independent)))
-
-    def results(self) -> int:
-        """The number of entries of the inertia matrix and of the bias."""
-        return len(self.moved) * (len(self.moved) + 1)
 
     def parts(self) -> tuple[Part, ...]:
         """The inertia matrix and the bias."""

@@ -199,10 +199,6 @@ class Decoupled(PartitionText):
         order = replace(start.order, removed=tuple(found.directions.decided), sizes=sizes)
         return cls(loops, parts, order, moving)
 
-    def results(self) -> int:
-        """The number of entries of all matrices."""
-        return numbers_of_kernel_parts(self._parts)
-
     def parts(self) -> tuple[Part, ...]:
         """The matrices, the order of the links, and the names of the kept speeds."""
         return self._parts

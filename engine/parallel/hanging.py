@@ -17,6 +17,7 @@ from ..loops.reactions import NO_PARTITION
 from ..loops.row_kinds import TiePlace, unit_row_of_tie
 from ..loops.texts import CHECKS, Arguments, PartitionText
 from ..loops.ties import KINDS
+from ..machine.jit.result_parts import Part, undivided_kernel_results
 from ..machine.program.scalars import Scalar
 from ..robot import Body, Placement
 from .legs import Leg, Parallel
@@ -98,9 +99,9 @@ class HangingText(PartitionText):
         self.shapes.append((1, loops.m))
         super().__init__(loops, NO_PARTITION)
 
-    def results(self) -> int:
-        """The number of all of these."""
-        return sum(rows * columns for rows, columns in self.shapes)
+    def parts(self) -> Sequence[Part]:
+        """All of these behind each other."""
+        return undivided_kernel_results(sum(rows * columns for rows, columns in self.shapes))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The numbers, and checks that can't fail."""

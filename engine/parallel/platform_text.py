@@ -29,6 +29,7 @@ from ..loops.families import TextFamily
 from ..loops.rank import independent_constraint_rows
 from ..loops.reactions import NO_PARTITION
 from ..loops.texts import NEAR, Arguments, PartitionText
+from ..machine.jit.result_parts import Part, undivided_kernel_results
 from ..machine.program.scalars import Scalar, as_float
 from ..robot import ZERO, Body, Robot
 from .hanging import Hanging
@@ -137,9 +138,9 @@ class PlatformInverse(PartitionText):
         self.shares = not chosen.actuators.pivots
         self.final = not (self.shares and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))
 
-    def results(self) -> int:
-        """The number of actuated speeds."""
-        return len(self.loops.robot.driven)
+    def parts(self) -> Sequence[Part]:
+        """One for each actuated speed."""
+        return undivided_kernel_results(len(self.loops.robot.driven))
 
     @property
     def sizes(self) -> list[float]:

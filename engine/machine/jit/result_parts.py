@@ -16,6 +16,7 @@ import numpy as np
 # addresses of False and True as its lengths, and a thing begins where the object is
 WIDTH = 7
 ARRAY, VERDICT, THING = range(3)  # kinds
+Results = dict[str, Any] | tuple[np.ndarray, ...] | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ def kernel_parts_in_order(shapes: Sequence[tuple[str, tuple[int, ...]]], first: 
     return tuple(result)
 
 
+def undivided_kernel_results(*shape: int) -> tuple[Part]:
+    """The only part of results that are one array of this shape."""
+    return (Part("", 0, shape),)
+
+
 def numbers_of_kernel_parts(parts: Sequence[Part]) -> int:
     """The number of a sample's numbers up to the end of the last of these parts."""
     return max((one.first + prod(one.shape) for one in parts if one.thing is None), default=0)
@@ -57,10 +63,12 @@ def words_of_kernel_parts(parts: Sequence[Part]) -> np.ndarray:
     return np.array(lines, dtype=np.int64).reshape(-1, WIDTH)
 
 
-def kernel_parts_divided(numbers: np.ndarray, parts: Sequence[Part]) -> dict[str, Any] | tuple[np.ndarray, ...]:
+def kernel_parts_divided(numbers: np.ndarray, parts: Sequence[Part]) -> Results:
     """The parts of one sample's numbers `(n,)`, or of many samples' `(N, n)`, as views."""
     arrays = [_divided(numbers, one) for one in parts]
-    return dict(zip([one.name for one in parts], arrays)) if parts[0].name else tuple(arrays)
+    if not parts[0].name:
+        return tuple(arrays) if len(arrays) > 1 else arrays[0]
+    return dict(zip([one.name for one in parts], arrays))
 
 
 def _divided(numbers: np.ndarray, one: Part) -> Any:
