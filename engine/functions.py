@@ -75,5 +75,4 @@ def function(robot: Robot, what: str) -> Call:
 
 def _start(robot: Robot) -> np.ndarray:
     """The robot's first position, with its loops closed."""
-    q0 = np.array(robot.q0)
-    return assemble(robot, q0) if robot.tied else q0
+    return assemble(robot, np.array(robot.q0))

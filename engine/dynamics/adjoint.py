@@ -6,34 +6,35 @@ numbers of all links, for the cost of a few evaluations; `derivatives.py` goes f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..machine.program.adjoint import Taped, recorded_gradient
 from ..machine.program.scalars import Scalar
-from ..robot import Body, Robot
+from ..robot import Robot
 from .inertial import tree_bodies_with_inertial_numbers
 from .kinematics import coordinate_rates
 from .spatial import dot
 from .sweeps import Load, Wrenches, sweep_tree
 
+STATE = ("q", "qd", "tau")
+
+
+def inputs_with_taped_state(given: Mapping[str, list[Scalar]]) -> dict[str, list[Scalar]]:
+    """The inputs of forward dynamics, of which the state and the forces note what is computed of them."""
+    return {name: list[Scalar](map(Taped, group)) if name in STATE else group for name, group in given.items()}
+
 
 def acceleration_gradient_along_state(
-    robot: Robot,
-    bodies: tuple[Body, ...],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    costate: Sequence[Scalar],
-    wrenches: Wrenches,
-    loads: Sequence[Load],
+    robot: Robot, given: Mapping[str, list[Scalar]], taped: Mapping[str, list[Scalar]], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
-    """The gradient of costate · q̈ along the directions of the coordinates, the speeds and the forces."""
-    position, speeds, forces = ([Taped(x) for x in group] for group in (q, qd, tau))
-    qdd, _ = sweep_tree(bodies, robot.gravity, position, speeds, forces, (False,) * robot.nv, wrenches, loads)
-    slopes = recorded_gradient(qdd, costate, [*position, *speeds, *forces])
-    along_q, rest = slopes[: robot.nq], slopes[robot.nq :]
+    """The gradient of costate · q̈ along the directions of the coordinates, the speeds and the forces.
+
+    The accelerations are those by any text from inputs with a taped state.
+    """
+    q = given["q"]
+    slopes = recorded_gradient(qdd, given["costate"], [x for name in STATE for x in taped[name]])
     moves = [coordinate_rates(robot, list(q), [float(k == j) for j in range(robot.nv)]) for k in range(robot.nv)]
-    return [*(dot(along_q, rates) for rates in moves), *rest]
+    return [*(dot(slopes[: robot.nq], rates) for rates in moves), *slopes[robot.nq :]]
 
 
 def acceleration_gradient_along_inertias(

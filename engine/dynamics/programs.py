@@ -14,7 +14,11 @@ from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_k
 from ..machine.program.recording import Program
 from ..machine.program.scalars import Scalar
 from ..robot import Robot
-from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
+from .adjoint import (
+    acceleration_gradient_along_inertias,
+    acceleration_gradient_along_state,
+    inputs_with_taped_state,
+)
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
 from .derivatives import (
     SLOPES,
@@ -143,9 +147,8 @@ def _usual(subject: Subject) -> Sequence[float]:
 
 
 def _adjoint(subject: Subject, given: Given) -> list[Scalar]:
-    robot = subject.robot
-    state = given["q"], given["qd"], given["tau"], given["costate"]
-    return acceleration_gradient_along_state(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+    taped = inputs_with_taped_state(given)
+    return acceleration_gradient_along_state(subject.robot, given, taped, _fdyn(subject, taped))
 
 
 def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dynamics import quantities
+from ..dynamics.adjoint import acceleration_gradient_along_state, inputs_with_taped_state
 from ..dynamics.derivatives import SLOPES
-from ..dynamics.kinematics import coordinate_rates
-from ..dynamics.spatial import dot
 from ..errors import InputError
 from ..machine.jit.result_parts import Part, kernel_parts_in_order
-from ..machine.program.adjoint import Taped, recorded_gradient, recorded_value_without_history
+from ..machine.program.adjoint import recorded_value_without_history
 from ..machine.program.scalars import Scalar
 from ..robot import Body, Robot
 from .accelerations import Forward
@@ -75,14 +74,10 @@ class AlongState(Forward):
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The gradient, and checks."""
-        robot = self.loops.robot
-        taped = {name: [Taped(x) for x in given[name]] for name in Forward.inputs}
-        replaced: Arguments = {**given, **{name: list[Scalar](group) for name, group in taped.items()}}
-        qdd, checks = super().text(replaced, bodies)
-        slopes = recorded_gradient(qdd, given["costate"], [x for name in Forward.inputs for x in taped[name]])
-        moves = [coordinate_rates(robot, given["q"], [float(k == j) for j in range(robot.nv)]) for k in range(robot.nv)]
-        along = [dot(slopes[: robot.nq], rates) for rates in moves]
-        return [*along, *slopes[robot.nq :]], [recorded_value_without_history(x) for x in checks]
+        taped = inputs_with_taped_state(given)
+        qdd, checks = super().text(taped, bodies)
+        gradient = acceleration_gradient_along_state(self.loops.robot, given, taped, qdd)
+        return gradient, [recorded_value_without_history(x) for x in checks]
 
 
 _ALONG_JOINTS = MechanismQuantity(ADJOINT, AlongState, _family)

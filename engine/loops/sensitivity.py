@@ -124,18 +124,17 @@ def _generally(
     loops, arrays = loop_closure(robot), {name: s.rows(name) for name in AlongNumbers.inputs}
     rows = np.empty((0, robot.nv * (1 + len(directions))))
     if s.count != 0:
-        independent = independent_coordinates(loops, arrays["q"][0]) if robot.tied else list(range(robot.nv))
+        independent = independent_coordinates(loops, arrays["q"][0])
         try:
             family = _family(loops, what, directions, independent)
             rows = family.rows(arrays)
-            if not robot.tied or independent == robot.derived.get(COORDINATES):
+            if independent == robot.derived.get(COORDINATES):
                 serve_mechanism_calls(family.known[0], what)
         except NumericalError:
-            if not robot.tied:
+            own = independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])
+            if own == independent:
                 raise
-            rows = _family(loops, what, directions, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])).rows(
-                arrays
-            )
+            rows = _family(loops, what, directions, own).rows(arrays)
     by_name = kernel_parts_divided(rows if s.count is not None else rows[0], _in_order(robot, directions))
     assert isinstance(by_name, dict)
     return by_name

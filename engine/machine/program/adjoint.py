@@ -83,7 +83,7 @@ def _is_zero(x: Any) -> bool:
     return isinstance(x, float | int) and x == 0
 
 
-def recorded_gradient(results: Sequence[Any], weights: Sequence[Scalar], inputs: Sequence[Taped]) -> list[Scalar]:
+def recorded_gradient(results: Sequence[Any], weights: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
     """The derivatives of Σ weight · result along each of the inputs."""
     slopes: dict[int, Scalar] = {}
     order = _from_inputs(results)
