@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..machine.jit import native
-from ..machine.jit.offer import Offer
 from ..machine.program.scalars import Scalar
 from ..robot import Robot
 from .mixed import Mixed, Pattern
@@ -22,15 +21,13 @@ class Held(Mixed):
     """
 
     names = ("q", "qd", "x", "hold")
+    shareable = False
 
     def __init__(self, robot: Robot, motion_given: Pattern, held: tuple[int, ...], level: int = native.SOUND):
         super().__init__(robot, motion_given, level=level)
         self.held = held
         self.widths = (self.nq, self.nv, self.nv, self.nv)
         self._offer()
-
-    def _offer(self) -> None:
-        self.offer = Offer(self.program, self.widths, [self.results()], self.identity, self.level)
 
     def results(self) -> int:
         """The number of results of one sample."""
@@ -45,10 +42,6 @@ class Held(Mixed):
             known.bodies, known.gravity, q, qd, x, self.motion_given, on, loads, pivots=pivots, holds=holds
         )
         return [*sought, *(pivots[k].support if k in holds else 0.0 for k in range(self.nv))], []
-
-    def identity(self) -> tuple[str, ...]:
-        """All that the program depends on, for the cache."""
-        return (*super().identity(), repr(self.held))
 
     def _on_bodies(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
         return [*super()._on_bodies(rows), rows[3]]

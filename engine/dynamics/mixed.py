@@ -13,7 +13,6 @@ import numpy as np
 from ..machine.jit import native, rolled
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.ledger import LOOP
-from ..machine.jit.offer import Offer, Shared
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.nodes import Node
@@ -21,19 +20,21 @@ from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot import ZERO, Robot
 from .looped import looped_tree_sweep_program, runs_as_loop_over_bodies
-from .number_symbols import dynamics_program_shared_by_shape
+from .number_symbols import ProgramOfNumbers
 from .numbers import TreeNumbers, tree_numbers
 from .regroup import regrouped_bodies
 from .springs import tree_coordinates_of_springs
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
 from .vanishing import joint_pivot_losses, least_joint_pivots
-from .wrenches import constant_wrenches, wrenches_on_bodies
+from .wrenches import wrenches_on_bodies
 
 Pattern = tuple[bool, ...]
 
 
-class Mixed:
+class Mixed(ProgramOfNumbers[TreeNumbers]):
     """What is sought for each speed, given the other, with a caller's wrenches on links; see `sweeps.sweep_tree`."""
+
+    title = "mixed"
 
     def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = (), level: int = native.SOUND):
         """`level` is that of the code generator."""
@@ -52,8 +53,7 @@ class Mixed:
         )
 
     def _offer(self) -> None:
-        widths = [width for width in self.widths if width]
-        self.offer = Offer(self.program, widths, [self.results()], self.identity, self.level, self.shared)
+        self.offer = self.offered([width for width in self.widths if width], [self.results()], self.level)
 
     def results(self) -> int:
         """The number of results of one sample."""
@@ -96,22 +96,21 @@ class Mixed:
     names: tuple[str, ...] = ("q", "qd", "x", "w")
     held: tuple[int, ...] = ()  # speeds that an input may hold, in `held.py`
 
-    def program(self) -> Program:
-        """The recursion recorded, inertias regrouped."""
-        return self._recorded(Recording("mixed"), self._regrouped)
+    def read(self) -> TreeNumbers:
+        """The numbers of the tree; those of its pivots follow."""
+        return tree_numbers(self.robot, self.bodies)
 
-    def shared(self) -> Shared:
-        """The program that all robots of this structure share, each with numbers of its own."""
-        robot = self.robot
-        seats = [robot.tree.seats[link] for link in self.links]
-        rest = type(self).__name__, repr((self.motion_given, seats, self.widths))
-        return dynamics_program_shared_by_shape("mixed", self._regrouped, rest, self._recorded)
-
-    @property
-    def _regrouped(self) -> TreeNumbers:
+    def leaves(self) -> TreeNumbers:
+        """The numbers of the tree, inertias regrouped."""
         return self.numbers._replace(bodies=regrouped_bodies(self.bodies))
 
-    def _recorded(self, recording: Recording, numbers: TreeNumbers) -> Program:
+    def structure(self) -> tuple[object, ...]:
+        """The pattern, and the links on which wrenches act."""
+        seats = [self.robot.tree.seats[link] for link in self.links]
+        return type(self).__name__, self.motion_given, seats, self.widths, self.held
+
+    def record(self, recording: Recording, numbers: TreeNumbers) -> Program:
+        """The recursion recorded."""
         inputs = {name: recording.input(name, width) for name, width in zip(self.names, self.widths) if width}
         groups = [inputs.get(name, []) for name in self.names]
         self.prepare(recording, groups)
@@ -120,13 +119,6 @@ class Mixed:
 
     def prepare(self, recording: Recording, groups: Sequence[Sequence[Node]]) -> None:
         """Says what else has to hold for the inputs."""
-
-    def identity(self) -> tuple[str, ...]:
-        """All that the program depends on, for the cache."""
-        robot = self.robot
-        seats = [robot.tree.seats[link] for link in self.links]
-        rest = self.motion_given, wrenches_on_bodies(robot.tree, constant_wrenches(robot)), seats
-        return type(self).__name__, repr(self.bodies), repr(robot.gravity), repr(rest)
 
     # ---- compiled
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..machine.jit.offer import Shared
+from ..machine.jit.native import SOUND
+from ..machine.jit.offer import Offer, Shared
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
 from ..robot import Body
@@ -125,22 +127,63 @@ def own_numbers(numbers: Any, within: frozenset[str] | None = None) -> Own:
     return Own(own, repr(planted_bodies(numbers, dict.fromkeys(own, "a number"))))
 
 
-def dynamics_program_shared_by_shape(
-    name: str,
-    numbers: Numbers,
-    rest: Sequence[str],
-    record: Callable[[Recording, Numbers], Program],
-    own: Own | None = None,
-) -> Shared:
-    """A program for all that have the structure of these numbers; `rest` is what else it depends on."""
-    known = own or own_numbers(numbers)
+class ProgramOfNumbers(ABC, Generic[Numbers]):
+    """A program as a function of a robot's numbers in their structure.
 
-    def program() -> Program:
-        recording = Recording(name)
-        symbols = dict(zip(known.numbers, recording.numbers(len(known.numbers))))
-        return record(recording, planted_bodies(numbers, symbols))
+    With the numbers themselves it is the robot's own; with symbols in their places it serves all robots that have the
+    same structure.  What it depends on follows: the numbers as they were read, and everything else.
+    """
 
-    return Shared(program, (*rest, known.rest), tuple(known.numbers.values()))
+    title: str  # of the recording
+    shareable = True  # whether one program can serve all robots of this structure
+
+    @abstractmethod
+    def record(self, recording: Recording, numbers: Numbers) -> Program:
+        """The program for these numbers."""
+
+    @abstractmethod
+    def leaves(self) -> Numbers:
+        """The numbers that the program has, or symbols for them."""
+
+    def read(self) -> object:
+        """The numbers from which those follow."""
+        return self.leaves()
+
+    @abstractmethod
+    def structure(self) -> object:
+        """All else that the program depends on."""
+
+    def program(self) -> Program:
+        """The robot's own program."""
+        return self.record(Recording(self.title), self.leaves())
+
+    def identity(self) -> tuple[str, ...]:
+        """Everything that the robot's own program depends on, as strings."""
+        return self.title, repr(self.read()), repr(self.structure())
+
+    def own(self, numbers: Numbers) -> Own:
+        """Which of the program's numbers are inputs where code is shared, and the rest of them."""
+        return own_numbers(numbers)
+
+    def shared(self) -> Shared:
+        """The program that all robots of this structure share, each with numbers of its own."""
+        numbers = self.leaves()
+        known = self.own(numbers)
+
+        def program() -> Program:
+            recording = Recording(self.title)
+            symbols = dict(zip(known.numbers, recording.numbers(len(known.numbers))))
+            return self.record(recording, planted_bodies(numbers, symbols))
+
+        identity = self.title, repr(self.structure()), known.rest
+        return Shared(program, identity, tuple(known.numbers.values()))
+
+    def offered(
+        self, inputs: Sequence[int], outputs: Sequence[int], level: int = SOUND, *, runs: bool = False
+    ) -> Offer:
+        """The offer of the program, whose groups of inputs and outputs have these widths."""
+        shared = self.shared if self.shareable else None
+        return Offer(self.program, inputs, outputs, self.identity, level, shared, runs=runs)
 
 
 INERTIAL = frozenset(("E", "h", "m", "drives"))  # fields of what moves and is moved, but not of where it is

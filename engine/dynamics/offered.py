@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..errors import InputError
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.ledger import LOOP
-from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
+from ..machine.jit.offer import plain_or_compiled_in_blocks
 from ..machine.jit.result_parts import kernel_parts_divided
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
@@ -22,7 +21,7 @@ from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..robot import Body, Robot
 from .calls import AHEAD
 from .direct import Call, aim_direct_call, direct_call
-from .number_symbols import dynamics_program_shared_by_shape
+from .number_symbols import ProgramOfNumbers
 from .programs import HELD, LINEARIZED, ROWS
 from .regroup import regrouped_bodies
 from .samples import (
@@ -44,60 +43,50 @@ OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
 
 
-class Offered:
+class Offered(ProgramOfNumbers[SubjectNumbers]):
     """One quantity of one robot, as plain text and as compiled code."""
 
     def __init__(self, what: str, subject: Subject):
-        self.what, self.row, self.subject = what, ROWS[what], subject
+        self.what, self.row, self.subject, self.title = what, ROWS[what], subject, what
         self.shape = self.row.shape(subject)
         self.size = math.prod(self.shape)
         self.parts = tuple(self.row.parts(subject)) if self.row.parts is not None else ()
         self.widths = self.row.widths(subject)
-        self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity, shared=self.shared)
+        self.offer = self.offered(list(self.widths.values()), [self.size])
         self.turning = tree_coordinates_that_only_turn(subject.bodies)
         self.name = direct_name_of_quantity(what, subject.link, subject.at)
         if self.row.is_beyond(subject.robot):
             self.name = f"{what} of the tree"  # those of the mechanism have the plain name
 
-    def program(self) -> Program:
-        """The recorded program of the text, with regrouped inertias if these give the same results."""
-        return self.row.compilable(Recording(self.what), self._regrouped)
+    def record(self, recording: Recording, numbers: SubjectNumbers) -> Program:
+        """The recorded program of the text."""
+        return self.row.compilable(recording, self.subject.with_numbers(numbers))
 
-    @property
-    def _regrouped(self) -> Subject:
-        subject = self.subject
-        return replace(subject, bodies=regrouped_bodies(subject.bodies)) if self.row.regroups else subject
-
-    def shared(self) -> Shared:
-        """The program that all robots of this structure share, each with numbers of its own."""
-        subject, robot = self._regrouped, self.subject.robot
+    def leaves(self) -> SubjectNumbers:
+        """The numbers, with regrouped inertias if these give the same results, and with the least usual pivots."""
+        numbers, robot = self.read(), self.subject.robot
+        if self.row.regroups:
+            numbers = numbers._replace(bodies=regrouped_bodies(self.subject.bodies))
         if self.row.watched is not None:
-            subject = replace(subject, least=least_joint_pivots(robot, (False,) * robot.nv))
-        if self.what not in OF_PARTS:
-            subject = replace(subject, robot=replace(robot, parts=robot.tree, vouched=True))
-        trees = [subject.robot.tree.seats, subject.robot.parts.seats]
+            numbers = numbers._replace(least=least_joint_pivots(robot, (False,) * robot.nv))
+        return numbers
+
+    def read(self) -> SubjectNumbers:
+        """The numbers of the robot; those of links that don't move matter to some quantities only."""
+        numbers = self.subject.numbers
+        return numbers if self.what in OF_PARTS else numbers._replace(parts=numbers.tree)
+
+    def structure(self) -> tuple[object, ...]:
+        """The joints, where links and wrenches are, and what is asked for."""
+        subject, robot = self.subject, self.subject.robot
+        parts = robot.parts if self.what in OF_PARTS else robot.tree
         grounded = [(one.mass, one.com) for one in robot.links if robot.tree.seats[one.name][0] is None]
-        rest = (
+        return (
             [(one.joint.type.name, one.joint.coordinates, one.joint.speeds, one.end) for one in robot.links],
             [(one.link, one.wrench, one.at, one.axes) for one in robot.wrenches],
-            (trees, grounded, subject.wrenched, subject.link, subject.at, subject.square, self._actuated),
+            ([robot.tree.seats, parts.seats], grounded, subject.wrenched, subject.link, subject.at, subject.square),
+            self._actuated,
         )
-
-        def record(recording: Recording, numbers: SubjectNumbers) -> Program:
-            return self.row.compilable(recording, subject.with_numbers(numbers))
-
-        return dynamics_program_shared_by_shape(self.what, subject.numbers, (self.what, repr(rest)), record)
-
-    def identity(self) -> tuple[str, ...]:
-        """Everything that the program depends on, as strings."""
-        robot, subject = self.subject.robot, self.subject
-        rest = (
-            [(wrench.link, wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
-            [(link.name, link.mass, link.com, link.end, robot.tree.seats[link.name]) for link in robot.links],
-            robot.gravity,
-            (subject.wrenched, subject.link, subject.at, subject.square, self._actuated),
-        )
-        return self.what, repr(robot.parts if self.what in OF_PARTS else robot.tree.bodies), repr(rest)
 
     @property
     def _actuated(self) -> tuple[int, ...]:

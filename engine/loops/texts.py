@@ -7,7 +7,7 @@ computed again by the same text in coordinates that are good for them.
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..dynamics.number_symbols import dynamics_program_shared_by_shape
+from ..dynamics.number_symbols import ProgramOfNumbers
 from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import Applied, constant_wrenches, wrenches_on_bodies
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
+from ..machine.jit.offer import plain_or_compiled_in_blocks
 from ..machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
@@ -58,11 +58,11 @@ class MechanismNumbers(NamedTuple):
     chosen: Any
 
 
-class PartitionText(ABC):
+class PartitionText(ProgramOfNumbers[MechanismNumbers]):
     """A text of one mechanism in the coordinates of one partition; callers' wrenches `w` act on links `wrenched`."""
 
+    title = "closed"
     inputs: tuple[str, ...] = ()  # besides `w`
-    shareable = True  # whether one program can serve all mechanisms of this structure
     divided = True  # whether subsystems are eliminated one after the other
     exchanges = False  # whether all results stay the same if masses are moved across cuts
     chosen: tuple[str, ...] = ()  # attributes with what else is chosen with the robot's numbers
@@ -71,8 +71,7 @@ class PartitionText(ABC):
         self.loops, self.part, self.wrenched = loops, part, wrenched
         self.widths = {name: width for name in (*self.inputs, "w") if (width := self.width(name))}
         self.names = tuple(self.widths)
-        outputs, shared = (self.results() + CHECKS,), self.shared if self.shareable else None
-        self.offer = Offer(self.program, list(self.widths.values()), outputs, self.identity, shared=shared)
+        self.offer = self.offered(list(self.widths.values()), [self.results() + CHECKS])
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
         self.one: Single | None = None  # code for one sample at a time, once there is any
         self.many: Kernel | None = None  # code for many samples, once there is any
@@ -154,10 +153,6 @@ class PartitionText(ABC):
             *self.closing(q, qd, tied),
         ]
 
-    def program(self) -> Program:
-        """The recorded program of the text, with regrouped inertias."""
-        return self._recorded(Recording("closed"), self.regrouped())
-
     @cached_property
     def _bodies(self) -> tuple[Body, ...]:
         """The bodies of the plain text, which does what the program does where loops are closed but for rounding."""
@@ -167,31 +162,23 @@ class PartitionText(ABC):
         """The bodies with as few inertial numbers as the results allow."""
         return exchanged(self.loops) if self.exchanges else regrouped_bodies(self.loops.bodies)
 
-    def _recorded(self, recording: Recording, bodies: tuple[Body, ...]) -> Program:
+    def record(self, recording: Recording, numbers: MechanismNumbers) -> Program:
+        """The recorded program of the text, wherever its coordinates were chosen."""
         given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
-        result, checks = self.text(given, bodies)
+        result, checks = self.with_numbers(numbers).text(given, numbers.bodies)
         return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]]).with_constants_gathered()
 
-    def shared(self) -> Shared:
-        """The program that all mechanisms of this structure share, wherever their coordinates were chosen."""
-        loops, robot = self.loops, self.loops.robot
-        seats = robot.tree.seats, robot.parts.seats
-        ties = [(one.links, one.frames, one.rows) for one in loops.ties]
-        rest = repr((self._rest(), loops.length, seats, ties))
+    def leaves(self) -> MechanismNumbers:
+        """The numbers of the mechanism and of what was chosen at a position, with regrouped inertias."""
+        return self.read()._replace(bodies=self.regrouped())
 
-        def record(recording: Recording, numbers: MechanismNumbers) -> Program:
-            return self.with_numbers(numbers)._recorded(recording, numbers.bodies)
-
-        return dynamics_program_shared_by_shape("closed", self.numbers(), (rest,), record)
-
-    def numbers(self) -> MechanismNumbers:
-        """The numbers of the text that may be symbols."""
+    def read(self) -> MechanismNumbers:
+        """The same with inertias as they are."""
         loops, robot = self.loops, self.loops.robot
         sides = tuple((one.first, one.second) for one in loops.ties)
-        trees = loops.bodies, robot.parts.bodies
-        return MechanismNumbers(
-            self.regrouped(), *trees, robot.gravity, sides, loops.couplings, self.part, self._chosen
-        )
+        chosen = tuple(getattr(self, name) for name in self.chosen)
+        own = loops.bodies, robot.parts.bodies, robot.gravity, sides, loops.couplings, self.part, chosen
+        return MechanismNumbers((), *own)
 
     def with_numbers(self, numbers: MechanismNumbers) -> Self:
         """The text with other numbers."""
@@ -205,24 +192,15 @@ class PartitionText(ABC):
             setattr(other, name, value)
         return other
 
-    @property
-    def _chosen(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self.chosen)
-
-    def identity(self) -> tuple[str, ...]:
-        """Everything that the program depends on, as strings."""
-        robot, loops = self.loops.robot, self.loops
-        seats = [(link.name, robot.tree.seats[link.name]) for link in robot.links]
-        ties = [(one.first, one.second, one.rows) for one in loops.ties]
-        numbers = robot.gravity, seats, ties, loops.couplings, self.part, self._chosen
-        return repr(loops.bodies), repr((self._rest(), numbers))
-
-    def _rest(self) -> tuple[object, ...]:
-        """What the program depends on besides links, ties, and what was chosen at a position."""
-        robot = self.loops.robot
+    def structure(self) -> tuple[object, ...]:
+        """The joints, ties and actuators, where links and wrenches are, and the mechanism's length."""
+        loops, robot = self.loops, self.loops.robot
         return (
             type(self).__name__,
             self.inputs,
+            loops.length,
+            (robot.tree.seats, robot.parts.seats),
+            [(one.links, one.frames, one.rows) for one in loops.ties],
             robot.driven,
             robot.actuators,
             [joint.effort for joint in robot.moving],

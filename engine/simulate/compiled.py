@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.looped import runs_as_loop_over_bodies
-from ..dynamics.number_symbols import INERTIAL, Own, dynamics_program_shared_by_shape, own_numbers
+from ..dynamics.number_symbols import INERTIAL, Own, ProgramOfNumbers, own_numbers
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.ledger import RUNS
 from ..machine.jit.march import Implicit, March, Method
-from ..machine.jit.native import QUICK
-from ..machine.jit.offer import Offer, Shared, Text
+from ..machine.jit.native import QUICK, SOUND
+from ..machine.jit.offer import Offer, Text
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import as_floats, as_samples
@@ -46,15 +46,60 @@ FEWEST = 2  # joints with modes, from which on these have one program
 PRICE = 0.01  # seconds, to compile one body of a large tree; beside a loop over bodies the plain text is no measure
 
 
+EQUATIONS, LOOP, ROWS, TANGENTS = "", "loop", "rows", "tangents"
+PROGRAMS: dict[str, Record] = {
+    EQUATIONS: run_equations_program,
+    LOOP: time_loop_program,
+    ROWS: run_rows_program,
+    TANGENTS: state_rate_tangents_program,
+}
+
+
+class RunProgram(ProgramOfNumbers[Model]):
+    """One of `PROGRAMS` of a system in a discrete state, for all systems that have other masses and drives."""
+
+    title = "system"
+
+    def __init__(
+        self, system: System, discrete: Discrete, signals: int, what: str, fixed: tuple[str, ...], shareable: bool
+    ):
+        """`fixed` is what no discrete state changes, and which is written down once."""
+        self._system, self._discrete, self._signals, self._what = system, discrete, signals, what
+        self._fixed, self.shareable = fixed, shareable
+
+    def record(self, recording: Recording, numbers: Model) -> Program:
+        """The recorded program."""
+        return PROGRAMS[self._what](recording, numbers, self._system, self._discrete, self._signals)
+
+    def leaves(self) -> Model:
+        """The numbers of the equations, with regrouped inertias."""
+        return self._system.regrouped
+
+    def structure(self) -> tuple[str, ...]:
+        """What is computed, of which structure, and what is held."""
+        return self._what, self._fixed[-1], self._discrete.name, repr(self._signals)
+
+    def identity(self) -> tuple[str, ...]:
+        """Everything that the recorded equations depend on."""
+        return *(one for one in (self._what,) if one), *self._fixed, self._discrete.name, repr(self._signals)
+
+    def own(self, numbers: Model) -> Own:
+        """The inertial numbers; in a tree they are the robot's alone."""
+        derived = self._system.robot.derived
+        if self._system.loops is not None:
+            return own_numbers(numbers, INERTIAL)
+        if "own numbers of a tree" not in derived:
+            derived["own numbers of a tree"] = own_numbers(numbers, INERTIAL)
+        own: Own = derived["own numbers of a tree"]
+        return own
+
+
 class Compiled:
     """The offers of a system's equations, one for each discrete state with equations of its own."""
 
     def __init__(self, system: System):
         self._system = system
-        self._offers: dict[str, Offer] = {}
-        self._rows: dict[str, Offer] = {}
-        self._loops: dict[str, Offer] = {}
-        self._tangents: dict[str, Offer] = {}
+        self._offers: dict[tuple[str, str], Offer] = {}  # by what is computed and the discrete state
         self._recursions: dict[str, Recursion | None] = {}
         # the code by which evaluations that stand alone go on, with the discrete state and the context that it is for
         self._alone: tuple[Discrete | None, Any, Single | None] = None, None, None
@@ -113,7 +158,7 @@ class Compiled:
 
     def _running(self, discrete: Discrete, signals: int) -> March | None:
         """The time loop of this discrete state, if it runs."""
-        loop: March | None = self._sound(discrete, signals).settled("march")
+        loop: March | None = self._offer(discrete, signals, LOOP).settled("march")
         return loop or self._offer(discrete, signals).settled("march")
 
     @property
@@ -124,7 +169,7 @@ class Compiled:
     def slopes(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
         """The derivatives of the state's rate along all of its components, of which quadratures have none."""
         system, n = self._system, self._system.measured
-        offer, measured = self._tangents_offer(discrete, len(signals)), y[:n]
+        offer, measured = self._offer(discrete, len(signals), TANGENTS), y[:n]
         loop = self._running(discrete, len(signals))
         single = loop.derivatives if loop is not None else offer.single()
         rows = single(signals, measured) if single is not None else None
@@ -139,7 +184,7 @@ class Compiled:
     def slope_rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray:
         """The derivatives of the state's rate in many states at once, (states, components, components)."""
         system, n = self._system, self._system.measured
-        offer, measured = self._tangents_offer(discrete, signals.shape[1]), np.ascontiguousarray(states[:, :n])
+        offer, measured = self._offer(discrete, signals.shape[1], TANGENTS), np.ascontiguousarray(states[:, :n])
         code = offer.lanes(len(states)) if self._able else None
         whole = np.zeros((len(states), states.shape[1], states.shape[1]))
         if code is not None:
@@ -171,7 +216,7 @@ class Compiled:
 
             def make(text: Text, identity: Sequence[str], only: bool, numbers: Sequence[float]) -> March | None:
                 given = identity, only, offer.level
-                tangents = self._tangents_offer(discrete, signals) if implicit else None
+                tangents = self._offer(discrete, signals, TANGENTS) if implicit else None
                 own = tangents.called(only, shares=len(numbers) > 0) if tangents is not None else None
                 if tangents is not None and own is None:
                     return None
@@ -180,20 +225,21 @@ class Compiled:
                     text, scheme, *sizes, 1, *given, closes=run_equations_close_state(system), late=late, **more
                 )
 
-            return offer.chosen("march", make, cached, *self._texts(time_loop_program, discrete, signals))
+            text = self._program(discrete, signals, LOOP)
+            return offer.chosen("march", make, cached, text.program, text.shared if text.shareable else None)
 
-        quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
+        quick, sound = self._offer(discrete, signals), self._offer(discrete, signals, LOOP)
         price = self._price or 2 * RUNS * quick.ledger.run
         loop = sound.form("march", partial(build, sound), price=price)
         return loop or quick.form("march", partial(build, quick), price=self._price, ahead=ahead)
 
     def marched(self, discrete: Discrete, signals: int, seconds: float) -> None:
         """Charge the time that a loop has taken to the account of better code for it."""
-        self._sound(discrete, signals).charge(seconds)
+        self._offer(discrete, signals, LOOP).charge(seconds)
 
     def rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray | None:
         """The outputs `row` at many instants in this discrete state, or None where the plain text is to run."""
-        code = self._rows_offer(discrete, signals.shape[1]).lanes(len(states)) if self._able else None
+        code = self._offer(discrete, signals.shape[1], ROWS).lanes(len(states)) if self._able else None
         if code is None:
             return None
         (row,), finite, largest = code(
@@ -203,7 +249,7 @@ class Compiled:
 
     def plain_rows(self, discrete: Discrete, signals: int, samples: int, text: Callable[[], Evaluation]) -> Evaluation:
         """The evaluation of many instants by the plain text; its time is charged to their offer."""
-        return self._rows_offer(discrete, signals).plain(samples, text) if self._able else text()
+        return self._offer(discrete, signals, ROWS).plain(samples, text) if self._able else text()
 
     def recursion(self, discrete: Discrete) -> Recursion | None:
         """The recursion by compiled code that loops over the bodies of a large tree; None for all others."""
@@ -234,85 +280,30 @@ class Compiled:
         """The time that straight-line code takes to compile, where that doesn't follow from the plain text."""
         return PRICE * len(self._system.model.bodies) if self._large else None
 
-    def _offer(self, discrete: Discrete, signals: int) -> Offer:
-        """The offer of the equations in this discrete state, made at the first request."""
-        offer = self._offers.get(discrete.name)
+    def _offer(self, discrete: Discrete, signals: int, what: str = EQUATIONS) -> Offer:
+        """The offer of one of `PROGRAMS` in this discrete state, made at the first request.
+
+        That of the time loop is for better code than the equations' own; costs of rows are accounted for by themselves.
+        """
+        offer = self._offers.get((what, discrete.name))
         if offer is None:
-            system = self._system
-            outputs = [system.measured + 2, self._width(discrete)] + [1] * (system.loops is not None)
-            given = (*self._identity(discrete), repr(signals))
-            inputs = signals, system.measured
-            text, common = self._texts(run_equations_program, discrete, signals)
-            offer = Offer(text, inputs, outputs, lambda: given, QUICK, common, runs=True)
-            self._offers[discrete.name] = offer
+            n, width = self._system.measured, self._width(discrete)
+            equations = [n + 2, width] + [1] * (self._system.loops is not None)
+            outputs = {EQUATIONS: equations, LOOP: [], ROWS: [width], TANGENTS: [(n + 2) * n]}
+            level = SOUND if what == LOOP else QUICK
+            offer = self._program(discrete, signals, what).offered((signals, n), outputs[what], level, runs=True)
+            self._offers[what, discrete.name] = offer
         return offer
 
-    def _sound(self, discrete: Discrete, signals: int) -> Offer:
-        """The offer of better code for the time loop."""
-        offer = self._loops.get(discrete.name)
-        if offer is None:
-            given = ("loop", *self._identity(discrete), repr(signals))
-            offer = Offer(self._texts(time_loop_program, discrete, signals)[0], (), (), lambda: given, runs=True)
-            self._loops[discrete.name] = offer
-        return offer
-
-    def _rows_offer(self, discrete: Discrete, signals: int) -> Offer:
-        """The offer of the equations for the rows of a result, whose costs are accounted for by themselves."""
-        offer = self._rows.get(discrete.name)
-        if offer is None:
-            system = self._system
-            given = ("rows", *self._identity(discrete), repr(signals))
-            inputs, outputs = (signals, system.measured), [self._width(discrete)]
-            text, common = self._texts(run_rows_program, discrete, signals)
-            offer = Offer(text, inputs, outputs, lambda: given, QUICK, common, runs=True)
-            self._rows[discrete.name] = offer
-        return offer
-
-    def _tangents_offer(self, discrete: Discrete, signals: int) -> Offer:
-        """The offer of the derivatives of the equations."""
-        offer = self._tangents.get(discrete.name)
-        if offer is None:
-            system, given = self._system, ("tangents", *self._identity(discrete), repr(signals))
-            sizes = (signals, system.measured), [(system.measured + 2) * system.measured]
-            text, common = self._texts(state_rate_tangents_program, discrete, signals)
-            offer = Offer(text, *sizes, lambda: given, QUICK, common, runs=True)
-            self._tangents[discrete.name] = offer
-        return offer
-
-    def _texts(self, record: Record, discrete: Discrete, signals: int) -> tuple[Text, Callable[[], Shared] | None]:
-        """A program of the system, and the one that it shares with all that have other masses and drives."""
-        system = self._system
-
-        def recorded(recording: Recording, numbers: Model) -> Program:
-            return record(recording, numbers, system, discrete, signals)
-
-        def common() -> Shared:
-            rest = record.__name__, self._fixed[-1], discrete.name, repr(signals)
-            return dynamics_program_shared_by_shape("system", system.regrouped, rest, recorded, self._own)
-
+    def _program(self, discrete: Discrete, signals: int, what: str) -> RunProgram:
         # of a large tree, to find out what it shares takes as long as some hundred evaluations
-        alone = system.symbols is not None or self._large
-        return lambda: recorded(Recording("system"), system.regrouped), None if alone else common
-
-    @property
-    def _own(self) -> Own:
-        """The inertial numbers of the system; in a tree they are the robot's alone."""
-        system, derived = self._system, self._system.robot.derived
-        if system.loops is not None:
-            return own_numbers(system.regrouped, INERTIAL)
-        if "own numbers of a tree" not in derived:
-            derived["own numbers of a tree"] = own_numbers(system.regrouped, INERTIAL)
-        own: Own = derived["own numbers of a tree"]
-        return own
+        shares = self._system.symbols is None and not self._large
+        return RunProgram(self._system, discrete, signals, what, self._fixed, shares)
 
     def _width(self, discrete: Discrete) -> int:
         """The number of quantities in the output `row`."""
         robot = self._system.robot
         return robot.nq + 4 * robot.nv + width_of_holding_quantities(self._system, discrete)
-
-    def _identity(self, discrete: Discrete) -> tuple[str, ...]:
-        """Everything that the recorded equations depend on; what no discrete state changes is written down once."""
-        return (*self._fixed, discrete.name)
 
     @cached_property
     def _fixed(self) -> tuple[str, ...]:

@@ -848,9 +848,9 @@ COMPILED = (
     ),
     Bug(
         "compiled equations of other discrete states",
-        "Compiled._identity",
-        "(*self._fixed, discrete.name)",
-        "self._fixed",
+        "RunProgram.identity",
+        "(*(one for one in (self._what,) if one), *self._fixed, self._discrete.name, repr(self._signals))",
+        "(*(one for one in (self._what,) if one), *self._fixed, repr(self._signals))",
         (
             "simulate/test_sticking_mechanisms.py::test_slipping_is_the_motion_of_the_reduced_equation",
             "simulate/test_sticking_mechanisms.py::test_it_breaks_loose_where_virtual_work_says",
