@@ -540,7 +540,7 @@ COMPILED = (
         "crew_ir",
         "%behind = select i1 %is_last, i64 %rows, i64 %behind.whole",
         "%behind = select i1 %is_last, i64 %behind.whole, i64 %behind.whole",
-        ("machine/test_crew.py::test_any_number_of_helpers_gives_the_same_bits",),
+        ("machine/test_cores.py::test_any_number_of_helpers_gives_the_same_bits",),
         text=True,
     ),
     Bug(
@@ -548,7 +548,7 @@ COMPILED = (
         "crew_ir",
         "%is_done = icmp eq i64 %done, %parts",
         "%is_done = icmp ule i64 %done, %parts",
-        ("machine/test_crew.py::test_all_rows_are_done_once_before_the_caller_goes_on",),
+        ("machine/test_cores.py::test_all_rows_are_done_once_before_the_caller_goes_on",),
         text=True,
     ),
     Bug(
@@ -577,7 +577,7 @@ COMPILED = (
         "builtin_batch:blocks",
         "words[PLACES['bad']] = 1",
         "words[PLACES['bad']] = 0",
-        ("machine/test_crew.py::test_a_bad_sample_is_found_in_any_part",),
+        ("machine/test_cores.py::test_a_bad_sample_is_found_in_any_part",),
     ),
     Bug(
         "sines reduced by a π of too few digits",
