@@ -14,7 +14,7 @@ import pytest
 
 import denoc
 from denoc.dynamics.direct import tree_euler_parameter_places
-from denoc.machine.jit import cores, crew
+from denoc.machine.jit import cores
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.interpreter import interpreter_addresses
 
@@ -46,8 +46,13 @@ def samples(robot, count):
 @pytest.fixture
 def helpers(monkeypatch):
     """How many helpers were called, for each batch that was shared."""
-    called, wake = [], crew.Crew.wake
-    monkeypatch.setattr(crew.Crew, "wake", lambda self, count: (called.append(count), wake(self, count)))
+    called, threads = [], cores._threads
+
+    def noted(wanted):
+        called.append(wanted)
+        return threads(wanted)
+
+    monkeypatch.setattr(cores, "_threads", noted)
     return called
 
 
@@ -72,7 +77,9 @@ def test_any_number_of_helpers_gives_the_same_bits(processors, count, robot, hel
 
 
 @pytest.mark.parametrize(("helpers", "rows"), [(1, 1000), (2, 1003), (3, 100_003), (3, 255)])
-def test_all_rows_are_done_once_before_the_caller_goes_on(helpers, rows):
+def test_all_rows_are_done_once_before_the_caller_goes_on(helpers, rows, monkeypatch):
+    monkeypatch.setattr(cores, "FEWEST", 50)
+    monkeypatch.setenv("DENOC_CORES", str(helpers + 1))
     done, own = np.zeros(rows, dtype=int), threading.get_ident()
 
     @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -80,13 +87,27 @@ def test_all_rows_are_done_once_before_the_caller_goes_on(helpers, rows):
         time.sleep(0.0 if threading.get_ident() == own else 0.002)
         done[first:end] += 1
 
-    some = crew.Crew(helpers)
-    share = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_void_p, ctypes.c_int64] * 2, ctypes.c_int64)(some.share)
+    share = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(cores.SHARE_ROWS)
     for again in range(1, 4):
-        some.wake(helpers)
-        assert share(some.box, helpers, ctypes.cast(work, ctypes.c_void_p).value, 0, rows) is (rows > 255)
-        assert (done == (again if rows > 255 else 0)).all()
-    some.dismiss()
+        assert share(ctypes.cast(work, ctypes.c_void_p).value, 0, rows)
+        assert (done == again).all()
+
+
+def test_ctrl_c_while_rows_are_shared_is_heard_in_the_end(robot, monkeypatch):
+    given, run = samples(robot, COUNT), cores._run_parts
+    right = alone(monkeypatch, robot, given)
+    monkeypatch.setenv("DENOC_CORES", "2")
+
+    def struck(*parts):
+        run(*parts)
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cores, "_run_parts", struck)
+        with pytest.raises(KeyboardInterrupt):
+            denoc.forward(robot, *given)
+    assert np.array_equal(denoc.forward(robot, *given), right)
 
 
 @pytest.mark.parametrize("row", [0, 600, COUNT - 1])
@@ -99,7 +120,6 @@ def test_a_bad_sample_is_found_in_any_part(row, robot, monkeypatch):
 
 
 def test_threads_of_the_caller_share_helpers(robot, monkeypatch):
-    """One batch has help at a time; the others are done by their own threads."""
     given = samples(robot, COUNT)
     right = alone(monkeypatch, robot, given)
     monkeypatch.setenv("DENOC_CORES", "2")
@@ -118,18 +138,6 @@ def test_threads_of_the_caller_share_helpers(robot, monkeypatch):
     assert wrong == []
 
 
-def test_helpers_go_to_sleep_and_wake(robot, monkeypatch):
-    given = samples(robot, COUNT)
-    right = alone(monkeypatch, robot, given)
-    monkeypatch.setenv("DENOC_CORES", "3")
-    for _ in range(3):
-        assert np.array_equal(denoc.forward(robot, *given), right)
-        limit = time.monotonic() + 60.0
-        while not all(crew.crew_of(2)._asleep):
-            assert time.monotonic() < limit
-            time.sleep(0.001)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_forked_process_has_helpers_of_its_own(robot, monkeypatch):
     given = samples(robot, COUNT)
@@ -138,15 +146,15 @@ def test_a_forked_process_has_helpers_of_its_own(robot, monkeypatch):
     denoc.forward(robot, *given)
     child = os.fork()
     if child == 0:
-        has_none = not crew._crews
-        os._exit(not (has_none and np.array_equal(denoc.forward(robot, *given), right) and crew._crews))
+        has_none = not cores._pool
+        os._exit(not (has_none and np.array_equal(denoc.forward(robot, *given), right) and cores._pool))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_helpers_do_not_outlive_their_process():
     text = """
 import denoc, numpy as np
-from denoc.machine.jit import cores, crew
+from denoc.machine.jit import cores
 from denoc.machine.jit.choice import using_backend
 cores.FEWEST = 100
 robot = denoc.load("puma")
@@ -154,7 +162,7 @@ x = np.ones((1003, 6))
 with using_backend("compiled"):
     denoc.forward(robot, x, x, x)
 denoc.forward(robot, x, x, x)
-assert crew._crews
+assert cores._pool
 """
     own = os.environ | {"DENOC_CORES": "3", "DENOC_BACKEND": "auto"}
     done = subprocess.run(

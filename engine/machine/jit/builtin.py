@@ -25,7 +25,6 @@ from . import choice, cores
 from . import interpreter as at
 from .builtin_code import NAME, loaded_builtin_code
 from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, PLACES, ROUNDING, SMALLEST, WORDS
-from .crew import crew_of
 from .forks import ForkSafeLock
 from .result_parts import Part, kernel_parts_divided, words_of_kernel_parts
 from .trigonometry import REACH
@@ -115,16 +114,12 @@ class Builtin:
         count, out = len(first), named.get("out")
         if count <= self._words[PLACES["most"]] or any(np.may_share_memory(out, x) for x in given if out is not None):
             return None
-        helpers = cores.processors_that_pay(count) - 1
-        if helpers:
-            crew = crew_of(helpers)
-            crew.wake(helpers)
-            self._set(crew=crew.box, share=crew.share)
-        self._set(helpers=helpers, most=count, straight=id(out))
+        self._set(share=cores.SHARE_ROWS if cores.processors_that_pay(count) > 1 else 0, most=count, straight=id(out))
         try:
-            return self.call(*given, **named)
+            with cores.interrupts_of_shared_rows():
+                return self.call(*given, **named)
         finally:
-            self._set(helpers=0, most=self._alone, straight=0)
+            self._set(share=0, most=self._alone, straight=0)
 
     def _is_left_to_choice(self) -> bool:
         """Whether the general function has to look which code was chosen."""

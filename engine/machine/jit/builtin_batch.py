@@ -45,8 +45,8 @@ def batch(c: Code, words: Value, given: Value, into: Value) -> None:
     own, is_long, is_shared = Table(job), count >= LONG, c.variable()
     with c.when(is_long):
         thread.set(c.call(table.PyEval_SaveThread))
-        with c.when(own.helpers > 0):
-            is_shared.set(c.call(own.share, own.crew, own.helpers, c.address("blocks"), job, count) & 1)
+        with c.when(own.share != 0):
+            is_shared.set(c.call(own.share, c.address("blocks"), job, count) & 1)
     with c.when(is_shared.get() == 0):
         c.call("blocks", job, 0, count)
     with c.when(is_long):

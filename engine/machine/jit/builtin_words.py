@@ -17,8 +17,7 @@ OWN = (
     "general",  # the function for calls that the builtin can't handle; 0: these return None
     "out",  # the name of the argument for an array into which results of many samples are written
     "parts_at",  # the address of the words that describe the parts of the result
-    "crew",  # the box of the threads that help with many samples
-    "share",  # the function that shares them
+    "share",  # the function that shares the rows of many samples among threads; 0 where one does them all
     "arguments",  # number of arguments
     "numbers",  # number of doubles in all arguments
     "joined",  # arguments from this one on are one group of the code's inputs
@@ -31,7 +30,6 @@ OWN = (
     "lanes",  # the least number of samples for the code for many
     "block",  # number of samples that it does at a time where rows have to be copied
     "most",  # the largest number of samples
-    "helpers",  # the number of threads that help with many samples
     "straight",  # the array of the caller's into which results go straight, which the arguments don't overlap
     "units",  # number of groups of four in the first argument that are normalised
     "parts",  # number of parts into which the result is divided; 0: it is one array

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ...settings import environment_setting
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 FEWEST = 10_000  # rows from which on another thread pays
+MOST, SHARE = 4096, 4  # rows of a part, and parts of a thread's share
+WIDEST = 8  # lanes; parts begin at multiples of it, so that blocks don't depend on the number of threads
 
 _lock = threading.Lock()
 _pool: list[ThreadPoolExecutor] = []
@@ -47,19 +52,54 @@ def processors_that_pay(rows: int, fewest: int | None = None) -> int:
 def run_on_threads_in_parts(rows: int, width: int, run: Callable[[int, int], None], fewest: int | None = None) -> None:
     """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
-    Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads.
+    Each thread takes one part after another: on a busy machine the caller does most of them itself.  Parts begin at
+    multiples of `width`, so that blocks of rows don't depend on the number of threads.
     """
-    parts = processors_that_pay(rows, fewest)
-    if parts < 2:
+    threads = processors_that_pay(rows, fewest)
+    if threads < 2:
         run(0, rows)
         return
+    parts = min(max(SHARE * threads, rows // MOST), rows // width)
     cuts = [rows * k // parts // width * width for k in range(parts)] + [rows]
-    others = [_threads(parts - 1).submit(run, cuts[k], cuts[k + 1]) for k in range(1, parts)]
+    pool, left = _threads(threads - 1), iter([*pairwise(cuts)])
+    others = [pool.submit(_run_parts, run, left) for _ in range(threads - 1)]
     try:
-        run(cuts[0], cuts[1])
+        _run_parts(run, left)
     finally:
         for other in others:
-            other.result()
+            if not other.cancel():
+                other.result()
+
+
+def _run_parts(run: Callable[[int, int], None], left: Iterator[tuple[int, int]]) -> None:
+    for first, end in left:
+        run(first, end)
+
+
+_WORK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_interrupts: dict[int, BaseException] = {}
+
+
+def _shared_rows(work: int, given: int, rows: int) -> bool:
+    """Have threads do `work(given, first, end)` for parts of the rows, for machine code; whether all is done."""
+    try:
+        run_on_threads_in_parts(rows, WIDEST, partial(_WORK(work), given))
+    except BaseException as error:  # noqa: BLE001 - none gets through machine code
+        _interrupts[threading.get_ident()] = error
+        return False
+    return True
+
+
+_callback = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(_shared_rows)
+SHARE_ROWS = int(ctypes.cast(_callback, ctypes.c_void_p).value or 0)
+
+
+@contextmanager
+def interrupts_of_shared_rows() -> Iterator[None]:
+    """A context at whose end Ctrl-C is heard that came while machine code shared its rows."""
+    yield
+    if error := _interrupts.pop(threading.get_ident(), None):
+        raise error
 
 
 def _threads(wanted: int) -> ThreadPoolExecutor:
