@@ -27,13 +27,13 @@ def animate_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Write one HTML file in which the machine moves, with its plots beside it. It opens in any browser, offline."""
-    from denoc.record import film
+    from denoc.record.film import check_ffmpeg, write_film_strip, write_gif, write_mp4
     from denoc.record.write import make_output_folder, write_file_whole
     from denoc.scenario.stored import stored_scenario_result
     from denoc.study.animate import animation_html, animation_scene_of_result
 
     if mp4:
-        film.check_ffmpeg()
+        check_ffmpeg()
     kept = stored_scenario_result(result)
     folder = out or kept.folder
     make_output_folder(folder)
@@ -50,11 +50,11 @@ def animate_command(
         if gif or mp4 or strip:
             scene, poses = animation_scene_of_result(kept, options.print_warning_beside_output)
             if gif:
-                write("gif", lambda draft: film.write_gif(draft, scene, poses, kept.t, report))
+                write("gif", lambda draft: write_gif(draft, scene, poses, kept.t, report))
             if mp4:
-                write("mp4", lambda draft: film.write_mp4(draft, scene, poses, kept.t, report))
+                write("mp4", lambda draft: write_mp4(draft, scene, poses, kept.t, report))
             if strip:
-                write("png", lambda draft: film.write_film_strip(draft, scene, poses, kept.t, strip, report))
+                write("png", lambda draft: write_film_strip(draft, scene, poses, kept.t, strip, report))
         else:
             made = animation_html(kept, options.print_warning_beside_output)
             wait.now(WRITING)

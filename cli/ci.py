@@ -105,27 +105,27 @@ def ci_markdown_summary(verdicts: list[Verdict], seconds: list[float]) -> str:
 
 def ci_html_page(verdicts: list[Verdict], drawn: Mapping[str, Sequence[str]]) -> str:
     """An HTML file with the differences of each scenario, before and after, and their plots."""
-    from denoc.record.pages import html
+    from denoc.record.pages.html import html_document, html_image, html_table, html_text
 
     parts = [
-        f"<header><h1>denoc regress: {html.html_text(ci_headline(verdicts))}</h1></header>",
+        f"<header><h1>denoc regress: {html_text(ci_headline(verdicts))}</h1></header>",
         '<main class="report">',
     ]
     for verdict in verdicts:
-        parts.append(f'<section><h2>{html.html_text(verdict.name)}</h2><div class="verdict {_grade(verdict)}">')
+        parts.append(f'<section><h2>{html_text(verdict.name)}</h2><div class="verdict {_grade(verdict)}">')
         parts += [
-            f"<p>{html.html_text(ci_line_of_scenario(verdict))}</p></div>",
-            *(f"<p>{html.html_text(note)}</p>" for note in verdict.notes),
+            f"<p>{html_text(ci_line_of_scenario(verdict))}</p></div>",
+            *(f"<p>{html_text(note)}</p>" for note in verdict.notes),
         ]
         numbers = [one for one in verdict.differences if one.old is not None]
         parts += [
-            f"<p>{html.html_text(ci_sentence_of_difference(one))}</p>" for one in verdict.differences if one.old is None
+            f"<p>{html_text(ci_sentence_of_difference(one))}</p>" for one in verdict.differences if one.old is None
         ]
         if numbers:
-            parts.append(html.html_table(HEADS, map(ci_cells_of_difference, numbers)))
-        parts += [html.html_image(Path(file).stem, Path(file).read_bytes()) for file in drawn.get(verdict.name, [])]
+            parts.append(html_table(HEADS, map(ci_cells_of_difference, numbers)))
+        parts += [html_image(Path(file).stem, Path(file).read_bytes()) for file in drawn.get(verdict.name, [])]
         parts.append("</section>")
-    return html.html_document("denoc regress", "\n".join([*parts, "</main>"]))
+    return html_document("denoc regress", "\n".join([*parts, "</main>"]))
 
 
 def _grade(verdict: Verdict) -> str:

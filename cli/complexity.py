@@ -223,15 +223,15 @@ def _write_csv(path: Path, own: Own) -> None:
 def _drawable(path: Path) -> None:
     """Raises an error if the file's suffix is no format of plots."""
     from denoc.errors import InputError
-    from denoc.record import plots
+    from denoc.record.plots import PLOT_FORMATS
 
-    if path.suffix[1:] not in plots.FORMATS:
+    if path.suffix[1:] not in PLOT_FORMATS:
         raise InputError(
             "not a format of plots", key="--plot", found=path.name, allowed="a name that ends in .png, .svg, .pdf"
         )
 
 
 def _draw(path: Path, own: Own, times: Times) -> None:
-    from denoc.record import plots
+    from denoc.record.plots import figure_of_operation_counts
 
-    options.save_figure_of_command(plots.figure_of_operation_counts(own, times), path)
+    options.save_figure_of_command(figure_of_operation_counts(own, times), path)

@@ -231,14 +231,15 @@ class Files(NamedTuple):
 def file_options(given: list[ResultFormat], style: str = "screen", degrees: bool = False) -> Files:
     """How plots and tables are written, all of which can be done."""
     from denoc.errors import InputError
-    from denoc.record import figures, table_files
+    from denoc.record.figures import plot_look
+    from denoc.record.table_files import TABLE_FORMATS, check_table_formats
 
-    figures.plot_look(style, degrees=degrees)
+    plot_look(style, degrees=degrees)
     asked = list(dict.fromkeys(form.value for form in given))
-    plots, others = [f for f in asked if f not in table_files.FORMATS], [f for f in asked if f in table_files.FORMATS]
+    plots, others = [f for f in asked if f not in TABLE_FORMATS], [f for f in asked if f in TABLE_FORMATS]
     if len(plots) > 1:
         raise InputError("several formats of the plots", key="--format", found=", ".join(plots), allowed="one of them")
-    table_files.check_table_formats(others)
+    check_table_formats(others)
     return Files(plots[0] if plots else None, others, style, degrees)
 
 

@@ -51,14 +51,14 @@ def plot_command(
 ) -> None:
     """Draw plots of a result from its CSV and JSON files."""
     from denoc.errors import InputError
-    from denoc.record import figures
+    from denoc.record.figures import plot_columns_against, plot_look
     from denoc.scenario.stored import stored_scenario_result
 
     kept = stored_scenario_result(result)
-    look = figures.plot_look(style, degrees=degrees)
+    look = plot_look(style, degrees=degrees)
     if x and not y:
         raise InputError("columns across without columns up", key="--x", allowed="--y beside it")
-    own = [figures.plot_columns_against(x or "t", y, ["t", *kept.table])] if y else []
+    own = [plot_columns_against(x or "t", y, ["t", *kept.table])] if y else []
     folder = out or kept.folder
     with Wait(kept.name, quiet=quiet) as wait:
         wait.now(WRITING)

@@ -44,7 +44,7 @@ PLOTS = {
     "expressions": Plot("expression", "Expressions", {}, overlay=False),
     "energy": Plot("energy", "Energy", {"J": "energy"}, overlay=False, folds=False),
 }
-FORMATS = ("png", "svg", "pdf")
+PLOT_FORMATS = ("png", "svg", "pdf")
 COMPRESSION = 3  # of PNG files: two thirds of the time of the usual 6, for a twentieth more bytes
 Panel = tuple[str, str, list[Column]]  # owner, unit, lines
 

@@ -78,7 +78,7 @@ def units_of_table_columns(columns: Sequence[Column]) -> dict[str, str]:
 
 
 # the formats beside CSV: a function that writes a file, and the package that it needs
-FORMATS: dict[str, tuple[Callable[[Path, np.ndarray, Table, Sequence[Column]], None], str]] = {
+TABLE_FORMATS: dict[str, tuple[Callable[[Path, np.ndarray, Table, Sequence[Column]], None], str]] = {
     "parquet": (write_parquet, "pyarrow"),
 }
 
@@ -86,9 +86,9 @@ FORMATS: dict[str, tuple[Callable[[Path, np.ndarray, Table, Sequence[Column]], N
 def check_table_formats(forms: Sequence[str]) -> None:
     """Raises an error, before a run rather than after it, if tables of these formats can't be written."""
     for form in forms:
-        if form not in FORMATS:
-            raise InputError("unknown format of tables", found=f"`{form}`", allowed=", ".join(FORMATS))
-        _library(FORMATS[form][1])
+        if form not in TABLE_FORMATS:
+            raise InputError("unknown format of tables", found=f"`{form}`", allowed=", ".join(TABLE_FORMATS))
+        _library(TABLE_FORMATS[form][1])
 
 
 def _library(name: str) -> ModuleType:

@@ -90,7 +90,7 @@ def files_replaced_together(folder: Path, gone: Gone) -> Iterator[Path]:
 
 def write_output_files(folder: Path, files: Mapping[str, str | Figure], stems: Sequence[str]) -> list[Path]:
     """Writes texts and figures by file name, all or none; older tables and plots with this beginning are removed."""
-    endings = tuple(f".{form}" for form in ("csv", *plots.FORMATS))
+    endings = tuple(f".{form}" for form in ("csv", *plots.PLOT_FORMATS))
 
     def gone(home: Path) -> list[str]:
         there = os.listdir(home) if home.is_dir() else []
@@ -124,7 +124,7 @@ def write_result(
     def put(draft: Path) -> None:
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
         for kind in more_tables:
-            table_files.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
+            table_files.TABLE_FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
         for stem, figure in figures.figures_of_result(name, t, table, columns, wanted, record, look).items():
             plots.save_figure(figure, draft / f"{stem}.{form}", dpi=look.style.dpi, letters=look.style.letters)
         for file, content in (more or {}).items():
@@ -211,7 +211,7 @@ def _earlier(name: str, folder: Path) -> list[str]:
     if not isinstance(listed, list):
         return []
     return [str(file) for file in listed] + [
-        f"{stem}.{form}" for stem in plots.plot_stems(name) for form in plots.FORMATS
+        f"{stem}.{form}" for stem in plots.plot_stems(name) for form in plots.PLOT_FORMATS
     ]
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from ..errors import InputError, Place, safe_to_print
 from ..laws import TABLE_BYTES, Law
 from ..machine.jit import choice
-from ..record import checksums, plots
+from ..record.checksums import MOST_IN_RECORD, check_recorded_checksums
+from ..record.plots import PLOT_FORMATS, plot_stems
 from ..text import Change, Document, bytes_of_text_file, content_of_file, yaml_text
 from ..text.expressions import formula_with_renamed_tables, lookups_in_formula, parsed_formula
 from .plan import Plan
@@ -64,12 +65,12 @@ def replay_files_unchanged(path: Path) -> None:
     if path.name != f"{name}{ENDING}.yaml" or not record.is_file():
         return
     try:
-        kept = json.loads(bytes_of_text_file(record, checksums.MOST_IN_RECORD))
+        kept = json.loads(bytes_of_text_file(record, MOST_IN_RECORD))
         names = {*kept["checksums"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):  # a replay needs no record
         return
-    drawn = {f"{stem}.{form}" for stem in plots.plot_stems(name) for form in plots.FORMATS}
-    checksums.check_recorded_checksums(path.parent, kept, sorted(names - drawn - {f"{name}.csv"}))
+    drawn = {f"{stem}.{form}" for stem in plot_stems(name) for form in PLOT_FORMATS}
+    check_recorded_checksums(path.parent, kept, sorted(names - drawn - {f"{name}.csv"}))
 
 
 def recorded_replay_choices(plan: Plan) -> AbstractContextManager[choice.Journal]:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..record import figures, plots, table_files, write
 from ..record.columns import Column
 from ..record.drawings import TIME, Drawing
+from ..record.figures import chosen_plots, figures_of_result, plot_columns_against, plot_look
+from ..record.plots import PLOT_FORMATS, save_figure
+from ..record.table_files import check_table_formats, dataframe_of_result, dataset_of_result, write_parquet
+from ..record.write import csv_text, make_output_folder, write_file_whole, write_result
 from ..text import yaml_value_in_words
 from .replay import files_of_replay
 
@@ -83,25 +86,23 @@ class Result:
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame over t; its `attrs["units"]` has the units of the columns."""
-        return table_files.dataframe_of_result(self.name, self.t, self.table, self.columns)
+        return dataframe_of_result(self.name, self.t, self.table, self.columns)
 
     def to_xarray(self) -> xr.Dataset:
         """An xarray Dataset over t, whose variables have their units as attributes."""
-        return table_files.dataset_of_result(self.name, self.t, self.table, self.columns)
+        return dataset_of_result(self.name, self.t, self.table, self.columns)
 
     def to_parquet(self, path: str | Path) -> Path:
         """Writes a Parquet file with the columns of the CSV file and their units, whole or not at all."""
         path = Path(path)
-        table_files.check_table_formats(["parquet"])
-        write.write_file_whole(path, lambda draft: table_files.write_parquet(draft, self.t, self.table, self.columns))
+        check_table_formats(["parquet"])
+        write_file_whole(path, lambda draft: write_parquet(draft, self.t, self.table, self.columns))
         return path
 
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
         path = Path(path)
-        write.write_file_whole(
-            path, lambda draft: draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8")
-        )
+        write_file_whole(path, lambda draft: draft.write_text(csv_text(self.t, self.table), encoding="utf-8"))
         return path
 
     def plot(
@@ -119,20 +120,20 @@ class Result:
         With `y` they are columns over `x`: one column for all, or one for each.  The `style` is `screen` or `paper`,
         and says which format files have if `form` doesn't.
         """
-        look = figures.plot_look(style, degrees=degrees)
+        look = plot_look(style, degrees=degrees)
         form = form or look.style.form
-        if form not in plots.FORMATS:
+        if form not in PLOT_FORMATS:
             raise InputError(
-                "unknown format of plots", found=yaml_value_in_words(form), allowed=", ".join(plots.FORMATS)
+                "unknown format of plots", found=yaml_value_in_words(form), allowed=", ".join(PLOT_FORMATS)
             )
-        own = [figures.plot_columns_against(x, y, ["t", *self.table])] if y else []
-        wanted = [*figures.chosen_plots(which, self.plots), *own] or self.plots
-        made = figures.figures_of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
+        own = [plot_columns_against(x, y, ["t", *self.table])] if y else []
+        wanted = [*chosen_plots(which, self.plots), *own] or self.plots
+        made = figures_of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
         if folder is not None:
-            write.make_output_folder(Path(folder))
+            make_output_folder(Path(folder))
             for stem, figure in made.items():
-                save = partial(plots.save_figure, figure, letters=look.style.letters)
-                write.write_file_whole(Path(folder) / f"{stem}.{form}", save)
+                save = partial(save_figure, figure, letters=look.style.letters)
+                write_file_whole(Path(folder) / f"{stem}.{form}", save)
         return made
 
     def write(
@@ -149,9 +150,9 @@ class Result:
 
         `more_tables` names further formats of the table: `parquet`.
         """
-        look = figures.plot_look(style, degrees=degrees)
+        look = plot_look(style, degrees=degrees)
         wanted: Sequence[Drawing] = self.plots if plot else ()
-        return write.write_result(
+        return write_result(
             Path(folder),
             self.name,
             self.t,

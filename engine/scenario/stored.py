@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, Place
-from ..record import checksums, figures, plots
+from ..record.checksums import MOST_IN_RECORD, check_recorded_checksums
 from ..record.columns import Column
 from ..record.drafts import locked_output_folder
 from ..record.drawings import Drawing, plot_drawing
+from ..record.figures import chosen_plots, figures_of_result
 from ..record.folders import mend_output_folder
+from ..record.plots import PLOTS, save_figure
 from ..record.view import Look
 from ..record.write import add_plots_to_result, check_output_writable, write_file_whole
 from ..record.write import make_output_folder as make
@@ -44,21 +46,21 @@ class Stored:
     @property
     def plots(self) -> list[Drawing]:
         """What the scenario wanted to be drawn."""
-        return [one for one in map(plot_drawing, self.record["plots"]) if one.y or one.plot in plots.PLOTS]
+        return [one for one in map(plot_drawing, self.record["plots"]) if one.y or one.plot in PLOTS]
 
     def draw(
         self, which: Sequence[str | Drawing], folder: Path, form: str | None = None, look: Look = Look()
     ) -> list[Path]:
         """Draws plots, by default those of the scenario, into the folder, and returns their paths."""
-        wanted, form = figures.chosen_plots(which, self.plots) or self.plots, form or look.style.form
+        wanted, form = chosen_plots(which, self.plots) or self.plots, form or look.style.form
         check_output_writable(folder)
-        made = figures.figures_of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
+        made = figures_of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
         if os.path.realpath(folder) == os.path.realpath(self.folder):
             return add_plots_to_result(folder, self.name, self.record, made, form, look)
         make(folder)
         files = [folder / f"{stem}.{form}" for stem in made]
         for file, figure in zip(files, made.values()):
-            write_file_whole(file, partial(plots.save_figure, figure, letters=look.style.letters))
+            write_file_whole(file, partial(save_figure, figure, letters=look.style.letters))
         return files
 
 
@@ -94,7 +96,7 @@ def _stored(path: Path, unchanged: bool) -> Stored:
             )
     record, columns = _record(record_file)
     if unchanged:
-        checksums.check_recorded_checksums(csv.parent, record, [csv.name])
+        check_recorded_checksums(csv.parent, record, [csv.name])
     table = table_of_stored_scenario_result(csv)
     columns = [column for column in columns if column.name in table and column.name != "t"]
     return Stored(path.parent, path.stem, table.pop("t"), table, columns, record)
@@ -150,7 +152,7 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
     """A record and its columns, checked as far as commands read them."""
     wrong = ""
     try:
-        content = content_of_file(file, checksums.MOST_IN_RECORD)
+        content = content_of_file(file, MOST_IN_RECORD)
         record = json.loads(content, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
         wrong = _misfit(record, RECORD)
         columns = [Column(**column) for column in record["columns"]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..record.columns import Column
-from ..record.pages import html
+from ..record.pages.html import PLAYER, base64_numbers_for_html, html_page_with_machine
 from ..record.plots import PLOTS, axis_label
 from ..record.scene import Poses, Say, Scene, silence_sketch_warning
 from ..robot import Robot
@@ -29,9 +29,7 @@ def animation_html(kept: Stored, say: Say = silence_sketch_warning) -> str:
     scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[thinned_animation_rows(len(kept.t))])
     say_undrawn_animation(scene, say)
     words = {"title": f"{robot.name} ({kept.name})", "about": str(kept.record.get("about", ""))}
-    return html.html_page_with_machine(
-        "animation.html", html.PLAYER, words, SCRIPTS, animation_data(kept, robot, scene, poses)
-    )
+    return html_page_with_machine("animation.html", PLAYER, words, SCRIPTS, animation_data(kept, robot, scene, poses))
 
 
 def say_undrawn_animation(scene: Scene, say: Say) -> None:
@@ -83,9 +81,9 @@ def animation_data(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> di
     wanted = [PLOTS[one.plot].family for one in kept.plots if one.plot]
     return {
         "scene": scene.as_dict(),
-        "t": html.base64_numbers_for_html(kept.t[rows]),
-        "poses": html.base64_numbers_for_html(placed),
-        "table": {column.name: html.base64_numbers_for_html(kept.table[column.name][rows]) for column in kept.columns},
+        "t": base64_numbers_for_html(kept.t[rows]),
+        "poses": base64_numbers_for_html(placed),
+        "table": {column.name: base64_numbers_for_html(kept.table[column.name][rows]) for column in kept.columns},
         "families": families,
         "family": next((family for family in wanted if family in families), next(iter(families), "")),
         "arrows": animation_force_arrows(kept, robot),

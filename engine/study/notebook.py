@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from ..errors import AssemblyError
 from ..loops.assembly import assemble
 from ..record.notebook import html_image_of_figure
-from ..record.pages import html
-from ..record.pages.html import html_text
+from ..record.pages.html import html_table, html_text
 from ..record.sketch.drawing import sketch_figure
 from ..robot import Link, Robot
 from .staging import stage_scene
@@ -26,7 +25,7 @@ def robot_html(robot: Robot) -> str:
             note = f"<p>{html_text(str(error))}</p>"
     about = f"<p>{html_text(robot.about)}</p>" if robot.about else ""
     shown = html_image_of_figure(robot.name, sketch_figure(*stage_scene(robot, q)))
-    table = html.html_table(HEADER, notebook_joint_rows(robot, q))
+    table = html_table(HEADER, notebook_joint_rows(robot, q))
     return f"<h4>{html_text(repr(robot))}</h4>{about}{note}{table}{shown}"
 
 

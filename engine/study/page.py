@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..machine.jit.polynomials import SignalPieces
 from ..machine.program.javascript import javascript_function
 from ..machine.program.recording import Program, Recording
-from ..record.pages import html
+from ..record.pages.html import RUNNER, html_page_with_machine
 from ..record.scene import Say, Scene, silence_sketch_warning
 from ..robot import Robot
 from ..scenario.plan import Plan
@@ -148,8 +148,8 @@ def page_of_plan(
     words = {"title": f"{plan.robot.name} ({plan.name})", "about": plan.about}
     paths = [path for path, _ in number_leaves_of_bodies(base.model)]
     code = _code(laws, [paths[k] for k in used])
-    return html.html_page_with_machine(
-        "page.html", html.RUNNER, words, SCRIPTS, _data(laws, base, sliders, table, used), own=code
+    return html_page_with_machine(
+        "page.html", RUNNER, words, SCRIPTS, _data(laws, base, sliders, table, used), own=code
     )
 
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..record import plots, scales, sheets
 from ..record.drawings import Drawing
 from ..record.figures import figures_of_result
 from ..record.notebook import HEADER, column_extremes, html_image_of_figure
-from ..record.pages import html
-from ..record.pages.html import html_text
+from ..record.pages.html import PLAYER, html_page_with_machine, html_table, html_text
+from ..record.plots import PLOTS
+from ..record.scales import largest_plotted_value
 from ..record.scene import Poses, Say, Scene, silence_sketch_warning
+from ..record.sheets import SHEET, text_on_sheets, write_sheets
 from ..record.sketch.drawing import sketch_figure
 from ..record.view import Look
 from ..robot import Robot
@@ -89,9 +90,9 @@ def report_html(kept: Stored, say: Say = silence_sketch_warning) -> str:
     words = {"title": f"{robot.name}: {kept.name}", "about": str(kept.record.get("about", ""))}
     parts = {"sections": "\n".join(_sections(kept, robot, scene, poses)), "appendix": "\n".join(_appendix(kept))}
     data = animation_data(kept, robot, scene, poses)
-    moving = {plots.PLOTS[name].family for name in _moving_plots(kept)[0]}
+    moving = {PLOTS[name].family for name in _moving_plots(kept)[0]}
     data["families"] = {family: shown for family, shown in data["families"].items() if family in moving}
-    return html.html_page_with_machine("report.html", html.PLAYER, words, SCRIPTS, data, parts)
+    return html_page_with_machine("report.html", PLAYER, words, SCRIPTS, data, parts)
 
 
 def _sections(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> Iterator[str]:
@@ -105,14 +106,14 @@ def _sections(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> Iterato
         yield f"<p>Warning: {_marked(str(warning))}</p>"
     events = [event for event in record.get("events", []) if isinstance(event, Mapping)]
     if events:
-        yield html.html_table(("t (s)", "joint", "event", "then"), [_event(event) for event in events], "Events")
+        yield html_table(("t (s)", "joint", "event", "then"), [_event(event) for event in events], "Events")
     undetermined = record.get("undetermined", [])
     if undetermined:
         named = ", ".join(map(str, undetermined[:12])) + (" …" if len(undetermined) > 12 else "")
         yield f"<p>Mechanics doesn't determine these reactions; those of least norm are given: {html_text(named)}.</p>"
     yield '</section><section aria-label="Machine"><h2>Machine</h2>'
     yield html_image_of_figure(f"sketch of {robot.name}", sketch_figure(scene, poses, state="first row of the result"))
-    yield html.html_table(JOINTS, notebook_joint_rows(robot, animation_coordinates(kept, robot)[0].tolist()))
+    yield html_table(JOINTS, notebook_joint_rows(robot, animation_coordinates(kept, robot)[0].tolist()))
     own = [one for one in kept.plots if one.y]
     if own:
         yield '</section><section aria-label="Columns over others"><h2>Columns over others</h2>'
@@ -128,7 +129,7 @@ def _marked(text: str) -> str:
 
 def _extremes(kept: Stored) -> tuple[list[list[str]], str]:
     """The rows of a table of all columns but those that are zero throughout, and a sentence with these."""
-    still = {column.name for column in kept.columns if scales.largest_plotted_value(kept.table[column.name]) == 0.0}
+    still = {column.name for column in kept.columns if largest_plotted_value(kept.table[column.name]) == 0.0}
     rows = [one.cells() for one in column_extremes(kept.t, kept.table, kept.columns) if one.column.name not in still]
     zero = ", ".join(column.name for column in kept.columns if column.name in still)
     return rows, f"Zero throughout: {zero}." if zero else ""
@@ -143,13 +144,13 @@ def _appendix(kept: Stored) -> Iterator[str]:
     """What comes behind the plots: the extremes, how to repeat the run, what ran it, its audit and its inputs."""
     record, (rows, zero) = kept.record, _extremes(kept)
     yield '<section aria-label="Extremes"><h2>Extremes</h2>'
-    yield html.html_table(HEADER, rows) + "".join(f"<p>{html_text(zero)}</p>" if zero else "") + "</section>"
+    yield html_table(HEADER, rows) + "".join(f"<p>{html_text(zero)}</p>" if zero else "") + "</section>"
     yield '<section aria-label="Repetition"><h2>How to repeat it</h2>'
     yield f"<pre>denoc run {html_text(kept.name)}{ENDING}.yaml</pre>"
     yield "<p>The scenario names its robot; both files are printed below. This is what ran it:</p>"
-    yield html.html_table(("program", "version"), [(str(k), str(v)) for k, v in record.get("versions", {}).items()])
-    yield html.html_table(("audit", "value"), [(str(k), _shown(v)) for k, v in record.get("audit", {}).items()])
-    yield html.html_table(("file", "SHA-256"), [(str(k), str(v)) for k, v in record.get("checksums", {}).items()])
+    yield html_table(("program", "version"), [(str(k), str(v)) for k, v in record.get("versions", {}).items()])
+    yield html_table(("audit", "value"), [(str(k), _shown(v)) for k, v in record.get("audit", {}).items()])
+    yield html_table(("file", "SHA-256"), [(str(k), str(v)) for k, v in record.get("checksums", {}).items()])
     yield "</section>"
     for path in report_inputs(kept):
         yield f'<section aria-label="{html_text(path.name)}"><h2>{html_text(path.name)}</h2>'
@@ -186,12 +187,12 @@ def write_report_pdf(path: Path, kept: Stored, say: Say = silence_sketch_warning
     say_undrawn_animation(scene, say)
     with rc_context({"pdf.fonttype": 42}):
         figures = report_figures(kept, robot, sketch_figure(scene, poses, state="first row of the result"))
-        sheets.write_sheets(path, figures, f"{robot.name}: {kept.name}")
+        write_sheets(path, figures, f"{robot.name}: {kept.name}")
 
 
 def report_figures(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figure]:
     """What stands on the pages, from the first to the last."""
-    text, judged, record = sheets.text_on_sheets, report_verdict(kept), kept.record
+    text, judged, record = text_on_sheets, report_verdict(kept), kept.record
     wanted, still = _moving_plots(kept)
     said = [*judged.sentences, *(f"Warning: {warning}" for warning in record.get("warnings", [])), *still]
     about = str(record.get("about", ""))
@@ -199,7 +200,7 @@ def report_figures(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figur
         f"{robot.name}: {kept.name}", [*([about, ""] if about else []), *(x.replace("`", "") for x in said)]
     )
     yield sketch
-    look, drawn = Look(sheets.SHEET), [*(one for one in kept.plots if one.y), *map(Drawing, wanted)]
+    look, drawn = Look(SHEET), [*(one for one in kept.plots if one.y), *map(Drawing, wanted)]
     yield from figures_of_result(kept.name, kept.t, kept.table, kept.columns, drawn, record, look).values()
     events = [_event(event) for event in record.get("events", []) if isinstance(event, Mapping)]
     if events:
@@ -217,9 +218,9 @@ def report_figures(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figur
 def _moving_plots(kept: Stored) -> tuple[list[str], list[str]]:
     """The usual plots in which something is to be seen, and a sentence about the others."""
     wanted, still = [], []
-    for name, row in plots.PLOTS.items():
+    for name, row in PLOTS.items():
         own = [kept.table[column.name] for column in kept.columns if column.family == row.family]
-        if any(scales.largest_plotted_value(values) for values in own):
+        if any(largest_plotted_value(values) for values in own):
             wanted.append(name)
         elif own:
             still.append(row.title)

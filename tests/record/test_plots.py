@@ -298,7 +298,7 @@ def test_a_run_of_one_row_is_seen(tmp_path):
     plots.save_figure(figure, tmp_path / "x.png")
 
 
-@pytest.mark.parametrize("form", plots.FORMATS)
+@pytest.mark.parametrize("form", plots.PLOT_FORMATS)
 @pytest.mark.sampled(2)
 def test_files_are_the_same_every_time(result, tmp_path, form):
     for name in ("one", "two"):

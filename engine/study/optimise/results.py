@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._version import VERSION
-from ...record import study_plots
+from ...record.study_plots import figure_of_search_progress
 from ..sweep.best import best_scenario_files
 from ..sweep.reading import Study
 from ..sweep.results import write_study_files
@@ -21,9 +21,7 @@ def write_search_files(made: Optimised, study: Study, folder: Path, form: str, p
     if study.file.plot and form:
         unit = f" ({made.unit})" if made.unit != "1" else ""
         values = np.where(np.isfinite(made.values), made.values, np.nan)
-        drawn[f"{made.name}-progress"] = study_plots.figure_of_search_progress(
-            made.name, made.goal + unit, values, made.allowed
-        )
+        drawn[f"{made.name}-progress"] = figure_of_search_progress(made.name, made.goal + unit, values, made.allowed)
     best = best_scenario_files(study.at([made.best]), [0])
     record = search_record(made, study)
     return write_study_files(folder, made.name, record, {made.name: made.table}, parquet, drawn, form, best)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import NumericalError
-from ...record import panels as drawing
-from ...record.panels import Line, Panel
+from ...record.panels import Line, Panel, finite_panel_values, panel_figure
 from ...scenario.run import Result, carry_out_whole_plan, prepare_scenario
 from ...text import Change
 
@@ -79,7 +78,7 @@ class Exhibit:
         return f"{SHORT[self.paper]}, {self.what}: {self.caption}"
 
     def figure(self, made: Reproduction) -> Figure:
-        return drawing.panel_figure(self.title, made.across, made.table, made.panels)
+        return panel_figure(self.title, made.across, made.table, made.panels)
 
 
 # ---- from scenarios
@@ -126,7 +125,7 @@ def exhibit_ranges(made: Reproduction) -> list[Row]:
     """The first, the least, the largest and the last value of each line, with the times of the extremes."""
     t = next(iter(made.table.values()))
     units = {line.column: (line.label, panel.unit) for panel in made.panels for line in panel.lines}
-    largest = max(float(abs(drawing.finite_panel_values(made.table[name])).max(initial=0.0)) for name in units)
+    largest = max(float(abs(finite_panel_values(made.table[name])).max(initial=0.0)) for name in units)
     rows: list[Row] = []
     for name, (label, unit) in units.items():
         y = made.table[name]

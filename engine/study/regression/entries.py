@@ -9,10 +9,20 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, did_you_mean
-from ...record import deviation as compare
-from ...record import images
 from ...record.described import Picture, description_of_figure
-from ...record.deviation import ComparedColumn
+from ...record.deviation import (
+    DIGITS,
+    FLOOR,
+    MOST_ROWS,
+    ROUNDED,
+    ComparedColumn,
+    allowed_recorded_difference,
+    compared_recorded_column,
+    recorded_column_size,
+    stride_of_recorded_rows,
+    thinned_rows_to_record,
+)
+from ...record.images import matplotlib_version, png_of_figure
 from ...scenario.run import Result
 from ...scenario.schema import RegressEntry
 from . import baseline
@@ -27,22 +37,22 @@ def new_baseline_entry(case: Case, result: Result, figures: Mapping[str, Any]) -
     assert case.plan is not None
     settings = regression_settings(case.plan)
     count = baseline_rows_up_to_horizon(result.t, settings.until)
-    kept = compare.thinned_rows_to_record(count, compare.MOST_ROWS)
+    kept = thinned_rows_to_record(count, MOST_ROWS)
     plots = baseline_pictures(figures, result, settings.until)  # before images: equal scales change limits for good
     pinned = {plot: _pinned(result.name, plot, figures) for plot in settings.pinned}
-    pictures = {plot: images.png_of_figure(figure) for plot, figure in pinned.items() if figure is not None}
+    pictures = {plot: png_of_figure(figure) for plot, figure in pinned.items() if figure is not None}
     return BaselineEntry(
         result.name,
         EntryFile(
             form=baseline.FORM,
             scenario=case.scenario,
             ended=result.ended,
-            digits=compare.DIGITS,
-            rows=KeptRows(count, compare.stride_of_recorded_rows(count, compare.MOST_ROWS)),
+            digits=DIGITS,
+            rows=KeptRows(count, stride_of_recorded_rows(count, MOST_ROWS)),
             regress=settings.model_dump(exclude_defaults=True),
             columns=_compared_columns(result, settings, count),
             plots=plots,
-            images={plot: KeptImage(f"{result.name}-{plot}.png", images.matplotlib_version()) for plot in pictures},
+            images={plot: KeptImage(f"{result.name}-{plot}.png", matplotlib_version()) for plot in pictures},
         ),
         result.t[kept],
         {name: values[kept] for name, values in result.table.items()},
@@ -56,7 +66,7 @@ def baseline_pictures(figures: Mapping[str, Any], result: Result, until: float |
 
 def baseline_rows_up_to_horizon(t: np.ndarray, until: float | None) -> int:
     """The number of rows up to the horizon."""
-    return len(t) if until is None else int(np.searchsorted(t, until + compare.ROUNDED * abs(until), side="right"))
+    return len(t) if until is None else int(np.searchsorted(t, until + ROUNDED * abs(until), side="right"))
 
 
 def _pinned(name: str, plot: str, figures: Mapping[str, Any]) -> Any:
@@ -68,19 +78,15 @@ def _compared_columns(result: Result, settings: RegressEntry, count: int) -> lis
     """The columns, each with its allowed difference."""
     kinds: dict[tuple[str, str], float] = {}
     for column in result.columns:
-        kinds[column.kind] = max(
-            kinds.get(column.kind, 0.0), compare.recorded_column_size(result.table[column.name][:count])
-        )
+        kinds[column.kind] = max(kinds.get(column.kind, 0.0), recorded_column_size(result.table[column.name][:count]))
     _check_names(result, settings)
     compared = []
     for column in result.columns:
         values = result.table[column.name][:count]
-        floor = FLOORS.get(column.family, compare.FLOOR)
+        floor = FLOORS.get(column.family, FLOOR)
         rtol, atol = _tolerance(settings, column.name)
-        allowed = compare.allowed_recorded_difference(
-            compare.recorded_column_size(values), kinds[column.kind], rtol, atol, floor
-        )
-        compared.append(compare.compared_recorded_column(column.name, column.unit, values, allowed))
+        allowed = allowed_recorded_difference(recorded_column_size(values), kinds[column.kind], rtol, atol, floor)
+        compared.append(compared_recorded_column(column.name, column.unit, values, allowed))
     return compared
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...errors import InputError, Place
-from ...record import deviation as compare
-from ...record import images
 from ...record.described import differences_of_figures
-from ...record.deviation import Difference
+from ...record.deviation import Difference, column_differences, recorded_rows_at, renamed_recorded_column
 from ...record.drawings import Drawing
+from ...record.images import ALLOWED, matplotlib_version, pixel_distance
 from ...scenario.run import Result
 from .baseline import BaselineEntry
 from .cases import Case
@@ -54,7 +53,7 @@ def judge_against_baseline(case: Case, result: Result) -> Verdict:
     frame = [*_frame(old, new)]
     moved, rows = _columns(old, new, result), _rows(old, result)
     t, table = regression_columns_up_to_horizon(result, old.kept.until)
-    numbers, verdict.nearest = compare.column_differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
+    numbers, verdict.nearest = column_differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
     reported = {difference.what for difference in (*moved, *numbers)} | ({"", *old.table} if rows else set())
     same = old.kept.until == new.kept.until
     pictures = new.kept.plots if same else baseline_pictures(figures, result, old.kept.until)
@@ -82,7 +81,7 @@ def _rows(old: BaselineEntry, result: Result) -> list[Difference]:
     """A difference if the rows are at other instants."""
     count = baseline_rows_up_to_horizon(result.t, old.kept.until)
     t = result.t[:count]
-    if count == old.kept.rows.count and (compare.recorded_rows_at(old.t, t) >= 0).all():
+    if count == old.kept.rows.count and (recorded_rows_at(old.t, t) >= 0).all():
         return []
     last = f" to {t[-1]:g} s" if len(t) else ""
     message = f"{old.kept.rows.count} rows to {old.t[-1]:g} s were there, {count}{last} now; common ones are compared"
@@ -102,7 +101,7 @@ def _columns(old: BaselineEntry, new: BaselineEntry, result: Result) -> list[Dif
     differences = []
     for name, one in before.items():
         if name not in now:
-            other = compare.renamed_recorded_column(name, old.kept.columns, old.t, old.table, result.t, result.table)
+            other = renamed_recorded_column(name, old.kept.columns, old.t, old.table, result.t, result.table)
             differences.append(Difference(name, "missing now" + (f"; `{other}` holds its numbers" if other else "")))
         elif one.unit != now[name].unit:
             differences.append(Difference(name, f"in {one.unit}, now in {now[name].unit}"))
@@ -114,17 +113,17 @@ def _images(old: BaselineEntry, new: BaselineEntry, verdict: Verdict) -> Iterato
     for plot, image in old.kept.images.items():
         if plot not in new.images:
             continue
-        if image.matplotlib != images.matplotlib_version():
+        if image.matplotlib != matplotlib_version():
             verdict.notes.append(
-                f"image of {plot} not compared: of matplotlib {image.matplotlib}, not {images.matplotlib_version()}"
+                f"image of {plot} not compared: of matplotlib {image.matplotlib}, not {matplotlib_version()}"
             )
             verdict.stale = True
             continue
         try:
-            apart = images.pixel_distance(old.images[plot], new.images[plot])
+            apart = pixel_distance(old.images[plot], new.images[plot])
         except (ValueError, OSError, SyntaxError) as error:
             raise InputError("not a file of a baseline: no image", place=Place(image.file), found=str(error)) from None
         if apart is None:
             yield Difference(f"{new.name}-{plot}", "the image has another size")
-        elif apart > images.ALLOWED:
-            yield Difference(f"{new.name}-{plot}", f"the image is {apart:.3f} off, allowed {images.ALLOWED:g}")
+        elif apart > ALLOWED:
+            yield Difference(f"{new.name}-{plot}", f"the image is {apart:.3f} off, allowed {ALLOWED:g}")

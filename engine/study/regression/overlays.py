@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from ...record import deviation as compare
-from ...record import plots
 from ...record.described import DescribedLine, Picture, numbers_of_plotted_line
+from ...record.deviation import allowed_recorded_difference, recorded_column_size
 from ...record.overlay import Pair, overlay_figure
+from ...record.plots import PLOTS, axis_label, panels_of_plot
 from .judging import Verdict, regression_columns_up_to_horizon
 
 MOST_OVERLAYS = 36  # of one scenario
@@ -39,15 +39,15 @@ def _changed_columns(verdict: Verdict) -> Iterator[Drawn]:
     off = {d.what: k for k, d in enumerate(verdict.differences) if d.old is not None and d.panel is None}
     groups = []
     for family, columns in groupby(verdict.result.columns, key=lambda column: column.family):
-        for owner, unit, lines in plots.panels_of_plot(list(columns)):
+        for owner, unit, lines in panels_of_plot(list(columns)):
             failing = sorted((column for column in lines if column.name in off), key=lambda column: off[column.name])
             if failing:
                 groups.append((min(off[column.name] for column in failing), family, owner, unit, failing))
     for _, family, owner, unit, failing in sorted(groups, key=lambda group: group[0]):
-        row = next((row for row in plots.PLOTS.values() if row.family == family), None)
+        row = next((row for row in PLOTS.values() if row.family == family), None)
         ending = "" if family in owner else f", {family}"
         pairs = [_pair(verdict, column.name, column.name, column.label, column.label) for column in failing]
-        yield f"{owner}-{family}", f"{owner}{ending}", plots.axis_label(row, unit) if row else unit, pairs
+        yield f"{owner}-{family}", f"{owner}{ending}", axis_label(row, unit) if row else unit, pairs
 
 
 def _pair(verdict: Verdict, name: str, other: str, before: str, label: str) -> Pair:
@@ -84,5 +84,5 @@ def _lines(verdict: Verdict, old: DescribedLine, new: DescribedLine) -> Pair:
     if old.column in verdict.old.table and new.column in verdict.result.table:
         return _pair(verdict, old.column, new.column, old.label, new.label)
     x, y, x_now, y_now = (numbers_of_plotted_line(values) for values in (old.x, old.y, new.x, new.y))
-    allowed = compare.allowed_recorded_difference(compare.recorded_column_size(y), 0.0, None, None)
+    allowed = allowed_recorded_difference(recorded_column_size(y), 0.0, None, None)
     return Pair(old.label, new.label, x, y, x_now, y_now, allowed)

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._version import VERSION
-from ...record import plots, study_plots, table_files, write
+from ...record.plots import save_figure
+from ...record.study_plots import Sweep, figure_of_pareto_front, figures_of_study
+from ...record.table_files import write_tidy_parquet
+from ...record.write import write_files_with_record
 from .best import best_scenario_files, best_sweep_runs
 from .reading import Study
 from .run import Swept
@@ -51,13 +54,13 @@ def write_study_files(
         for stem, table in tables.items():
             (draft / f"{stem}.csv").write_text(table.csv_text(), encoding="utf-8")
             if parquet:
-                table_files.write_tidy_parquet(draft / f"{stem}.parquet", table.columns, table.units)
+                write_tidy_parquet(draft / f"{stem}.parquet", table.columns, table.units)
         for stem, figure in drawn.items():
-            plots.save_figure(figure, draft / f"{stem}.{form}")
+            save_figure(figure, draft / f"{stem}.{form}")
         for file, content in more.items():
             (draft / file).write_bytes(content)
 
-    return write.write_files_with_record(folder, name, record, put)
+    return write_files_with_record(folder, name, record, put)
 
 
 def sweep_record(swept: Swept, study: Study) -> dict[str, Any]:
@@ -85,13 +88,11 @@ def sweep_figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
     outputs = {name: np.where(table.as_expected, table[name], np.nan) for name in table.outputs}
     made: dict[str, Figure] = {}
     for name, values in outputs.items():
-        sweep = study_plots.Sweep(f"{name} ({swept.name})", numbers, words, {name: values}, table.units)
-        made.update({f"{swept.name}-{name}": figure for figure in study_plots.figures_of_study(sweep).values()})
+        sweep = Sweep(f"{name} ({swept.name})", numbers, words, {name: values}, table.units)
+        made.update({f"{swept.name}-{name}": figure for figure in figures_of_study(sweep).values()})
     if study.file.pareto:
         title = f"runs that no other run beats ({swept.name})"
         goals = {name: outputs[name] for name in study.file.pareto}
-        sweep = study_plots.Sweep(title, numbers, words, goals, table.units)
-        made[f"{swept.name}-pareto"] = study_plots.figure_of_pareto_front(
-            sweep, study.file.pareto, np.array(table["unbeaten"])
-        )
+        sweep = Sweep(title, numbers, words, goals, table.units)
+        made[f"{swept.name}-pareto"] = figure_of_pareto_front(sweep, study.file.pareto, np.array(table["unbeaten"]))
     return made

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...record import table_files, write
+from ...record.table_files import check_table_formats, tidy_dataframe, write_tidy_parquet
+from ...record.write import write_file_whole
 from ...scenario.audit import BROKEN, DOUBTFUL, residual_share_of_energy
 from ...text.expressions import Quantity
 from .keep import Reduction, dimension_of_sweep_column, sweep_rows_of_bytes, value_of_sweep_expression
@@ -50,18 +51,18 @@ class Table:
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
         path = Path(path)
-        write.write_file_whole(path, lambda draft: draft.write_text(self.csv_text(), encoding="utf-8"))
+        write_file_whole(path, lambda draft: draft.write_text(self.csv_text(), encoding="utf-8"))
         return path
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame; its `attrs["units"]` has the units of the columns."""
-        return table_files.tidy_dataframe(self.columns, self.units)
+        return tidy_dataframe(self.columns, self.units)
 
     def to_parquet(self, path: str | Path) -> Path:
         """Writes a Parquet file with the columns of the CSV file and their units, whole or not at all."""
         path = Path(path)
-        table_files.check_table_formats(["parquet"])
-        write.write_file_whole(path, lambda draft: table_files.write_tidy_parquet(draft, self.columns, self.units))
+        check_table_formats(["parquet"])
+        write_file_whole(path, lambda draft: write_tidy_parquet(draft, self.columns, self.units))
         return path
 
 

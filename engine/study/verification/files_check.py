@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...errors import InputError
-from ...record import checksums
+from ...record.checksums import check_recorded_checksums
 from ...record.deviation import Difference
 from ...scenario.stored import Stored
 from .check import Check
@@ -20,7 +20,7 @@ def check_files_of_result(kept: Stored, notes: list[str]) -> Check:
     changed: list[Difference] = []
     for name in sums:
         try:
-            checksums.check_recorded_checksums(kept.folder, kept.record, [str(name)])
+            check_recorded_checksums(kept.folder, kept.record, [str(name)])
         except InputError as error:
             changed.append(Difference(str(name), error.message))
     return Check("files", "SHA-256", f"{len(sums)} files", changed)
