@@ -27,8 +27,8 @@ def animate_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Write one HTML file in which the machine moves, with its plots beside it. It opens in any browser, offline."""
-    from denoc.record.film import check_ffmpeg, write_film_strip, write_gif, write_mp4
-    from denoc.record.write import make_output_folder, write_file_whole
+    from denoc.record.files import make_output_folder, write_file_whole
+    from denoc.record.sketch import check_ffmpeg, write_film_strip, write_gif, write_mp4
     from denoc.scenario.stored import stored_scenario_result
     from denoc.study.animate import animation_html, animation_scene_of_result
 

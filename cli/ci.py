@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
-    from denoc.record.deviation import Difference
+    from denoc.record.compared import Difference
     from denoc.study.regression.judging import Verdict
 
 MOST_ROWS = 20  # differences of one scenario in a summary
@@ -105,7 +105,7 @@ def ci_markdown_summary(verdicts: list[Verdict], seconds: list[float]) -> str:
 
 def ci_html_page(verdicts: list[Verdict], drawn: Mapping[str, Sequence[str]]) -> str:
     """An HTML file with the differences of each scenario, before and after, and their plots."""
-    from denoc.record.pages.html import html_document, html_image, html_table, html_text
+    from denoc.record.pages import html_document, html_image, html_table, html_text
 
     parts = [
         f"<header><h1>denoc regress: {html_text(ci_headline(verdicts))}</h1></header>",

@@ -87,7 +87,7 @@ def compare_command(
     shows errors of joints, gaps of loops, evaluations, stiffness, and the correction by a feedback controller. Each run
     is a row of <scenario>-compare.csv.
     """
-    from denoc.record.write import check_output_writable
+    from denoc.record.files import check_output_writable
     from denoc.study.compare import Comparison
     from denoc.study.compare_settings import Options
     from denoc.study.compare_table import comparison_summary
@@ -174,7 +174,7 @@ def _run(comparison: Comparison, wait: Wait, done: Callable[[], None]) -> tuple[
 
 def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[Path]:
     """The files of the comparison, written: CSV, summary and plots."""
-    from denoc.record.write import write_output_files
+    from denoc.record.files import write_output_files
     from denoc.study.compare_table import comparison_csv, comparison_summary
     from denoc.study.compared import COLUMNS
 

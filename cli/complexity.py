@@ -223,7 +223,7 @@ def _write_csv(path: Path, own: Own) -> None:
 def _drawable(path: Path) -> None:
     """Raises an error if the file's suffix is no format of plots."""
     from denoc.errors import InputError
-    from denoc.record.plots import PLOT_FORMATS
+    from denoc.record import PLOT_FORMATS
 
     if path.suffix[1:] not in PLOT_FORMATS:
         raise InputError(
@@ -232,6 +232,6 @@ def _drawable(path: Path) -> None:
 
 
 def _draw(path: Path, own: Own, times: Times) -> None:
-    from denoc.record.plots import figure_of_operation_counts
+    from denoc.record import figure_of_operation_counts
 
     options.save_figure_of_command(figure_of_operation_counts(own, times), path)

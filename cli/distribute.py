@@ -79,7 +79,7 @@ def distribute_command(
     """Run a scenario of a parallel robot by legs: one task for each leg and a central one that exchange messages."""
     from denoc.cli import running
     from denoc.machine.jit.choice import using_backend
-    from denoc.record.write import check_output_writable as writable
+    from denoc.record.files import check_output_writable as writable
     from denoc.scenario.run import prepare_scenario
     from denoc.study.distribution.parts import distribution_part_name
     from denoc.study.distribution.settings import EngineSetting, Listener

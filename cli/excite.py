@@ -44,7 +44,7 @@ def excite_command(
     """
     import numpy as np
 
-    from denoc.record.write import check_output_writable, csv_text, write_output_files
+    from denoc.record.files import check_output_writable, csv_text, write_output_files
     from denoc.study.identification.excite import excite as excited
     from denoc.text import path_from_folder, yaml_text
 

@@ -48,7 +48,7 @@ def identify_command(
     data don't tell are named; the identified robot is written as a robot file.
     """
     from denoc import identify as identified
-    from denoc.record.write import check_output_writable, write_output_files
+    from denoc.record.files import check_output_writable, write_output_files
 
     model = options.robot_of_argument(robot, floating, loops, warned=not quiet)
     name = f"{model.name}-identify"

@@ -89,8 +89,8 @@ def _idle(model: Robot, mobility: Mobility | None) -> list[str]:
 
 def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> tuple[Path, tuple[str, ...]]:
     """Draws a sketch, and returns its file, and what couldn't be drawn."""
-    from denoc.record.sketch.drawing import sketch_figure
-    from denoc.record.write import make_output_folder
+    from denoc.record.files import make_output_folder
+    from denoc.record.sketch import sketch_figure
     from denoc.study.staging import stage_scene
 
     path = out / model.name / f"{model.name}-sketch.{form}"

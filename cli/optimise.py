@@ -46,7 +46,7 @@ def optimise_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Seek the numbers at which an output is least, within bounds and limits; runs are kept as they finish."""
-    from denoc.record.write import check_output_writable, make_output_folder
+    from denoc.record.files import check_output_writable, make_output_folder
     from denoc.study.optimise import results
     from denoc.study.optimise.run import Search, search_ready
     from denoc.study.sweep import engines

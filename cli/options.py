@@ -231,8 +231,8 @@ class Files(NamedTuple):
 def file_options(given: list[ResultFormat], style: str = "screen", degrees: bool = False) -> Files:
     """How plots and tables are written, all of which can be done."""
     from denoc.errors import InputError
-    from denoc.record.figures import plot_look
-    from denoc.record.table_files import TABLE_FORMATS, check_table_formats
+    from denoc.record import plot_look
+    from denoc.record.files import TABLE_FORMATS, check_table_formats
 
     plot_look(style, degrees=degrees)
     asked = list(dict.fromkeys(form.value for form in given))
@@ -286,17 +286,17 @@ def print_matrix(x: Any) -> None:
 
 def write_text_of_command(path: Path, text: str) -> None:
     """Writes a text file, whole or not at all."""
-    from denoc.record.write import write_file_whole
+    from denoc.record.files import write_file_whole
 
     write_file_whole(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
 def save_figure_of_command(figure: Any, path: Path) -> None:
     """Writes a figure in the format of the file's suffix, whole or not at all."""
-    from denoc.record import plots
-    from denoc.record.write import write_file_whole
+    from denoc.record import save_figure
+    from denoc.record.files import write_file_whole
 
-    write_file_whole(path, lambda draft: plots.save_figure(figure, draft))
+    write_file_whole(path, lambda draft: save_figure(figure, draft))
 
 
 def print_warning_beside_output(message: str) -> None:

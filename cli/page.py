@@ -36,7 +36,7 @@ def page_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Write one HTML file in which a machine runs: its equations of motion, with sliders for its numbers, offline."""
-    from denoc.record.write import make_output_folder, write_file_whole
+    from denoc.record.files import make_output_folder, write_file_whole
     from denoc.study.page import page_of_plan as made
     from denoc.study.page_plan import page_slider_ranges, plan_of_page
 

@@ -44,7 +44,7 @@ def paper_command(
 ) -> None:
     """List the papers' tables and figures; with an ID, reproduce one, and say what the comparison shows."""
     from denoc.errors import InputError
-    from denoc.record.write import check_output_writable
+    from denoc.record.files import check_output_writable
     from denoc.study.papers.exhibits import EXHIBITS, exhibit
 
     if ids and everything:
@@ -93,7 +93,7 @@ def _list(exhibits: list[Exhibit], as_json: bool) -> None:
 
 def _write(exhibit: Exhibit, made: Reproduction, folder: Path, form: str) -> list[Path]:
     """The files of a reproduction, written: its lines as CSV, a CSV with the paper's numbers beside ours, a plot."""
-    from denoc.record.write import write_output_files
+    from denoc.record.files import write_output_files
 
     numbers = ([f"{x:.17g}" for x in row] for row in zip(*made.table.values()))
     files: dict[str, Any] = {f"{exhibit.id}.csv": _csv([list(made.table), *numbers])}

@@ -51,7 +51,7 @@ def plot_command(
 ) -> None:
     """Draw plots of a result from its CSV and JSON files."""
     from denoc.errors import InputError
-    from denoc.record.figures import plot_columns_against, plot_look
+    from denoc.record import plot_columns_against, plot_look
     from denoc.scenario.stored import stored_scenario_result
 
     kept = stored_scenario_result(result)

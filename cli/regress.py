@@ -15,7 +15,7 @@ from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.cli.check_shapes import Regressed, Regression
-    from denoc.record.deviation import Difference
+    from denoc.record.compared import Difference
     from denoc.study.regression.cases import Case
     from denoc.study.regression.judging import Verdict
 
@@ -52,7 +52,7 @@ def regress_command(
 ) -> None:
     """Run scenarios again and compare every column and plot with a baseline; exit with 1 if something differs."""
     from denoc.cli import ci
-    from denoc.record.write import check_output_writable
+    from denoc.record.files import check_output_writable
     from denoc.study.regression import cases as scenarios_again
     from denoc.study.regression.updating import update_baseline as updated
 
@@ -99,7 +99,7 @@ def regress_command(
 def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | None, summary: Path | None) -> None:
     """Writes the reports for continuous integration, where they are wanted."""
     from denoc.cli import ci
-    from denoc.record.write import make_output_folder as make
+    from denoc.record.files import make_output_folder as make
 
     for file, text in ((junit, ci.ci_junit_xml), (summary, ci.ci_markdown_summary)):
         if file is not None:
@@ -125,7 +125,7 @@ def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
 
 def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
     """Draws the plots of differences, removes those of an earlier comparison, and returns the files."""
-    from denoc.record.write import make_output_folder as make
+    from denoc.record.files import make_output_folder as make
     from denoc.study.regression.overlays import regression_overlays
 
     if folder.is_dir():

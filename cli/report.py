@@ -22,7 +22,7 @@ def report_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Write one file with all about a result: verdict, machine, motion, plots, extremes, inputs, how to repeat it."""
-    from denoc.record.write import make_output_folder, write_file_whole
+    from denoc.record.files import make_output_folder, write_file_whole
     from denoc.scenario.stored import stored_scenario_result
     from denoc.study import report as study
 

@@ -40,7 +40,7 @@ def carry_out_and_print(
     the command takes `several` scenarios, whatever their number.
     """
     from denoc.machine.jit.choice import using_backend
-    from denoc.record.write import check_output_writable
+    from denoc.record.files import check_output_writable
 
     for plan in plans:
         check_output_writable(out / plan.name)
@@ -84,7 +84,7 @@ def write_files_of_command(
     result: Result, folder: Path, wanted: Files, wait: Wait, *, plot: bool
 ) -> tuple[list[Path], str]:
     """The files of a result, and a sentence on a run with other inputs whose results they replace."""
-    from denoc.record.write import recorded_inputs_that_differ
+    from denoc.record.files import recorded_inputs_that_differ
 
     wait.now(WRITING)
     keys = recorded_inputs_that_differ(folder, result.name, result.record)

@@ -89,7 +89,7 @@ def sweep_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Run a scenario for many values of its numbers; runs are kept as they finish, and none is computed twice."""
-    from denoc.record.write import check_output_writable, make_output_folder
+    from denoc.record.files import check_output_writable, make_output_folder
     from denoc.study.sweep import best as chosen
     from denoc.study.sweep import engines, results
     from denoc.study.sweep.probe import probe_study

@@ -14,7 +14,7 @@ from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.cli.check_shapes import Checked, Verified
-    from denoc.record.deviation import Difference
+    from denoc.record.compared import Difference
     from denoc.study.verification.check import Check
     from denoc.study.verification.verify import Verification
 

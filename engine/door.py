@@ -34,7 +34,7 @@ def names_of_door(room: str) -> dict[str, str]:
 
 
 def door(room: str) -> Callable[[str], object]:
-    """The `__getattr__` of a room: it finds a name's home, imports it, and keeps the name in the room."""
+    """The `__getattr__` of a room: it finds a name's home and imports it."""
     homes: dict[str, str] = {}
 
     def handed_on(name: str) -> object:
@@ -44,8 +44,6 @@ def door(room: str) -> Callable[[str], object]:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         from importlib import import_module
 
-        value = getattr(import_module(homes[name], room), name)
-        setattr(sys.modules[room], name, value)
-        return value
+        return getattr(import_module(homes[name], room), name)
 
     return handed_on

@@ -136,9 +136,7 @@ def command_line(monkeypatch, capsys):
 def unseen_pictures(request, monkeypatch):
     """For tests that only count pictures (`unseen.py`)."""
     if not request.config.getoption("full"):
-        from denoc.record import plots
-
-        monkeypatch.setattr(plots, "save_figure", unseen.save)
+        unseen.save_figures_by(unseen.save, monkeypatch.setattr)
 
 
 @pytest.hookimpl(tryfirst=True)

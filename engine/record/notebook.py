@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .columns import Column
-from .pages import html
-from .pages.html import html_text
+from .pages import html, html_text
 from .plots import save_figure_as_png
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 from .._version import VERSION
 from ..errors import InputError, NumericalError
 from ..machine.jit.account import account_of_backend
-from ..record.drawings import plain_plot_drawings
+from ..record import plain_plot_drawings
 from ..robot import Robot
 from ..robot.read import folder_of_robot_file, robot_data_with_mesh_places
 from ..simulate import internal_forces, prescribed

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..record.columns import Column
+from ..record import Column
 from .plan import Plan
 
 FINER = 10.0  # times smaller tolerances

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import as_samples
-from ..record.columns import Column
+from ..record import Column
 from ..text.expressions import TIME, Formula, Lookup, names_in_formula
 from .tabulate import Table
 

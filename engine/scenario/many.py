@@ -11,8 +11,7 @@ import numpy as np
 
 from ..loops.balance import Forces
 from ..machine.jit.account import account_of_backend
-from ..record.columns import Column
-from ..record.drawings import Drawing
+from ..record import Column, Drawing
 from ..simulate.abreast import Traces
 from ..simulate.many_rows import Evaluated
 from ..simulate.together import Numbers

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..record.plots import PLOTS
+from ..record import PLOTS
 from ..text.fields import FORMULA_SCHEMA as FORMULA
 from ..text.fields import Choice, FileName, Generated, Name, Or, Strict, formula_field, unit_field
 from .tabulate import FAMILIES

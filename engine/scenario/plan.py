@@ -12,7 +12,7 @@ import numpy as np
 from ..laws import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS
-from ..record.drawings import Drawing
+from ..record import Drawing
 from ..robot import Robot
 from ..simulate.carried import carried_speeds
 from ..simulate.inputs import Inputs

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..record.columns import Column
+from ..record import Column
 from .rows import Point, Rows
 
 # what a column shows → the beginnings of the three suffixes, the unit, and the family in plots

@@ -16,8 +16,8 @@ from typing import Any
 from ..errors import InputError, Place, safe_to_print
 from ..laws import TABLE_BYTES, Law
 from ..machine.jit import choice
-from ..record.checksums import MOST_IN_RECORD, check_recorded_checksums
-from ..record.plots import PLOT_FORMATS, plot_stems
+from ..record import PLOT_FORMATS, plot_stems
+from ..record.files import MOST_IN_RECORD, check_recorded_checksums
 from ..text import Change, Document, bytes_of_text_file, content_of_file, yaml_text
 from ..text.expressions import formula_with_renamed_tables, lookups_in_formula, parsed_formula
 from .plan import Plan

@@ -11,12 +11,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..record.columns import Column
-from ..record.drawings import TIME, Drawing
-from ..record.figures import chosen_plots, figures_of_result, plot_columns_against, plot_look
-from ..record.plots import PLOT_FORMATS, save_figure
-from ..record.table_files import check_table_formats, dataframe_of_result, dataset_of_result, write_parquet
-from ..record.write import csv_text, make_output_folder, write_file_whole, write_result
+from ..record import (
+    PLOT_FORMATS,
+    TIME,
+    Column,
+    Drawing,
+    chosen_plots,
+    figures_of_result,
+    plot_columns_against,
+    plot_look,
+    save_figure,
+)
+from ..record.files import (
+    check_table_formats,
+    csv_text,
+    dataframe_of_result,
+    dataset_of_result,
+    make_output_folder,
+    write_file_whole,
+    write_parquet,
+    write_result,
+)
 from ..text import yaml_value_in_words
 from .replay import files_of_replay
 
@@ -80,7 +95,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: how the run ended, the extremes of its columns, and its plots."""
-        from ..record.notebook import result_html
+        from ..record import result_html
 
         return result_html(self.name, self.summary(), self.t, self.table, self.columns, self.plot(), self.record)
 

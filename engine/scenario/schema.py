@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from ..laws import AnyForceLaw, AnyMotionLaw
 from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
-from ..record.plots import PLOTS
+from ..record import PLOTS
 from ..robot.read import Direction, Place
 from ..simulate.integrate import INTEGRATORS
 from ..text.fields import (

@@ -16,16 +16,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, Place
-from ..record.checksums import MOST_IN_RECORD, check_recorded_checksums
-from ..record.columns import Column
-from ..record.drafts import locked_output_folder
-from ..record.drawings import Drawing, plot_drawing
-from ..record.figures import chosen_plots, figures_of_result
-from ..record.folders import mend_output_folder
-from ..record.plots import PLOTS, save_figure
-from ..record.view import Look
-from ..record.write import add_plots_to_result, check_output_writable, write_file_whole
-from ..record.write import make_output_folder as make
+from ..record import PLOTS, Column, Drawing, Look, chosen_plots, figures_of_result, plot_drawing, save_figure
+from ..record.files import (
+    MOST_IN_RECORD,
+    add_plots_to_result,
+    check_output_writable,
+    check_recorded_checksums,
+    locked_output_folder,
+    mend_output_folder,
+    write_file_whole,
+)
+from ..record.files import make_output_folder as make
 from ..text import content_of_file, lines_of_text
 from .error_estimate import error_sentences
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..record.columns import Column
+from ..record import Column
 from ..robot import ANGLE, LENGTH, Joint, Robot
 from . import points, wrench_columns
 from .rows import Rows

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..dynamics.wrenches import wrenches_on_link
-from ..record.columns import WRENCH, Column
+from ..record import WRENCH, Column
 from ..robot import ZERO
 from .rows import BASE, Rows
 

@@ -18,7 +18,7 @@ from ..loops.branches import forces_acting_in_loops
 from ..loops.constraints import Closure, loop_closure
 from ..loops.rank import constraint_null_space
 from ..loops.reactions import mechanism_multiplier_texts, wrenches_of_multipliers
-from ..record.columns import WRENCH
+from ..record import WRENCH
 from ..robot import ZERO, Joint, Robot
 from .signals import wanted_row_signals
 from .system import System

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..record.columns import Column
-from ..record.pages.html import PLAYER, base64_numbers_for_html, html_page_with_machine
-from ..record.plots import PLOTS, axis_label
-from ..record.scene import Poses, Say, Scene, silence_sketch_warning
+from ..record import PLOTS, Column, axis_label
+from ..record.pages import PLAYER, base64_numbers_for_html, html_page_with_machine
+from ..record.sketch import Poses, Say, Scene, silence_sketch_warning
 from ..robot import Robot
 from ..scenario.replay import scenario_of_result
 from ..scenario.run import robot_of_scenario

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ..errors import AssemblyError
 from ..loops.assembly import assemble
-from ..record.notebook import html_image_of_figure
-from ..record.pages.html import html_table, html_text
-from ..record.sketch.drawing import sketch_figure
+from ..record import html_image_of_figure
+from ..record.pages import html_table, html_text
+from ..record.sketch import sketch_figure
 from ..robot import Link, Robot
 from .staging import stage_scene
 

@@ -16,8 +16,8 @@ from ..errors import InputError
 from ..machine.jit.polynomials import SignalPieces
 from ..machine.program.javascript import javascript_function
 from ..machine.program.recording import Program, Recording
-from ..record.pages.html import RUNNER, html_page_with_machine
-from ..record.scene import Say, Scene, silence_sketch_warning
+from ..record.pages import RUNNER, html_page_with_machine
+from ..record.sketch import Say, Scene, silence_sketch_warning
 from ..robot import Robot
 from ..scenario.plan import Plan
 from ..simulate.discrete import Discrete

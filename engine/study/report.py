@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..record.drawings import Drawing
-from ..record.figures import figures_of_result
-from ..record.notebook import HEADER, column_extremes, html_image_of_figure
-from ..record.pages.html import PLAYER, html_page_with_machine, html_table, html_text
-from ..record.plots import PLOTS
-from ..record.scales import largest_plotted_value
-from ..record.scene import Poses, Say, Scene, silence_sketch_warning
-from ..record.sheets import SHEET, text_on_sheets, write_sheets
-from ..record.sketch.drawing import sketch_figure
-from ..record.view import Look
+from ..record import (
+    HEADER,
+    PLOTS,
+    SHEET,
+    Drawing,
+    Look,
+    column_extremes,
+    figures_of_result,
+    html_image_of_figure,
+    largest_plotted_value,
+    text_on_sheets,
+    write_sheets,
+)
+from ..record.pages import PLAYER, html_page_with_machine, html_table, html_text
+from ..record.sketch import Poses, Say, Scene, silence_sketch_warning, sketch_figure
 from ..robot import Robot
 from ..scenario.audit import EnergyBalance
 from ..scenario.error_estimate import error_sentences

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..formats.meshes import Mesh, read_mesh
-from ..record.scene import Kind, Point, SceneMesh, Solid
+from ..record.sketch import Kind, Point, SceneMesh, Solid
 from ..robot import Robot, Shape
 from ..robot.read import folder_of_robot_file, located_mesh_file
 from ..text import count_with_noun

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..record.scene import Axes, Point, Solid
+from ..record.sketch import Axes, Point, Solid
 
 NEAR = 1e-9  # metres; closer points are the same
 ROD, PLATE = 0.010, 0.008  # half the thickness of solids, as a share of the machine's size

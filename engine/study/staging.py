@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics.kinematics import body_frames
 from ..dynamics.quantities import frames
-from ..record.scene import BASE, Poses, Scene, SceneActuator, SceneJoint, ScenePart, ScenePoint, Solid
+from ..record.sketch import BASE, Poses, Scene, SceneActuator, SceneJoint, ScenePart, ScenePoint, Solid
 from ..robot import Link, Loop, Robot, turn_matrix_of
 from .shapes import corners_of_animated_solid, shapes_for_animation
 from .solids import (

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import unseen
 from denoc.errors import InputError
-from denoc.record import figures, plots
+from denoc.scenario import stored
 from denoc.scenario.stored import stored_scenario_result
 
 FOLDER = Path("outputs/planar3r-idyn")
@@ -90,14 +91,14 @@ def test_further_plots_belong_to_the_result(denoc, result):
 
 def test_plots_of_a_result_that_is_there_no_more(denoc, result, monkeypatch):
     """A run may replace a result while its plots are being drawn: they aren't put beside another one's table."""
-    kept, drawn = stored_scenario_result(result), figures.figures_of_result
+    kept, drawn = stored_scenario_result(result), stored.figures_of_result
 
     def meanwhile(*rest):
         (result / "planar3r-idyn.json").write_text("{}")
         return drawn(*rest)
 
-    monkeypatch.setattr(figures, "figures_of_result", meanwhile)
-    monkeypatch.setattr(plots, "save_figure", lambda figure, path, **how: path.write_text("a plot"))
+    monkeypatch.setattr(stored, "figures_of_result", meanwhile)
+    unseen.save_figures_by(lambda figure, path, **how: path.write_text("a plot"), monkeypatch.setattr)
     with pytest.raises(InputError, match="another result now"):
         kept.draw(["angles"], result, "png")
     assert not list(result.glob("*.png"))

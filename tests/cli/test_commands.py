@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import unseen
 from denoc.cli.main import main
 from denoc.cli.matrices import TITLES
-from denoc.record import plots, write
-from denoc.record.plots import PLOTS
+from denoc.record import PLOTS
+from denoc.record.files import write
 from denoc.scenario import run as runs
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
@@ -627,7 +628,7 @@ def test_an_unfinished_plot_leaves_nothing(denoc, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(plots, "save_figure", full)
+    unseen.save_figures_by(full, monkeypatch.setattr)
     code, _, err = denoc("run", "swing.yaml")
     assert code == 2
     assert "No space left on device" in err

@@ -113,9 +113,9 @@ SHORT = ("simulate", "planar3r", "--time", "0.3", "--no-plot", "--backend", "pla
 AFTER = (
     "denoc.scenario.course.course_of_trace",
     "denoc.scenario.run.conclude_result",
-    "denoc.record.write.recorded_inputs_that_differ",
+    "denoc.record.files.write.recorded_inputs_that_differ",
     "denoc.scenario.result.Result.write",
-    "denoc.record.write.write_result",
+    "denoc.record.files.write.write_result",
 )
 
 

@@ -13,7 +13,7 @@ import denoc as package
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.peers.known import PEERS, Peer
-from denoc.record import checksums
+from denoc.record.files import checksums
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.verification import columns_check

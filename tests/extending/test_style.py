@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import denoc
-from denoc.record.styles import STYLES, Style
+from denoc.record import STYLES, Style
 
 SLIDE = Style(
     "for slides: large, with thick lines", (12.5, 7.0), (6.0, 4.0), (12.5, 6.0), width=12.5, line=3.5, form="svg"

@@ -11,7 +11,7 @@ import pytest
 import faults
 import writers
 from denoc.errors import InputError
-from denoc.record import checksums, drafts, folders
+from denoc.record.files import checksums, drafts, folders
 from faults import contents
 from limits import HANGS
 

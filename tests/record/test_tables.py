@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
-from denoc.record import table_files
+from denoc.record.files import table_files
 
 FALL = {
     "robot": "planar3r",

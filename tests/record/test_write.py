@@ -14,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import denoc
+import unseen
 from denoc.errors import DenocError
 from denoc.record import figures as drawn
-from denoc.record import plots, write
+from denoc.record import plots
 from denoc.record.columns import Column
+from denoc.record.files import write
 
 COLUMNS = [Column("j.q", "rad", "position", "j", "j.q"), Column("j.tau", "N m", "force", "j", "j.tau")]
 T = np.linspace(0, 1, 5)
@@ -113,7 +115,7 @@ def test_writing_that_fails_half_way_changes_nothing(tmp_path, monkeypatch, step
         return inner
 
     if step.endswith("plot"):
-        monkeypatch.setattr(plots, "save_figure", failing("plot", save))
+        unseen.save_figures_by(failing("plot", save), monkeypatch.setattr)
     elif step == "csv":
         monkeypatch.setattr(write, "csv_text", failing("csv", csv_text))
     else:
@@ -144,7 +146,7 @@ def test_an_interrupt_while_writing_changes_nothing(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plots, "save_figure", interrupted)
+    unseen.save_figures_by(interrupted, monkeypatch.setattr)
     with pytest.raises(KeyboardInterrupt):
         put(tmp_path / "run", note="after")
     assert contents(tmp_path) == kept

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.record.columns import Column
+from denoc.record import Column
 from denoc.scenario.error_estimate import error_sentences, estimated_error
 from denoc.scenario.run import prepare_scenario
 from denoc.simulate.integrate import INTEGRATORS

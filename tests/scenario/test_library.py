@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.record.plots import PLOTS
+from denoc.record import PLOTS
 from denoc.scenario.run import prepare_scenario
 from denoc.text import library_folder, library_names
 

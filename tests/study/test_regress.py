@@ -17,9 +17,9 @@ import denoc
 from denoc.errors import InputError, NumericalError
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
-from denoc.record import deviation as compare
-from denoc.record import images, plots
-from denoc.record.described import description_of_figure
+from denoc.record import plots
+from denoc.record.compared import description_of_figure
+from denoc.record.compared import deviation as compare
 from denoc.robot.read import build_robot
 from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.study.regression import baseline, cases, judging, overlays, updating
@@ -452,7 +452,7 @@ def test_pinned_images(swing, monkeypatch):
     with pytest.raises(InputError, match=r"swing-rates\.png"):
         swing(regress=pinned)
     image.write_bytes(whole)
-    monkeypatch.setattr(images, "matplotlib_version", lambda: "0.1")  # which draws letters otherwise
+    monkeypatch.setattr(judging, "matplotlib_version", lambda: "0.1")  # which draws letters otherwise
     verdict = swing(regress=pinned)
     assert verdict.same
     assert verdict.stale

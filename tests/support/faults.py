@@ -87,7 +87,7 @@ def sweep(place, write, fault, mend):
 
 
 if __name__ == "__main__":
-    from denoc.record import folders
+    from denoc.record.files import folders
 
     os.fsync = lambda handle: None  # processes are killed here, not machines
     module, name = sys.argv[2].split(":")

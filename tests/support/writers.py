@@ -4,13 +4,15 @@ from pathlib import Path
 
 import numpy as np
 
+import unseen
+
 T = np.linspace(0, 1, 5)
 
 
 def result(folder, value=2.0, files=("b.yaml", "c.yaml")):
     """A small result without plots, which would cost a second each."""
-    from denoc.record.columns import Column
-    from denoc.record.write import write_result
+    from denoc.record import Column
+    from denoc.record.files import write_result
 
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
     more = {name: f"{name} {value}".encode() for name in files}
@@ -26,18 +28,17 @@ def baseline(folder):
 
 def study(folder):
     """The tables and plots of a comparison, or of a paper, over those of an earlier one."""
-    from denoc.record.write import write_output_files
+    from denoc.record.files import write_output_files
 
     write_output_files(Path(folder), {"run-a.csv": "new a", "run-c.csv": "new c"}, ["run-"])
 
 
 def swept(folder):
     """The files of a sweep or search, over a result of the same name."""
-    from denoc.record import plots
     from denoc.study.sweep.results import write_study_files
     from denoc.study.sweep.table import Table
 
-    plots.save_figure = lambda figure, path, **how: path.write_bytes(figure)
+    unseen.save_figures_by(lambda figure, path, **how: path.write_bytes(figure))
     table = Table({"run": [0, 1], "x": T[:2]}, {}, ["x"], [])
     tables, figures = {"run": table, "run-rows": table}, {"run-x": b"drawn"}
     write_study_files(Path(folder), "run", {"value": 2.0}, tables, False, figures, "png", {"run-best-1.yaml": b"new"})
@@ -48,9 +49,9 @@ def drawn(folder):
     import json
 
     from denoc.errors import InputError
-    from denoc.record import plots, write
+    from denoc.record.files import write
 
-    plots.save_figure = lambda figure, path, **how: path.write_bytes(figure)
+    unseen.save_figures_by(lambda figure, path, **how: path.write_bytes(figure))
     try:
         record = json.loads((Path(folder) / "run.json").read_text())
     except OSError:
@@ -60,6 +61,6 @@ def drawn(folder):
 
 def text(folder):
     """One file, as `codegen`, `new`, `schema` and others write it."""
-    from denoc.record.write import write_file_whole
+    from denoc.record.files import write_file_whole
 
     write_file_whole(Path(folder) / "robot.c", lambda draft: draft.write_text("new"))

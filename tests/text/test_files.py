@@ -18,7 +18,7 @@ from denoc.formats.assignments import read_matlab_assignments
 from denoc.formats.load import load
 from denoc.formats.meshes import read_mesh
 from denoc.laws import read_law_table_columns
-from denoc.record.images import pixels_of_png
+from denoc.record.compared.images import pixels_of_png
 from denoc.scenario.stored import stored_scenario_result, table_of_stored_scenario_result
 from denoc.text.files import lines_of_text
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import denoc
 from denoc.errors import DenocError
-from denoc.record.plots import save_figure
-from denoc.record.sketch.drawing import sketch_figure
+from denoc.record import save_figure
+from denoc.record.sketch import sketch_figure
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.animate import animation_html
 from denoc.study.page import page_of_plan

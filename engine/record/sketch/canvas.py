@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..scene import Point, Scene
 from ..styles import COLOURS
+from .scene import Point, Scene
 
 AZIMUTH, ELEVATION = np.deg2rad(-58.0), np.deg2rad(24.0)
 

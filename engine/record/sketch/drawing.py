@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plots import plain_plot_text
-from ..scene import Poses, Scene
 from .canvas import VIOLET, XYZ, Canvas, Viewpoint, sketch_legend_line
 from .drawn_bodies import sketch_links_have_shapes
 from .drawn_links import sketch_actuators, sketch_joints, sketch_link_frames, sketch_links, sketch_points
 from .names import Paper, sketch_names
 from .outlines import rounded_sketch_length
+from .scene import Poses, Scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

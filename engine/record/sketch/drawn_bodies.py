@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..scene import FORMS, Colour, Solid
 from .canvas import Canvas, sketch_points_moved
+from .scene import FORMS, Colour, Solid
 
 GREY = (0.76, 0.79, 0.83, 1.0)
 DARK = 0.55  # how bright a face is that the light doesn't reach

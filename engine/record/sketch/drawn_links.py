@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..scene import BASE, FORMS, SceneJoint, Solid
 from .canvas import BLUE, GREEN, RED, XYZ, Canvas, Look, sketch_points_moved
 from .drawn_bodies import sketch_body
 from .outlines import TURN, outline_hull, outline_of_ball, outline_of_rod
+from .scene import BASE, FORMS, SceneJoint, Solid
 
 LIGHT = "#a5d3f0"
 WORDS = {"point-on-line": "point on a line", "point-on-plane": "point on a plane", "three-revolutes": "spherical"}

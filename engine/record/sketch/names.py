@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..plots import plain_plot_text
-from ..scene import BASE
 from .canvas import BLUE, GREEN, RED, Axes, Canvas, sketch_points_moved
 from .outlines import sketch_spots_together
+from .scene import BASE
 
 LETTER, LINE = 0.62, 1.35  # a letter's width and a line's height, in font sizes
 GAP = 0.25  # between boxes, in font sizes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...errors import did_you_mean
-from ...record.drawings import TIME, Drawing
+from ...record import TIME, Drawing
 from ...text import Keys
 from ...text.expressions import lookups_in_formula, names_in_formula, parsed_formula
 from ...text.fields import size_of_unit

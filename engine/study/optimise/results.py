@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._version import VERSION
-from ...record.study_plots import figure_of_search_progress
+from ...record import figure_of_search_progress
 from ..sweep.best import best_scenario_files
 from ..sweep.reading import Study
 from ..sweep.results import write_study_files

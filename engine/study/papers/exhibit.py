@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import NumericalError
-from ...record.panels import Line, Panel, finite_panel_values, panel_figure
+from ...record import Line, Panel, finite_panel_values, panel_figure
 from ...scenario.run import Result, carry_out_whole_plan, prepare_scenario
 from ...text import Change
 

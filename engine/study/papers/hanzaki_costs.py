@@ -22,7 +22,7 @@ from ...machine.jit import choice
 from ...machine.jit.kernel import Kernel, build_kernel
 from ...machine.program.counting import Count, count_operations
 from ...machine.program.recording import Program
-from ...record.panels import Line, Panel
+from ...record import Line, Panel
 from ...robot import Robot
 from ...scenario.run import carry_out_plan, carry_out_whole_plan, changed_robot_of_scenario, prepare_scenario
 from ...text import Change

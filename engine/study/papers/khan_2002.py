@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...record.panels import Line, Panel
+from ...record import Line, Panel
 from ...scenario.run import Result
 from ..compare_settings import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...record.panels import Line, Panel
+from ...record import Line, Panel
 from ..compare_settings import ADAPTIVE, RunSetting
 from ..compared import Run
 from .exhibit import Reproduction, Row, Table

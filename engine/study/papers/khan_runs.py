@@ -15,7 +15,7 @@ import numpy as np
 from ...machine.jit import choice
 from ...parallel.engines import Process
 from ...parallel.rates import RatesByLegs
-from ...record.panels import Line, Panel
+from ...record import Line, Panel
 from ...scenario.run import carry_out_whole_plan
 from ...simulate.system import constraints_of_system
 from ..compare import Comparison

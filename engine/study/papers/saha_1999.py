@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...record.panels import Line, Panel
+from ...record import Line, Panel
 from ...scenario.run import Result
 from .exhibit import (
     Exhibit,

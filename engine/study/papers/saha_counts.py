@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ...record.panels import Line, Panel
+from ...record import Line, Panel
 from .. import complexity
 from ..complexity import FORWARD, INVERSE, Published
 from .exhibit import Reproduction, Row

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...formats.load import load
 from ...machine.program.counting import count_operations
-from ...record.panels import Line, Panel
+from ...record import Line, Panel
 from ...scenario.run import Result
 from ..complexity import UNDIVIDED, program_for_complexity
 from .exhibit import (

@@ -12,7 +12,7 @@ from ...dynamics.quantities import bias, inertia
 from ...dynamics.sweeps import sweep_tree
 from ...formats.load import loads
 from ...machine.program.scalars import Scalar
-from ...record.panels import Line, Panel
+from ...record import Line, Panel
 from ...robot import Robot
 from ...simulate.integrate import stepper_of_integrator
 from .exhibit import Reproduction, Row

@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, Place
-from ...record.described import Picture
-from ...record.deviation import DIGITS, ComparedColumn
-from ...record.drafts import is_draft_file
-from ...record.folders import mend_output_folder, renewed_output_folder
-from ...record.write import check_output_writable
+from ...record.compared import DIGITS, ComparedColumn, Picture
+from ...record.files import check_output_writable, is_draft_file, mend_output_folder, renewed_output_folder
 from ...scenario.stored import table_of_stored_scenario_result
 from ...text import bytes_of_text_file
 

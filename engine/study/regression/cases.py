@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError, Place
-from ...record.folders import mend_output_folder
+from ...record.files import mend_output_folder
 from ...scenario.plan import Plan
 from ...scenario.run import prepare_scenario
 from ...scenario.schema import RegressEntry

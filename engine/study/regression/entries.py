@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, did_you_mean
-from ...record.described import Picture, description_of_figure
-from ...record.deviation import (
+from ...record.compared import (
     DIGITS,
     FLOOR,
     MOST_ROWS,
     ROUNDED,
     ComparedColumn,
+    Picture,
     allowed_recorded_difference,
     compared_recorded_column,
+    description_of_figure,
+    matplotlib_version,
+    png_of_figure,
     recorded_column_size,
     stride_of_recorded_rows,
     thinned_rows_to_record,
 )
-from ...record.images import matplotlib_version, png_of_figure
 from ...scenario.run import Result
 from ...scenario.schema import RegressEntry
 from . import baseline

@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...errors import InputError, Place
-from ...record.described import differences_of_figures
-from ...record.deviation import Difference, column_differences, recorded_rows_at, renamed_recorded_column
-from ...record.drawings import Drawing
-from ...record.images import ALLOWED, matplotlib_version, pixel_distance
+from ...record import Drawing
+from ...record.compared import (
+    ALLOWED,
+    Difference,
+    column_differences,
+    differences_of_figures,
+    matplotlib_version,
+    pixel_distance,
+    recorded_rows_at,
+    renamed_recorded_column,
+)
 from ...scenario.run import Result
 from .baseline import BaselineEntry
 from .cases import Case

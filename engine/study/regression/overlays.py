@@ -7,10 +7,16 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from ...record.described import DescribedLine, Picture, numbers_of_plotted_line
-from ...record.deviation import allowed_recorded_difference, recorded_column_size
-from ...record.overlay import Pair, overlay_figure
-from ...record.plots import PLOTS, axis_label, panels_of_plot
+from ...record import PLOTS, axis_label, panels_of_plot
+from ...record.compared import (
+    DescribedLine,
+    Pair,
+    Picture,
+    allowed_recorded_difference,
+    numbers_of_plotted_line,
+    overlay_figure,
+    recorded_column_size,
+)
 from .judging import Verdict, regression_columns_up_to_horizon
 
 MOST_OVERLAYS = 36  # of one scenario

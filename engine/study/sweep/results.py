@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._version import VERSION
-from ...record.plots import save_figure
-from ...record.study_plots import Sweep, figure_of_pareto_front, figures_of_study
-from ...record.table_files import write_tidy_parquet
-from ...record.write import write_files_with_record
+from ...record import Sweep, figure_of_pareto_front, figures_of_study, save_figure
+from ...record.files import write_files_with_record, write_tidy_parquet
 from .best import best_scenario_files, best_sweep_runs
 from .reading import Study
 from .run import Swept

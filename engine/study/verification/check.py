@@ -7,13 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...record.columns import Column
-from ...record.deviation import (
-    Difference,
-    allowed_recorded_difference,
-    recorded_column_size,
-    recorded_difference_excess,
-)
+from ...record import Column
+from ...record.compared import Difference, allowed_recorded_difference, recorded_column_size, recorded_difference_excess
 
 EXACT = 1e-9  # of a column's largest number, where nothing was integrated, and in single rows
 FLOOR = 0.01  # of the allowed share, relative to the largest number of the column's unit and family

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...loops.constraints import Closure
-from ...record.deviation import allowed_recorded_difference
+from ...record.compared import allowed_recorded_difference
 from ...robot import Robot
 from ...scenario.plan import Plan
 from ...simulate.signals import wanted_row_signals

@@ -9,12 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...record.deviation import (
-    Difference,
-    allowed_recorded_difference,
-    recorded_column_size,
-    recorded_difference_excess,
-)
+from ...record.compared import Difference, allowed_recorded_difference, recorded_column_size, recorded_difference_excess
 from ...scenario.plan import Plan
 from ...scenario.run import Result, carry_out_whole_plan
 from ...scenario.stored import Stored

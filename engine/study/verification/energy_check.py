@@ -7,7 +7,7 @@ import numpy as np
 from ...dynamics.quantities import energy
 from ...dynamics.samples import LARGE
 from ...errors import InputError
-from ...record.deviation import Difference, recorded_column_size
+from ...record.compared import Difference, recorded_column_size
 from ...scenario.audit import BROKEN
 from ...scenario.plan import Plan
 from ...scenario.run import Result

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...errors import InputError
-from ...record.checksums import check_recorded_checksums
-from ...record.deviation import Difference
+from ...record.compared import Difference
+from ...record.files import check_recorded_checksums
 from ...scenario.stored import Stored
 from .check import Check
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...dynamics.quantities import inertia
 from ...errors import NumericalError
 from ...peers.peer import PeerModel
-from ...record.deviation import Difference, allowed_recorded_difference
+from ...record.compared import Difference, allowed_recorded_difference
 from ...robot import Robot
 from .check import FLOOR, Check, check_of_differences, worst_row_of_column
 from .stored_rows import RowMotion, StoredRows

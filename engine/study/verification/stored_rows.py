@@ -16,7 +16,7 @@ from ...errors import InputError
 from ...loops.constraints import loop_closure
 from ...machine.program.scalars import as_samples
 from ...peers.peer import PeerModel
-from ...record.columns import WRENCH
+from ...record import WRENCH
 from ...robot import Robot
 from ...scenario.plan import Plan
 from ...simulate.acting import wrenches_at_instants

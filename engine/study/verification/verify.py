@@ -9,7 +9,7 @@ from ...errors import DenocError, InputError
 from ...machine.jit.choice import using_backend
 from ...peers.known import peer_engine
 from ...peers.text import PlainText
-from ...record.deviation import Difference
+from ...record.compared import Difference
 from ...scenario.error_estimate import error_sentences
 from ...scenario.plan import plan_of_scenario
 from ...scenario.replay import Prepared, prepared_scenario_replay, scenario_of_result

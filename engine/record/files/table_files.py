@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
-from .columns import Column
+from ...errors import InputError
+from ..columns import Column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, Place
-from ..text import opened_regular_file
+from ...errors import InputError, Place
+from ...text import opened_regular_file
 
 MOST_IN_RECORD = 32_000_000  # bytes
 HINT = "run the scenario again; a file that is meant to differ belongs into a folder of its own"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import plots
+from .. import plots
+from ..styles import COLOURS
 from .deviation import recorded_rows_at
-from .styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .plots import save_figure
+from ..plots import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

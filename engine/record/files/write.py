@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..text import bytes_of_text_file
-from . import checksums, drafts, figures, plots, table_files
-from .columns import Column
-from .drawings import Drawing
+from ...errors import InputError
+from ...text import bytes_of_text_file
+from .. import figures, plots
+from ..columns import Column
+from ..drawings import Drawing
+from ..view import Look
+from . import checksums, drafts, table_files
 from .folders import Gone, mend_output_folder, renewed_output_folder
-from .view import Look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
+from ...errors import InputError
+from .drawing import LEGEND, WIDTH, places_reached_in_sketch, sketch_figure
 from .scene import Poses, Scene
-from .sketch.drawing import LEGEND, WIDTH, places_reached_in_sketch, sketch_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
