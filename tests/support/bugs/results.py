@@ -67,14 +67,14 @@ RESULTS = (
     Bug(
         "what the record of an earlier run lists stays",
         "_earlier",
-        "[str(file) for file in listed] + [f'{stem}.{form}' for stem in plots.plot_stems(name) for form in plots.FORMATS]",
-        "[f'{stem}.{form}' for stem in plots.plot_stems(name) for form in plots.FORMATS]",
+        "[str(file) for file in listed] + [f'{stem}.{form}' for stem in plots.plot_stems(name) for form in plots.PLOT_FORMATS]",
+        "[f'{stem}.{form}' for stem in plots.plot_stems(name) for form in plots.PLOT_FORMATS]",
         ("record/test_write.py::test_what_an_earlier_run_has_listed_and_its_later_plots_go_away",),
     ),
     Bug(
         "plots that were added later stay",
         "_earlier",
-        "[str(file) for file in listed] + [f'{stem}.{form}' for stem in plots.plot_stems(name) for form in plots.FORMATS]",
+        "[str(file) for file in listed] + [f'{stem}.{form}' for stem in plots.plot_stems(name) for form in plots.PLOT_FORMATS]",
         "[str(file) for file in listed]",
         ("record/test_write.py::test_what_an_earlier_run_has_listed_and_its_later_plots_go_away",),
     ),
