@@ -56,7 +56,7 @@ def convert_command(
     as_json: options.Json = False,
 ) -> None:
     """Convert a robot file: URDF, MJCF, SDF and others to denoc's format, and back where the target can hold it."""
-    from denoc.formats.load import converted_from_any_format
+    from denoc.formats.table import converted_from_any_format
     from denoc.robot.read import build_robot
     from denoc.text import find_library_file
 

@@ -77,7 +77,7 @@ def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool)
     """Writes the robot of a table."""
     from denoc.errors import InputError
     from denoc.formats.dh_table import read_dh_table
-    from denoc.formats.load import loads
+    from denoc.formats.table import loads
     from denoc.text import yaml_text
 
     if loop or convention == "frames":
@@ -110,7 +110,7 @@ def new_scenario_command(
     out: Out = None,
 ) -> None:
     """Write a scenario file for a robot, in which every key is explained."""
-    from denoc.formats.load import load
+    from denoc.formats.table import load
     from denoc.text import find_library_file
 
     name, path = _place(name, out)

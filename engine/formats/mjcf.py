@@ -18,6 +18,7 @@ from .mjcf_geoms import (
     mjcf_geom_bodies_together,
     mjcf_geom_with_defaults,
     place_of_mjcf_element,
+    resolved_mjcf_bodies,
     rigid_body_of_mjcf_geom,
     shapes_of_mjcf_geoms,
 )
@@ -37,7 +38,6 @@ from .mjcf_model import (
     orientation_of_mjcf_element,
     parts_of_mjcf_body,
 )
-from .mjcf_resolve import resolved_mjcf_bodies
 from .mjcf_words import TABLE
 from .pieces import robot_file_inertia_entries
 from .report import CHANGED, DROPPED, IGNORED

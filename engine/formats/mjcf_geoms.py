@@ -1,4 +1,7 @@
-"""Geoms of MJCF: the inertia of bodies that have none of their own, and what links look like."""
+"""Geoms of MJCF: the inertia of bodies that have none of their own, and what links look like.
+
+The inertia of a mesh is known to MuJoCo's own compiler alone.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..robot.read import rotation_of
 from .draft import Draft
 from .mjcf_model import TRUTH, Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
 from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_file_inertia_entries
@@ -222,3 +226,37 @@ def _mesh(draft: Draft, element: Element, assets: dict[str, Element], compiler: 
     if scale != (1.0, 1.0, 1.0):
         mesh["scale"] = list(scale)
     return mesh
+
+
+def resolved_mjcf_bodies(draft: Draft, at: Element) -> list[Body]:
+    """The bodies of the model, the world first, as MuJoCo compiles them; without it the element is refused."""
+    try:
+        import mujoco
+    except ImportError:
+        raise draft.error(
+            at,
+            "the inertia of a mesh is known to its file alone, and the body has none of its own",
+            allowed="<inertial> in the body, or MuJoCo beside denoc",
+            hint="python -m pip install mujoco",
+        ) from None
+    try:
+        spec = mujoco.MjSpec.from_file(draft.document.name)
+        # bodies as they stand in the file, with their own masses: they are changed here, for all of them alike
+        compiler = getattr(spec, "compiler", spec)  # which early versions don't have apart
+        for key, value in {"fusestatic": False, "alignfree": False, "settotalmass": -1.0}.items():
+            if hasattr(compiler, key):
+                setattr(compiler, key, value)
+        for joint in spec.joints:
+            if hasattr(joint, "align"):
+                joint.align = 0
+        model = spec.compile()
+    except ValueError as problem:
+        words = " ".join(str(problem).split())
+        message = f"MuJoCo, which knows the inertia of meshes, refuses the model: {words}"
+        raise draft.error(at, message, allowed="a model that MuJoCo loads, or <inertial> in each body") from None
+    bodies = []
+    for k in range(model.nbody):
+        R = rotation_of(tuple(map(float, model.body_iquat[k])))
+        own = R @ np.diag(model.body_inertia[k]) @ R.T
+        bodies.append(Body(float(model.body_mass[k]), np.array(model.body_ipos[k]), (own + own.T) / 2))
+    return bodies

@@ -20,8 +20,8 @@ from ..robot import Drive, Joint, Link, Placement, Robot, Shape, zxz_turns
 from ..robot.read import HERE, rotation_of
 from .mjcf_write_cuts import CutParts
 from .mjcf_write_ties import Ties, names_of_mjcf_joints
+from .pieces import quaternion_of_rotation, urdf_number_text, urdf_numbers_text
 from .report import CHANGED, DROPPED, Report
-from .written import quaternion_of_rotation, urdf_number_text, urdf_numbers_text
 
 LEAST = 2e-15  # mass and moment of inertia of what moves, which MuJoCo wants to have some
 SLACK = 1e-9  # by which a moment may be larger than the other two together, as a rounding error

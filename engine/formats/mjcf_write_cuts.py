@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ..robot import Link, Loop, Placement, Robot
-from .written import urdf_number_text, urdf_numbers_text
+from .pieces import urdf_number_text, urdf_numbers_text
 
 X, Y, Z = 0, 1, 2
 UNIVERSAL = "universal"

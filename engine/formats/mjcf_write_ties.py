@@ -11,8 +11,8 @@ import numpy as np
 from ..robot import Actuator, Coupling, Effort, Joint, Loop, Placement, Robot, Wrench
 from .mjcf_tendons import BY_ITSELF
 from .mjcf_write_cuts import SLIDES, UNIVERSAL, WITH_PARTS, CutParts, cut_of_part
+from .pieces import urdf_number_text, urdf_numbers_text
 from .report import CHANGED, DROPPED, Report
-from .written import urdf_number_text, urdf_numbers_text
 
 SIDES = ("first", "second")
 ROUNDING = 1e-12

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import ModelError, safe_to_print
 from ..robot import Link, Robot, turn_matrix, turn_matrix_of
+from .pieces import urdf_number_text
 from .report import CHANGED, DROPPED, Report
-from .written import urdf_number_text
 
 NEAR = 1e-12  # of lengths and of sines: smaller ones are rounding
 KINDS = ("revolute", "prismatic")

@@ -20,8 +20,7 @@ from .pieces import (
 )
 from .report import CHANGED, DROPPED, IGNORED
 from .sdf_drives import put_sdf_drive, sdf_axis_of_joint
-from .sdf_frames import WORLD, Frames, Pose, sdf_numbers_of_child, sdf_text_of_child
-from .sdf_tree import TYPES, Tree, sdf_joints_of_world
+from .sdf_frames import TYPES, WORLD, Frames, Pose, Tree, sdf_joints_of_world, sdf_numbers_of_child, sdf_text_of_child
 from .sdf_words import TABLE
 from .side import Side
 from .words import note_unread_words

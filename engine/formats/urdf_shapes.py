@@ -11,8 +11,8 @@ import numpy as np
 from ..robot import Link, placement_from_rpy
 from ..robot.read import rotation_of
 from .draft import NO_QUATERNION, Draft
+from .pieces import urdf_number_text, urdf_numbers_text, urdf_origin_line
 from .report import CHANGED, IGNORED
-from .written import urdf_number_text, urdf_numbers_text, urdf_origin_line
 from .xml import Element
 
 GEOMETRY = ("box", "cylinder", "sphere", "capsule", "mesh")

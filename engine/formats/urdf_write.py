@@ -9,11 +9,10 @@ import numpy as np
 
 from ..errors import ModelError
 from ..robot import Joint, Link, Loop, Placement, Robot, X, Y, Z
-from .pieces import ENTRIES
+from .pieces import ENTRIES, urdf_number_text, urdf_numbers_text, urdf_origin_line
 from .report import CHANGED, DROPPED, Report
 from .urdf_drives import UNBOUNDED
 from .urdf_shapes import urdf_visual_elements
-from .written import urdf_number_text, urdf_numbers_text, urdf_origin_line
 
 DEFAULT_GRAVITY = (0.0, 0.0, -9.81)
 LOOPS = ("revolute", "prismatic", "fixed", "spherical", "universal", "planar", "cylindrical")

@@ -15,7 +15,7 @@ from denoc.cli.app import typer_application
 from denoc.cli.main import main
 from denoc.cli.schema import FILES, kinds_with_schema, schema_of_kind
 from denoc.cli.shapes import OUTPUTS
-from denoc.formats import load
+from denoc.formats import table
 from denoc.robot.read import build
 from denoc.simulate.trace import Trace
 from denoc.text.fields import json_schema_text
@@ -234,7 +234,7 @@ def test_failures_that_no_command_foresees(kind, code, denoc, monkeypatch):
         raise {"bug": RuntimeError("no luck"), "memory": MemoryError()}.get(kind, OSError(errno.ENOSPC, "disk full"))
 
     monkeypatch.setattr(build, "build_robot", fails)
-    monkeypatch.setattr(load, "build_robot", fails)
+    monkeypatch.setattr(table, "build_robot", fails)
     error, own = failure(denoc("inspect", "puma"))
     assert (error["kind"], own) == (kind, code)
 

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.formats.load import load_shared_robot
+from denoc.formats.table import load_shared_robot
 from denoc.loops.branches import forces_acting_in_loops
 
 FILES = Path(__file__).parent / "files"

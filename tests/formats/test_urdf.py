@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.formats.load import converted_from_any_format
+from denoc.formats.table import converted_from_any_format
 
 FILES = Path(__file__).parent / "files"
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.formats.load import converted_from_any_format
 from denoc.formats.report import CHANGED, DROPPED, IGNORED
+from denoc.formats.table import converted_from_any_format
 
 FILES = Path(__file__).parent / "files"
 

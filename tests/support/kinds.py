@@ -41,7 +41,7 @@ def commanded(words):
 def checked(word, file):
     """The exit code of a file that is only read and checked; what is wrong is printed as the command line does."""
     from denoc.errors import DenocError
-    from denoc.formats.load import load
+    from denoc.formats.table import load
     from denoc.scenario.run import prepare_scenario
 
     with warnings.catch_warnings():
