@@ -35,7 +35,7 @@ def plan_for_command(
 
     `options` names the option that an entry of the data comes from, for messages about mistakes in it.
     """
-    from denoc.formats.table import load
+    from denoc.formats import load
     from denoc.scenario.plan import plan_of_scenario
     from denoc.scenario.replay import name_of_scenario, prepared_scenario_replay
     from denoc.scenario.run import changed_robot_of_scenario

@@ -15,8 +15,7 @@ from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Conversion, Part
-    from denoc.formats.report import Report
-    from denoc.formats.table import Format
+    from denoc.formats import Format, Report
     from denoc.robot import Robot
     from denoc.text import Document
 
@@ -56,7 +55,7 @@ def convert_command(
     as_json: options.Json = False,
 ) -> None:
     """Convert a robot file: URDF, MJCF, SDF and others to denoc's format, and back where the target can hold it."""
-    from denoc.formats.table import converted_from_any_format
+    from denoc.formats import converted_from_any_format
     from denoc.robot.read import build_robot
     from denoc.text import find_library_file
 
@@ -158,7 +157,7 @@ def _parts(when: Literal["reading", "writing"], report: Report) -> Iterator[Part
 def _target(to: str | None, out: Path | None) -> Format:
     """The format that is written: the one that is asked for, or by the file's suffix, or denoc's own."""
     from denoc.errors import InputError, did_you_mean
-    from denoc.formats.table import BINARY, FORMATS
+    from denoc.formats import BINARY, FORMATS
 
     rows = {name: row for name, row in FORMATS.items() if row.write is not None}
     if to is not None:

@@ -76,8 +76,7 @@ def new_robot_command(
 def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool) -> None:
     """Writes the robot of a table."""
     from denoc.errors import InputError
-    from denoc.formats.dh_table import read_dh_table
-    from denoc.formats.table import loads
+    from denoc.formats import loads, read_dh_table
     from denoc.text import yaml_text
 
     if loop or convention == "frames":
@@ -110,7 +109,7 @@ def new_scenario_command(
     out: Out = None,
 ) -> None:
     """Write a scenario file for a robot, in which every key is explained."""
-    from denoc.formats.table import load
+    from denoc.formats import load
     from denoc.text import find_library_file
 
     name, path = _place(name, out)

@@ -136,7 +136,7 @@ NO_FORMS: list[ResultFormat] = []
 
 def robot_of_argument(robot: str, floating: bool, loops: Path | None, *, warned: bool = False) -> Model:
     """The robot of a file in any format, or of the library, with its warnings printed if no other place has them."""
-    from denoc.formats.table import load
+    from denoc.formats import load
 
     model = load(robot, floating=floating, loops=loops)
     for warning in model.warnings if warned else ():

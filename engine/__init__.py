@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
     from .dynamics.regressor import parameters
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
-    from .formats.table import load, loads
+    from .formats import load, loads
     from .functions import function
     from .loops.adjoint import adjoint
     from .loops.assembly import assemble

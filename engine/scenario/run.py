@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..formats.table import load, load_shared_robot
+from ..formats import load, load_shared_robot
 from ..machine.jit import choice
 from ..machine.jit.account import account_of_backend
 from ..robot import Robot

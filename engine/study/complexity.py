@@ -248,7 +248,7 @@ def measured_complexity_times(
 
 def chain_robot_for_times(n: int) -> Robot:
     """A chain of n links without zeros among its numbers, which would save operations."""
-    from ..formats.table import loads
+    from ..formats import loads
 
     text = f"""
 name: chain{n}

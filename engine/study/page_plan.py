@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..errors import InputError
-from ..formats.table import load
+from ..formats import load
 from ..scenario.plan import Plan
 from ..scenario.run import changed_robot_of_scenario, prepare_scenario
 from ..text import Change, find_library_file, parted_changes, read_yaml_document

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from ..formats.meshes import Mesh, read_mesh
+from ..formats import Mesh, read_mesh
 from ..record.sketch import Kind, Point, SceneMesh, Solid
 from ..robot import Robot, Shape
 from ..robot.read import folder_of_robot_file, located_mesh_file

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..formats.table import load
+from ..formats import load
 from ..robot import Robot
 from ..scenario.plan import Plan, plan_of_scenario
 from ..scenario.replay import prepared_scenario_replay

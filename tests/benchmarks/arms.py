@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from denoc.formats.table import load
+from denoc.formats import load
 from denoc.robot import Robot
 from denoc.study.complexity import chain_robot_for_times
 

@@ -16,7 +16,7 @@ from measure import Row, against, checked, quickest
 from pace import within
 
 import denoc
-from denoc.formats.table import load
+from denoc.formats import load
 from denoc.machine.jit.choice import using_backend
 from denoc.peers.pinocchio import Pinocchio
 from denoc.robot import Robot

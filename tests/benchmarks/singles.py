@@ -10,7 +10,7 @@ from measure import Row, checked, quickest
 from pace import within
 
 import denoc
-from denoc.formats.table import load
+from denoc.formats import load
 from denoc.machine.jit.choice import using_backend
 from denoc.robot import Robot
 from denoc.text import yaml_text

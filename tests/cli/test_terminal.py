@@ -12,7 +12,7 @@ import typer
 
 from denoc.cli import completing, said
 from denoc.cli.app import typer_application
-from denoc.formats.table import FORMATS
+from denoc.formats import FORMATS
 from denoc.text import library_names
 
 pytestmark = pytest.mark.smoke

@@ -4,8 +4,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
-from denoc.formats.report import Report
-from denoc.formats.table import FORMATS, Converted, Format, Written
+from denoc.formats import FORMATS, Converted, Format, Report, Written
 from denoc.text import parse_yaml_document
 
 

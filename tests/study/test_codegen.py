@@ -19,7 +19,7 @@ import yaml
 import denoc
 from denoc.dynamics.programs import PROGRAMS
 from denoc.errors import InputError
-from denoc.formats.redysim_write import write_redysim
+from denoc.formats import write_redysim
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.languages import LANGUAGES
 from denoc.machine.program.recording import Recording

@@ -9,7 +9,7 @@ import pytest
 
 import denoc
 from denoc.dynamics.programs import program_of_tree_quantity
-from denoc.formats.table import loads
+from denoc.formats import loads
 from denoc.machine.program.counting import count_operations
 from denoc.machine.program.nodes import live_nodes
 from denoc.machine.program.recording import Recording

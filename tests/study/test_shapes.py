@@ -10,8 +10,7 @@ from tests.support import browser
 import denoc
 import yamls
 from denoc.cli.main import main
-from denoc.formats.meshes import read_mesh
-from denoc.formats.urdf_write import write_urdf
+from denoc.formats import read_mesh, write_urdf
 from denoc.record.sketch import drawing
 from denoc.scenario.run import prepare_scenario
 from denoc.study import page as pages

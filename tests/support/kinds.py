@@ -41,7 +41,7 @@ def commanded(words):
 def checked(word, file):
     """The exit code of a file that is only read and checked; what is wrong is printed as the command line does."""
     from denoc.errors import DenocError
-    from denoc.formats.table import load
+    from denoc.formats import load
     from denoc.scenario.run import prepare_scenario
 
     with warnings.catch_warnings():
@@ -85,7 +85,7 @@ def _renamed(name, main):
 def _mat(**more):
     from scipy.io import savemat
 
-    from denoc.formats.assignments import read_matlab_assignments
+    from denoc.formats import read_matlab_assignments
 
     made = read_matlab_assignments((FORMATS / "arm3" / "inputs.m").read_text(), "inputs.m").known
     savemat("inputs.mat", {name: one.value for name, one in made.items()}, **more)

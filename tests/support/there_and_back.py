@@ -4,7 +4,7 @@ import numpy as np
 
 import denoc
 from comparing import off
-from denoc.formats.table import FORMATS, Source
+from denoc.formats import FORMATS, Source
 from denoc.robot.read import build_robot
 
 

@@ -13,10 +13,7 @@ import pytest
 
 import denoc
 from denoc.errors import DenocError, InputError
-from denoc.formats import mjcf_model
-from denoc.formats.assignments import read_matlab_assignments
-from denoc.formats.meshes import read_mesh
-from denoc.formats.table import load
+from denoc.formats import load, mjcf_model, read_matlab_assignments, read_mesh
 from denoc.laws import read_law_table_columns
 from denoc.record.compared.images import pixels_of_png
 from denoc.scenario.stored import stored_scenario_result, table_of_stored_scenario_result

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...dynamics.regressor import parameters, regressor_speeds
 from ...errors import InputError, NumericalError, Place, did_you_mean
-from ...formats.table import loads
+from ...formats import loads
 from ...robot import Robot
 from . import nearest, written
 from .columns import (

@@ -13,7 +13,7 @@ import numpy as np
 from ...api import inverse
 from ...dynamics.programs import program_of_tree_quantity
 from ...dynamics.quantities import matrices
-from ...formats.table import load
+from ...formats import load
 from ...loops.accelerations import Forward
 from ...loops.branches import Inverse, branch_order_at_position, multipliers_in_equations
 from ...loops.constraints import loop_closure

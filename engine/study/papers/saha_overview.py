@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...formats.table import load
+from ...formats import load
 from ...machine.program.counting import count_operations
 from ...record import Line, Panel
 from ...scenario.run import Result

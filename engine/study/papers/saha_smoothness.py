@@ -10,7 +10,7 @@ import numpy as np
 from ...api import forward
 from ...dynamics.quantities import bias, inertia
 from ...dynamics.sweeps import sweep_tree
-from ...formats.table import loads
+from ...formats import loads
 from ...machine.program.scalars import Scalar
 from ...record import Line, Panel
 from ...robot import Robot

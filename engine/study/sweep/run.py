@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DenocError
-from ...formats.table import load
+from ...formats import load
 from ...scenario.replay import tables_of_scenario as tables_of
 from ...scenario.run import opened_scenario as scenario_opened
 from ...scenario.run import prepare_scenario, robot_of_scenario
