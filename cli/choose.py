@@ -36,9 +36,9 @@ def plan_for_command(
     `options` names the option that an entry of the data comes from, for messages about mistakes in it.
     """
     from denoc.formats import load
+    from denoc.scenario.carry_out import changed_robot_of_scenario
     from denoc.scenario.plan import plan_of_scenario
     from denoc.scenario.replay import name_of_scenario, prepared_scenario_replay
-    from denoc.scenario.run import changed_robot_of_scenario
     from denoc.text import (
         changed_document,
         document_from_mapping,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -14,10 +14,10 @@ from .._version import VERSION
 from ..errors import InputError, NumericalError
 from ..machine.jit.account import account_of_backend
 from ..record import plain_plot_drawings
-from ..robot import Robot
+from ..robot import Effort, Robot
 from ..robot.read import folder_of_robot_file, robot_data_with_mesh_places
 from ..simulate import internal_forces, prescribed
-from . import efforts, formula_columns, tabulate, wrench_columns
+from . import tabulate, wrench_columns
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces_to_scenario_course, scenario_wrenches_over_time
 from .plan import Plan
@@ -26,6 +26,7 @@ from .result import Result
 from .rows import Rows, scenario_wrench_sums
 
 MOST_NODES = 100_000  # rows that the quadrature of prescribed motion is tried on
+SLACK = 1e-9  # relative to the limits
 
 
 def conclude_result(
@@ -51,7 +52,7 @@ def conclude_result(
         *robot.warnings,
         *plan.warnings,
         *_beyond_limits(plan, run),
-        *efforts.effort_excess_warnings(plan, run),
+        *effort_excess_warnings(plan, run),
         *doubts_of_energy,
         *doubts_about_replay(plan, code, versions),
     ]
@@ -82,7 +83,7 @@ def columns_of_run(plan: Plan, run: Course, wanted: Callable[[str], bool]) -> ta
     if run.forces is None and (plan.robot.closed or plan.system.loops is not None):
         add_inner_forces_to_scenario_course(plan, run)
     table = tabulate.table_of_column_families(_rows(plan, run), wanted)
-    formula_columns.add_formula_columns(table, run.t, plan.formulas)
+    tabulate.add_formula_columns(table, run.t, plan.formulas)
     return table
 
 
@@ -296,3 +297,35 @@ def _versions() -> dict[str, str]:
         "PyYAML": yaml.__version__,
     }
     return {"denoc": VERSION, "python": platform.python_version(), **versions, "machine": platform.machine()}
+
+
+def effort_excess_warnings(plan: Plan, run: Course) -> list[str]:
+    """Warnings about forces beyond their limits, with the first instant and that of the largest excess.
+
+    They are forces that a motion needs: of inverse dynamics, of prescribed motion, of computed torque.  The forces of
+    other laws end at the limits.
+    """
+    warnings = []
+    for name, effort, force in _limited(plan, run):
+        excess = np.maximum(force - effort.high, effort.low - force)
+        size = max(abs(x) for x in (effort.low, effort.high) if np.isfinite(x))
+        far = np.flatnonzero(excess > SLACK * size)
+        if len(far):
+            worst = int(far[np.argmax(excess[far])])
+            warnings.append(
+                f"{name} is beyond its effort limits [{effort.low:g}, {effort.high:g}] from t = {run.t[far[0]]:.6g} s "
+                f"on, most at t = {run.t[worst]:.6g} s: {force[worst]:.6g}"
+            )
+    return warnings
+
+
+def _limited(plan: Plan, run: Course) -> Iterator[tuple[str, Effort, np.ndarray]]:
+    """The columns of forces that have limits, with these and the values."""
+    for joint in plan.robot.moving:
+        if joint.actuated and joint.effort.limited:
+            for k, suffix in zip(joint.speeds, joint.type.forces):
+                yield f"{joint.name}.{suffix}", joint.effort, run.tau[:, k]
+    if run.forces is not None:
+        for c, one in enumerate(plan.robot.actuators, start=len(plan.robot.driven)):
+            if one.effort.limited:
+                yield f"{one.name}.force", one.effort, run.forces.actuated[:, c]

@@ -15,7 +15,7 @@ from ..record import Column, Drawing
 from ..simulate.abreast import Traces
 from ..simulate.many_rows import Evaluated
 from ..simulate.together import Numbers
-from . import formula_columns, tabulate
+from . import tabulate
 from .audit import DOUBTFUL, EnergyBalance, energy_residual_amounts, residual_share_of_energy
 from .conclude import audit_of_run, conclude_result
 from .course import Course
@@ -49,7 +49,7 @@ class Many:
         self.values = np.empty(0)
         if tabulate.column_families_serve_many(of_all, plan.record.wants):
             table = tabulate.table_of_column_families(of_all, plan.record.wants)
-            formula_columns.add_formula_columns(table, traces.t[:, None], plan.formulas)
+            tabulate.add_formula_columns(table, traces.t[:, None], plan.formulas)
             self.columns, self.names = table.columns, list(table.data)
             # (runs, columns, rows), so that the columns of a run lie one behind the other
             self.values = np.ascontiguousarray(np.stack(list(table.data.values())).transpose(2, 0, 1))

@@ -22,27 +22,12 @@ from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..simulate.trace import Solver
 from ..text import Document
-from .foreseen import columns_by_record_keys, foreseen_column_names
-from .formula_columns import FormulaColumn
-from .outputs import RecordEntry
-from .read import (
-    actuators,
-    dead_time,
-    forces,
-    initial,
-    law_tables,
-    loops,
-    motion,
-    plausible,
-    record,
-    solver,
-    time,
-    unused,
-    wrenches,
-)
+from .column_names import columns_by_record_keys, foreseen_column_names
+from .read import checks, forces, initial, loops, motion, record, solver, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
-from .schema import ScenarioFile
+from .schema import RecordEntry, ScenarioFile
+from .tabulate import FormulaColumn
 
 Asked = tuple[tuple[float, ...], tuple[float, ...]]  # coordinates and speeds
 
@@ -76,10 +61,10 @@ class _Laws(NamedTuple):
 
     motions: motion.Motions
     forces: forces.Forces
-    actuators: actuators.Laws
+    actuators: forces.Laws
 
     @property
-    def all(self) -> list[solver.Law]:
+    def all(self) -> list[solver.PlacedLaw]:
         return [*self.motions.values(), *self.forces.values(), *self.actuators.values()]
 
 
@@ -89,11 +74,11 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     file, name = reading.file, _name(reading, name)
     drives = Drives(reading)
     constraints = loops.read_constraints_of_scenario(reading, drives)
-    grid = time.read_time_grid(reading)
+    grid = solver.read_time_grid(reading)
     q0, qd0 = initial.read_initial_coordinates(reading), initial.read_initial_speeds(reading)
     asked = tuple(q0), tuple(qd0)
     motions = motion.read_motion_laws(reading)
-    laws = _Laws(motions, forces.read_force_section(reading, motions), actuators.read_actuator_laws(reading))
+    laws = _Laws(motions, forces.read_force_section(reading, motions), forces.read_actuator_laws(reading))
     start, inputs = _start_with_inputs(reading, constraints, drives, asked, laws)
     system = _system(reading, constraints, inputs)
     if system.switching and (carried := carried_speeds(system, start.q0)):
@@ -103,7 +88,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     initial.refuse_start_beyond_stops(reading, system, start.q0)
     steps = solver.read_solver_section(reading, grid, laws.all)
     kinks = [*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)]
-    late = dead_time.dead_time_kinks_of_scenario(reading, laws.all, steps.step, kinks)
+    late = checks.dead_time_kinks_of_scenario(reading, laws.all, steps.step, kinks)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
         solver.scenario_law_swings_are_countable(reading, laws.all)
     points = record.read_record_points(reading)
@@ -146,7 +131,7 @@ def _start_with_inputs(
     if constraints is not None:
         start = loops.read_closed_start(reading, constraints, drives, start, laws.motions, laws.forces, references)
     efforts = forces.read_force_laws(reading, laws.forces, references)
-    driven = [*efforts.driven, *actuators.actuators_driven_by_laws(reading, laws.actuators)]
+    driven = [*efforts.driven, *forces.actuators_driven_by_laws(reading, laws.actuators)]
     return start, Inputs(
         prescribed=tuple(start.prescribed),
         driven=tuple(driven),
@@ -155,17 +140,17 @@ def _start_with_inputs(
         feedforward=tuple(efforts.feedforward),
         wrenches=tuple(wrenches.read_scenario_wrenches(reading)),
         drives=tuple(start.driving),
-        breaks=law_tables.breaks_of_scenario_tables(reading, laws.all),
+        breaks=checks.breaks_of_scenario_tables(reading, laws.all),
     )
 
 
 def _doubts(reading: Reading, system: System, start: loops.Start, laws: _Laws) -> Iterator[str]:
     """The warnings of values that are hardly meant, and of entries that nothing reads."""
     yield from initial.blows_at_start(system, start.q0, start.qd0)
-    yield from law_tables.doubts_about_scenario_tables(reading, laws.all)
-    yield from dead_time.doubts_about_scenario_dead_times(reading, laws.all)
-    yield from plausible.doubts_about_scenario_angles(reading, [*laws.motions.items(), *laws.forces.items()])
-    yield from unused.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws.all])
+    yield from checks.doubts_about_scenario_tables(reading, laws.all)
+    yield from checks.doubts_about_scenario_dead_times(reading, laws.all)
+    yield from checks.doubts_about_scenario_angles(reading, [*laws.motions.items(), *laws.forces.items()])
+    yield from checks.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws.all])
 
 
 def _name(reading: Reading, name: str) -> str:

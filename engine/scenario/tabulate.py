@@ -14,12 +14,57 @@ from typing import Any
 
 import numpy as np
 
+from ..machine.program.formulas import Curve, formula_value_on_scalars
+from ..machine.program.scalars import as_samples
 from ..record import Column
 from ..robot import ANGLE, LENGTH, Joint, Robot
-from . import points, wrench_columns
-from .rows import Rows
+from ..text.expressions import TIME, Formula, Lookup, names_in_formula
+from . import wrench_columns
+from .rows import Point, Rows
 
+# what a column shows → the beginnings of the three suffixes, the unit, and the family in plots
+_KINDS = {
+    "place": ("", "m", "point"),
+    "velocity": ("v", "m/s", "point velocity"),
+    "acceleration": ("a", "m/s²", "point acceleration"),
+}
 _UNITS = {ANGLE: "rad", LENGTH: "m"}
+FAMILY = "expression"
+
+
+def named_scenario_points(rows: Rows) -> Sequence[Point]:
+    """The points that the scenario names."""
+    return rows.points
+
+
+def point_columns(kind: str) -> Callable[[Rows, Point], list[Column]]:
+    """The function that gives the three columns of a point's place, velocity or acceleration."""
+    beginning, unit, family = _KINDS[kind]
+
+    def of_point(rows: Rows, point: Point) -> list[Column]:
+        owner = ".".join(point)
+        names = [f"{owner}.{beginning}{axis}" for axis in "xyz"]
+        return [Column(name, unit, family, owner, name) for name in names]
+
+    return of_point
+
+
+def places_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
+    """The places of a point."""
+    link, name = point
+    at = np.array([*rows.robot.link(link).points[name], 1.0])
+    place: np.ndarray = rows.frames[link] @ at
+    return place[:, :3]
+
+
+def velocities_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
+    """The velocities of a point."""
+    return rows.point_rates[point][0]
+
+
+def accelerations_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
+    """The accelerations of a point."""
+    return rows.point_rates[point][1]
 
 
 class Table:
@@ -237,22 +282,22 @@ FAMILIES = {
     ),
     "points": Family(
         "places of the points that are named",
-        points.named_scenario_points,
-        points.point_columns("place"),
-        points.places_of_scenario_point,
+        named_scenario_points,
+        point_columns("place"),
+        places_of_scenario_point,
     ),
     "point_velocities": Family(
         "their velocities",
-        points.named_scenario_points,
-        points.point_columns("velocity"),
-        points.velocities_of_scenario_point,
+        named_scenario_points,
+        point_columns("velocity"),
+        velocities_of_scenario_point,
         default=False,
     ),
     "point_accelerations": Family(
         "their accelerations",
-        points.named_scenario_points,
-        points.point_columns("acceleration"),
-        points.accelerations_of_scenario_point,
+        named_scenario_points,
+        point_columns("acceleration"),
+        accelerations_of_scenario_point,
         default=False,
     ),
     "energy": Family(
@@ -264,3 +309,25 @@ FAMILIES = {
         many=True,
     ),
 }
+
+
+@dataclass(frozen=True)
+class FormulaColumn:
+    """A column with its formula in SI, its unit, and how large that is in SI."""
+
+    name: str
+    formula: Formula
+    unit: str
+    size: float
+    curves: tuple[tuple[Lookup, Curve], ...] = ()
+
+
+def add_formula_columns(table: Table, t: np.ndarray, columns: Sequence[FormulaColumn]) -> None:
+    """Adds the columns to a table over the instants `t`; a column that names one that isn't there has no numbers."""
+    for column in columns:
+        shape = np.broadcast_shapes(t.shape, *(x.shape for x in table.data.values()))
+        known = {one.name: table.data.get(one.name, np.full(shape, np.nan)) for one in names_in_formula(column.formula)}
+        with np.errstate(all="ignore"):
+            values = formula_value_on_scalars(column.formula, {**known, TIME: t}, dict(column.curves))
+        made = np.broadcast_to(as_samples(values), shape) / column.size
+        table.add(Column(column.name, column.unit, FAMILY, column.name, column.name), made)

@@ -150,7 +150,7 @@ def page_slider_number(robot: Robot, key: str) -> float:
 
 def page_robot_changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) -> Robot:
     """The robot with these values of its file."""
-    from ..scenario.run import changed_robot_of_scenario
+    from ..scenario.carry_out import changed_robot_of_scenario
 
     changes = []
     for one, value in zip(sliders, values):

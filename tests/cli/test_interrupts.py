@@ -17,7 +17,7 @@ import denoc
 import writers
 from denoc.cli import app, interrupts, main
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.run import carry_out_plan, carry_out_whole_plan, prepare_scenario
+from denoc.scenario.carry_out import carry_out_plan, carry_out_whole_plan, prepare_scenario
 from denoc.simulate import loop
 from denoc.study import compare
 from denoc.study.distribution import study
@@ -112,7 +112,7 @@ SHORT = ("simulate", "planar3r", "--time", "0.3", "--no-plot", "--backend", "pla
 # what comes after a run's last row, in this order
 AFTER = (
     "denoc.scenario.course.course_of_trace",
-    "denoc.scenario.run.conclude_result",
+    "denoc.scenario.carry_out.conclude_result",
     "denoc.record.files.write.recorded_inputs_that_differ",
     "denoc.scenario.result.Result.write",
     "denoc.record.files.write.write_result",

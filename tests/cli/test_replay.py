@@ -178,7 +178,7 @@ def test_runs_side_by_side_leave_their_files_without_notes(tmp_path):
 
 
 def test_every_scenario_of_the_library_can_be_read_back():
-    from denoc.scenario.run import prepare_scenario
+    from denoc.scenario.carry_out import prepare_scenario
     from denoc.text import library_names
 
     for name in library_names("scenarios"):

@@ -10,7 +10,7 @@ from comparing import off
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.parallel.legs import bodies_shared_by_legs
-from denoc.scenario.run import prepare_scenario
+from denoc.scenario.carry_out import prepare_scenario
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.codegen import generate_code
 from denoc.study.distribution.parts import distribution_part_count

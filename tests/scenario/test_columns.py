@@ -9,8 +9,8 @@ import denoc
 import newton
 from denoc.dynamics.kinematics import rates_of_link_points
 from denoc.errors import InputError
+from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
 from denoc.scenario.rows import Rows
-from denoc.scenario.run import carry_out_plan, prepare_scenario
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.animate import animation_force_arrows
 from denoc.study.verification.verify import verify_result

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from denoc.record import PLOTS
-from denoc.scenario.run import prepare_scenario
+from denoc.scenario.carry_out import prepare_scenario
 from denoc.text import library_folder, library_names
 
 MOST_EVALUATIONS = 20_000  # of any scenario, so that the library stays quick

@@ -8,7 +8,7 @@ import pytest
 import closed
 import denoc
 from comparing import off, slope
-from denoc.scenario.run import prepare_scenario
+from denoc.scenario.carry_out import prepare_scenario
 from denoc.text import library_folder
 
 pytestmark = pytest.mark.smoke

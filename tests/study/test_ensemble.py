@@ -12,7 +12,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario import run as running
+from denoc.scenario import carry_out as running
 from denoc.simulate import many_rows
 from denoc.study import ensemble
 from denoc.study.variations import Variations

@@ -17,7 +17,7 @@ from ...loops.rank import independent_constraint_rows
 from ...robot import Joint
 from ...simulate.inputs import Driving, Motion
 from ...simulate.reference import Held
-from . import motion, surplus
+from . import motion, overdetermined
 from .drives import Drives
 from .forces import Forces
 from .motion import Motions
@@ -88,16 +88,16 @@ def read_closed_start(
         start = replace(start, driving=drives.laws(loops, q0))
         loops = loops.at(drives.values(loops, start.driving, reading.span[0]))
         drives.refuse_contradictions(loops, q0, [k for joint in firm for k in joint.speeds])
-    q0, moved = surplus.read_surplus_coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
-    surplus.refuse_surplus_motions(reading, loops, q0, firm, motions)
+    q0, moved = overdetermined.read_surplus_coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
+    overdetermined.refuse_surplus_motions(reading, loops, q0, firm, motions)
     for kind in (ComputedTorque, Feedforward):
         planned = [joint for joint in led if isinstance(forces[joint][0], kind)]
-        surplus.refuse_surplus_motions(reading, loops, q0, [*firm, *planned], motions)
+        overdetermined.refuse_surplus_motions(reading, loops, q0, [*firm, *planned], motions)
     for joint in held:
         references[joint.name] = Held(joint, tuple(q0[k] for k in joint.coordinates))
     for joint in led:  # a motion without a start of its own starts at the robot's position
         references[joint.name] = motion.read_motion_of_joint(reading, joint, *motions[joint], q0)
-    loose = {joint.name for joint in surplus.scenario_joints_decided_before(loops, q0, [*firm, *held])}
+    loose = {joint.name for joint in overdetermined.scenario_joints_decided_before(loops, q0, [*firm, *held])}
     prescribed = [references[one.joint.name] for one in start.prescribed if one.joint.name not in loose]
     qd0, changed = _speeds_at_start(reading, loops, replace(start, q0=q0, prescribed=prescribed))
     told = {joint.name for joint in motions} | {*reading.file.initial}
@@ -121,11 +121,11 @@ def _speeds_at_start(reading: Reading, loops: Closure, start: Start) -> tuple[li
     for one in start.prescribed:
         for k, x in zip(one.joint.speeds, one.at(t0)[1]):
             qd0[k] = float(x)
-    asked = surplus.read_given_rates(reading, start.qd0)
+    asked = overdetermined.read_given_rates(reading, start.qd0)
     zeros = [[k for k in joint.speeds if k not in one] for joint, one in asked.items()]
     known = [*(one.joint.speeds for one in start.prescribed), *(list(one) for one in asked.values()), *zeros]
     qd0 = _speeds(loops, start.q0, qd0, known, [float(drive.curve(t0)[1]) for drive in start.driving])
-    return qd0, surplus.surplus_rate_warnings(reading, loops, qd0, asked)
+    return qd0, overdetermined.surplus_rate_warnings(reading, loops, qd0, asked)
 
 
 def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:

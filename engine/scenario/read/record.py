@@ -10,9 +10,9 @@ from ...record import TIME, Drawing
 from ...text import Keys
 from ...text.expressions import lookups_in_formula, names_in_formula, parsed_formula
 from ...text.fields import size_of_unit
-from ..foreseen import hint_at_column
-from ..formula_columns import FormulaColumn
-from ..outputs import DrawingEntry
+from ..column_names import hint_at_column
+from ..schema import DrawingEntry
+from ..tabulate import FormulaColumn
 from .formulas import read_formula_table
 from .reading import Reading
 

@@ -1,4 +1,4 @@
-"""Section `solver`: steps and tolerances, and the short steps that laws need."""
+"""Sections `time` and `solver`: the output's instants, steps and tolerances, and the short steps that laws need."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from ...text import Keys, yaml_value_in_words
 from . import wrenches
 from .reading import Reading
 
-Law = tuple[MotionLaw | ForceLaw, Keys]  # a law, and the path of its entry
+PlacedLaw = tuple[MotionLaw | ForceLaw, Keys]  # a law, and the path of its entry
+MOST_ROWS = 1_000_000
+MOST_NUMBERS = 50_000_000  # rows × columns
 
 
-def read_solver_section(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:
+def read_solver_section(reading: Reading, grid: np.ndarray, laws: Sequence[PlacedLaw]) -> Solver:
     """The entries of the section, with the short steps that the laws of motion and force need."""
     entry = reading.file.solver
     return Solver(
@@ -32,7 +34,7 @@ def read_solver_section(reading: Reading, grid: np.ndarray, laws: Sequence[Law])
     )
 
 
-def scenario_law_swings_are_countable(reading: Reading, laws: Sequence[Law]) -> None:
+def scenario_law_swings_are_countable(reading: Reading, laws: Sequence[PlacedLaw]) -> None:
     """Raises an error if a law swings too often for the allowed number of steps."""
     t0, t1 = reading.span
     for law, path in [*laws, *wrenches.read_wrench_laws(reading)]:
@@ -47,7 +49,7 @@ def scenario_law_swings_are_countable(reading: Reading, laws: Sequence[Law]) -> 
             )
 
 
-def _paces(reading: Reading, laws: Sequence[Law]) -> tuple[Pace, ...]:
+def _paces(reading: Reading, laws: Sequence[PlacedLaw]) -> tuple[Pace, ...]:
     """The times in which laws need short steps, and their lengths."""
     paces = (law.pace(*reading.span, reading.folder) for law, _ in [*laws, *wrenches.read_wrench_laws(reading)])
     return tuple(dict.fromkeys(pace for pace in paces if pace is not None))
@@ -74,3 +76,34 @@ def _fixed_step(reading: Reading, grid: np.ndarray) -> float | None:
                 allowed=f"a {key} of {duration / entry.max_steps:.3g} s or more, or more `max_steps`",
             )
     return step
+
+
+def read_time_grid(reading: Reading) -> np.ndarray:
+    """The instants, a step apart, with the end of the run as the last one."""
+    start, end = reading.span
+    time = reading.file.time
+    step = float(time.step) if time.step is not None else (end - start) / 200
+    count = (end - start) / step
+    width = 8 * max(reading.robot.nv, 1)
+    if not count + 1 <= min(MOST_ROWS, MOST_NUMBERS // width):
+        raise reading.error(
+            ("time", "step"),
+            "the run would have too many rows",
+            found=f"{count + 1:.4g} rows",
+            allowed=f"at most {min(MOST_ROWS, MOST_NUMBERS // width)} for this robot",
+            hint="a longer `step` or a shorter time",
+        )
+    whole = round(count)
+    if whole >= 1 and abs(count - whole) < 1e-9 * max(1.0, count):
+        instants = np.array([start + (end - start) * k / whole for k in range(whole + 1)])
+    else:
+        rows = [start + step * k for k in range(int(count) + 1)]
+        instants = np.array([*rows, end] if rows[-1] < end else rows)
+    if not (np.diff(instants) > 0).all():
+        raise reading.error(
+            ("time", "step"),
+            "rows this close can't be told apart at times this large",
+            found=f"{step:g} s apart at {max(abs(start), abs(end)):g} s",
+            hint="let the time start at 0",
+        )
+    return instants

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...scenario.carry_out import Result
 from ...scenario.plan import Plan
-from ...scenario.run import Result
 
 QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
 

@@ -24,7 +24,7 @@ from ...machine.program.counting import Count, count_operations
 from ...machine.program.recording import Program
 from ...record import Line, Panel
 from ...robot import Robot
-from ...scenario.run import carry_out_plan, carry_out_whole_plan, changed_robot_of_scenario, prepare_scenario
+from ...scenario.carry_out import carry_out_plan, carry_out_whole_plan, changed_robot_of_scenario, prepare_scenario
 from ...text import Change
 from .exhibit import Changes, Reproduction, Row
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ...errors import InputError, Place
 from ...record.files import mend_output_folder
+from ...scenario.carry_out import prepare_scenario
 from ...scenario.plan import Plan
-from ...scenario.run import prepare_scenario
 from ...scenario.schema import RegressEntry
 from ...text import find_library_file, path_from_folder
 from ...text import library_folder as library

@@ -25,7 +25,7 @@ from ...record.compared import (
     stride_of_recorded_rows,
     thinned_rows_to_record,
 )
-from ...scenario.run import Result
+from ...scenario.carry_out import Result
 from ...scenario.schema import RegressEntry
 from . import baseline
 from .baseline import BaselineEntry, EntryFile, KeptImage, KeptRows

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import DenocError, InputError
-from ...scenario.foreseen import columns_by_record_keys, hint_at_column
-from ...scenario.run import prepare_scenario
+from ...scenario.carry_out import prepare_scenario
+from ...scenario.column_names import columns_by_record_keys, hint_at_column
 from ...text import Change, Keys
 from ...text.expressions import (
     PLAIN,

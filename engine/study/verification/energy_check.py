@@ -9,8 +9,8 @@ from ...dynamics.samples import LARGE
 from ...errors import InputError
 from ...record.compared import Difference, recorded_column_size
 from ...scenario.audit import BROKEN
+from ...scenario.carry_out import Result
 from ...scenario.plan import Plan
-from ...scenario.run import Result
 from ...scenario.stored import Stored
 from .check import Check, allowed_in_columns, check_of_differences, worst_row_of_column
 from .stored_rows import StoredRows

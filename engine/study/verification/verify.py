@@ -10,10 +10,10 @@ from ...machine.jit.choice import using_backend
 from ...peers.known import peer_engine
 from ...peers.text import PlainText
 from ...record.compared import Difference
+from ...scenario.carry_out import robot_of_scenario
 from ...scenario.error_estimate import error_sentences
 from ...scenario.plan import plan_of_scenario
 from ...scenario.replay import Prepared, prepared_scenario_replay, scenario_of_result
-from ...scenario.run import robot_of_scenario
 from ...scenario.stored import Stored
 from ...text import read_yaml_document
 from .check import EXACT, Check

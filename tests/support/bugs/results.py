@@ -298,7 +298,7 @@ RESULTS = (
     ),
     Bug(
         "actuators beside joints aren't looked at for their limits",
-        "efforts:_limited",
+        "conclude:_limited",
         "len(plan.robot.driven)",
         "0",
         ("simulate/test_saturation.py::test_an_actuator_of_a_link_beyond_its_limits_is_warned_of",),

@@ -12,8 +12,8 @@ from ..loops.balance import Forces
 from ..simulate.system import System
 from ..text import yaml_flow_text
 from . import tabulate
-from .outputs import RecordEntry
 from .rows import Point, Rows
+from .schema import RecordEntry
 
 
 def foreseen_column_names(
