@@ -29,7 +29,7 @@ def animate_command(
     """Write one HTML file in which the machine moves, with its plots beside it. It opens in any browser, offline."""
     from denoc.record.files import make_output_folder, write_file_whole
     from denoc.record.sketch import check_ffmpeg, write_film_strip, write_gif, write_mp4
-    from denoc.scenario.stored import stored_scenario_result
+    from denoc.scenario import stored_scenario_result
     from denoc.study.animate import animation_html, animation_scene_of_result
 
     if mp4:

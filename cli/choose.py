@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from denoc.robot import Robot
-    from denoc.scenario.plan import Plan
+    from denoc.scenario import Plan
     from denoc.text import Change, Document
 
 Data = dict[str, Any]
@@ -36,9 +36,7 @@ def plan_for_command(
     `options` names the option that an entry of the data comes from, for messages about mistakes in it.
     """
     from denoc.formats import load
-    from denoc.scenario.carry_out import changed_robot_of_scenario
-    from denoc.scenario.plan import plan_of_scenario
-    from denoc.scenario.replay import name_of_scenario, prepared_scenario_replay
+    from denoc.scenario import changed_robot_of_scenario, name_of_scenario, plan_of_scenario, prepared_scenario_replay
     from denoc.text import (
         changed_document,
         document_from_mapping,

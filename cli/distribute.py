@@ -80,7 +80,7 @@ def distribute_command(
     from denoc.cli import running
     from denoc.machine.jit.choice import using_backend
     from denoc.record.files import check_output_writable as writable
-    from denoc.scenario.carry_out import prepare_scenario
+    from denoc.scenario import prepare_scenario
     from denoc.study.distribution.parts import distribution_part_name
     from denoc.study.distribution.settings import EngineSetting, Listener
     from denoc.study.distribution.study import distribution_explained, distribution_study

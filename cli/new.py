@@ -139,7 +139,7 @@ def new_study_command(
 ) -> None:
     """Write a study file for a scenario, in which every key is explained."""
     from denoc.errors import InputError
-    from denoc.scenario.carry_out import prepare_scenario
+    from denoc.scenario import prepare_scenario
     from denoc.text import find_library_file
 
     name, path = _place(name, out)

@@ -52,7 +52,7 @@ def plot_command(
     """Draw plots of a result from its CSV and JSON files."""
     from denoc.errors import InputError
     from denoc.record import plot_columns_against, plot_look
-    from denoc.scenario.stored import stored_scenario_result
+    from denoc.scenario import stored_scenario_result
 
     kept = stored_scenario_result(result)
     look = plot_look(style, degrees=degrees)

@@ -23,7 +23,7 @@ def report_command(
 ) -> None:
     """Write one file with all about a result: verdict, machine, motion, plots, extremes, inputs, how to repeat it."""
     from denoc.record.files import make_output_folder, write_file_whole
-    from denoc.scenario.stored import stored_scenario_result
+    from denoc.scenario import stored_scenario_result
     from denoc.study import report as study
 
     kept = stored_scenario_result(result)

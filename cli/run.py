@@ -33,7 +33,7 @@ def run_command(
     """Run scenarios of any task. All files are read and checked before the first run starts."""
     from denoc.cli.running import carry_out_and_print
     from denoc.errors import InputError
-    from denoc.scenario.carry_out import prepare_scenario
+    from denoc.scenario import prepare_scenario
 
     if name is not None and len(scenarios) > 1:
         raise InputError("one name can't be that of several scenarios", key="--name", found=f"`{name}`")

@@ -17,8 +17,7 @@ from denoc.text import count_with_noun
 if TYPE_CHECKING:
     from denoc.cli.options import Files
     from denoc.cli.shapes import Run
-    from denoc.scenario.carry_out import Result
-    from denoc.scenario.plan import Plan
+    from denoc.scenario import Plan, Result
 
 MOST_KEYS = 4  # of the inputs that differ from those of the run that is replaced
 
@@ -75,7 +74,7 @@ def carry_out_and_print(
 
 def compute_with_progress(plan: Plan, wait: Wait, done: Callable[[], None] = lambda: None) -> Result:
     """The result of a plan, whose progress is shown meanwhile; `done` is called when all rows are there."""
-    from denoc.scenario.carry_out import carry_out_plan as compute
+    from denoc.scenario import carry_out_plan as compute
 
     return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1]), done))
 
@@ -126,8 +125,7 @@ def summary_to_print(result: Result, files: list[Path]) -> Run:
 
 def print_run(result: Result, files: list[Path]) -> None:
     """Prints how a run ended, its largest forces, its energy balance, its events and its files."""
-    from denoc.scenario.audit import DOUBTFUL
-    from denoc.scenario.error_estimate import error_sentences
+    from denoc.scenario import DOUBTFUL, error_sentences
 
     record, audit = result.record, result.audit
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()

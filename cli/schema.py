@@ -54,7 +54,7 @@ def schema_of_kind(kind: str) -> Schema:
 
         return robot_schema()
     if kind == "scenario":
-        from denoc.scenario.schema import scenario_schema
+        from denoc.scenario import scenario_schema
 
         return scenario_schema()
     if kind == "study":

@@ -44,7 +44,7 @@ def verify_command(
     The plain text does that, whatever backend the result comes from. With --with another engine checks the equations of
     motion in each row, too.
     """
-    from denoc.scenario.stored import stored_scenario_result
+    from denoc.scenario import stored_scenario_result
     from denoc.study.verification.verify import verify_result
 
     share = options.number_of_option(tolerance, "number", "--tolerance", above=0.0)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .parallel.legs import legs
     from .parallel.platform import platform_inverse
     from .robot import Robot
-    from .scenario.carry_out import Result, run
+    from .scenario import Result, run
     from .simulate.simulator import Simulator, simulator
     from .study.ensemble import ensemble
     from .study.identification.identify import identify

@@ -9,7 +9,7 @@ from denoc.errors import InputError
 from denoc.laws import FORCE_LAWS
 from denoc.robot.read.joint_schema import Friction
 from denoc.robot.read.repeat import MOST_LINKS
-from denoc.scenario.read.solver import MOST_ROWS
+from denoc.scenario.read import MOST_ROWS
 from denoc.simulate.compiled import MOST_BODIES
 from denoc.simulate.integrate import INTEGRATORS
 

@@ -26,7 +26,7 @@ import pytest
 import denoc
 import yamls
 from denoc.cli.main import main
-from denoc.scenario.plan import plan_of_scenario
+from denoc.scenario import plan_of_scenario
 from denoc.text import document_from_mapping
 
 pytestmark = pytest.mark.usefixtures("unseen_pictures")

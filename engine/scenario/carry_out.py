@@ -47,7 +47,7 @@ from .course import (
 )
 from .error_estimate import estimated_error, plan_with_finer_steps
 from .plan import Plan, plan_of_scenario
-from .read.formulas import formula_column_places, no_force_of_formula
+from .read import formula_column_places, no_force_of_formula
 from .replay import (
     name_of_scenario,
     prepared_scenario_replay,

@@ -23,9 +23,42 @@ from ..simulate.system import System
 from ..simulate.trace import Solver
 from ..text import Document
 from .column_names import columns_by_record_keys, foreseen_column_names
-from .read import checks, forces, initial, loops, motion, record, solver, wrenches
-from .read.drives import Drives
-from .read.reading import Reading
+from .read import (
+    Drives,
+    Forces,
+    Laws,
+    Motions,
+    PlacedLaw,
+    Reading,
+    Start,
+    actuators_driven_by_laws,
+    blows_at_start,
+    breaks_of_scenario_tables,
+    dead_time_kinks_of_scenario,
+    doubts_about_scenario_angles,
+    doubts_about_scenario_dead_times,
+    doubts_about_scenario_tables,
+    doubts_about_unused_scenario_entries,
+    read_actuator_laws,
+    read_closed_start,
+    read_constraints_of_scenario,
+    read_force_laws,
+    read_force_section,
+    read_initial_coordinates,
+    read_initial_speeds,
+    read_motion_laws,
+    read_motion_of_joint,
+    read_preferred_speeds,
+    read_record_formulas,
+    read_record_plots,
+    read_record_points,
+    read_scenario_wrenches,
+    read_solver_section,
+    read_time_grid,
+    refuse_contradictory_initial_entries,
+    refuse_start_beyond_stops,
+    scenario_law_swings_are_countable,
+)
 from .schema import RecordEntry, ScenarioFile
 from .tabulate import FormulaColumn
 
@@ -59,12 +92,12 @@ class Plan:
 class _Laws(NamedTuple):
     """The laws of a scenario: by joint those of motions and forces, and by name those of further actuators."""
 
-    motions: motion.Motions
-    forces: forces.Forces
-    actuators: forces.Laws
+    motions: Motions
+    forces: Forces
+    actuators: Laws
 
     @property
-    def all(self) -> list[solver.PlacedLaw]:
+    def all(self) -> list[PlacedLaw]:
         return [*self.motions.values(), *self.forces.values(), *self.actuators.values()]
 
 
@@ -73,25 +106,25 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     reading = Reading(document, robot)
     file, name = reading.file, _name(reading, name)
     drives = Drives(reading)
-    constraints = loops.read_constraints_of_scenario(reading, drives)
-    grid = solver.read_time_grid(reading)
-    q0, qd0 = initial.read_initial_coordinates(reading), initial.read_initial_speeds(reading)
+    constraints = read_constraints_of_scenario(reading, drives)
+    grid = read_time_grid(reading)
+    q0, qd0 = read_initial_coordinates(reading), read_initial_speeds(reading)
     asked = tuple(q0), tuple(qd0)
-    motions = motion.read_motion_laws(reading)
-    laws = _Laws(motions, forces.read_force_section(reading, motions), forces.read_actuator_laws(reading))
+    motions = read_motion_laws(reading)
+    laws = _Laws(motions, read_force_section(reading, motions), read_actuator_laws(reading))
     start, inputs = _start_with_inputs(reading, constraints, drives, asked, laws)
     system = _system(reading, constraints, inputs)
     if system.switching and (carried := carried_speeds(system, start.q0)):
         system = replace(system, carried=carried)
     if constraints is None:  # a mechanism's start has been compared with all that is given
-        initial.refuse_contradictory_initial_entries(reading, inputs.prescribed)
-    initial.refuse_start_beyond_stops(reading, system, start.q0)
-    steps = solver.read_solver_section(reading, grid, laws.all)
+        refuse_contradictory_initial_entries(reading, inputs.prescribed)
+    refuse_start_beyond_stops(reading, system, start.q0)
+    steps = read_solver_section(reading, grid, laws.all)
     kinks = [*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)]
-    late = checks.dead_time_kinks_of_scenario(reading, laws.all, steps.step, kinks)
+    late = dead_time_kinks_of_scenario(reading, laws.all, steps.step, kinks)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
-        solver.scenario_law_swings_are_countable(reading, laws.all)
-    points = record.read_record_points(reading)
+        scenario_law_swings_are_countable(reading, laws.all)
+    points = read_record_points(reading)
     known: list[str] = []
     others = partial(columns_by_record_keys, system, start.q0, file.record)
     if file.record.expressions or any(not isinstance(entry, str) for entry in file.plots):
@@ -109,8 +142,8 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         kinks=(*kinks, *joined_instants(late, [*grid, *kinks])),
         record=file.record,
         points=points,
-        formulas=record.read_record_formulas(reading, known, others),
-        plots=record.read_record_plots(reading, known, others),
+        formulas=read_record_formulas(reading, known, others),
+        plots=read_record_plots(reading, known, others),
         expect=file.expect,
         file=file,
         warnings=(*start.warnings, *_doubts(reading, system, start, laws)),
@@ -120,37 +153,37 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
 
 def _start_with_inputs(
     reading: Reading, constraints: Closure | None, drives: Drives, asked: Asked, laws: _Laws
-) -> tuple[loops.Start, Inputs]:
+) -> tuple[Start, Inputs]:
     """The start with all loops closed, from the one that the files give, and all that acts and moves from there on."""
     references = {
-        joint.name: motion.read_motion_of_joint(reading, joint, *law, asked[0]) for joint, law in laws.motions.items()
+        joint.name: read_motion_of_joint(reading, joint, *law, asked[0]) for joint, law in laws.motions.items()
     }
     followed = {joint.name for joint, (law, _) in laws.forces.items() if law.follows_motion()}
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
-    start = loops.Start(list(asked[0]), list(asked[1]), prescribed, [])
+    start = Start(list(asked[0]), list(asked[1]), prescribed, [])
     if constraints is not None:
-        start = loops.read_closed_start(reading, constraints, drives, start, laws.motions, laws.forces, references)
-    efforts = forces.read_force_laws(reading, laws.forces, references)
-    driven = [*efforts.driven, *forces.actuators_driven_by_laws(reading, laws.actuators)]
+        start = read_closed_start(reading, constraints, drives, start, laws.motions, laws.forces, references)
+    efforts = read_force_laws(reading, laws.forces, references)
+    driven = [*efforts.driven, *actuators_driven_by_laws(reading, laws.actuators)]
     return start, Inputs(
         prescribed=tuple(start.prescribed),
         driven=tuple(driven),
         memory=memory_for_laws(driven, lambda one: one.speed >= reading.robot.nv),
         commanded=tuple(efforts.commanded),
         feedforward=tuple(efforts.feedforward),
-        wrenches=tuple(wrenches.read_scenario_wrenches(reading)),
+        wrenches=tuple(read_scenario_wrenches(reading)),
         drives=tuple(start.driving),
-        breaks=checks.breaks_of_scenario_tables(reading, laws.all),
+        breaks=breaks_of_scenario_tables(reading, laws.all),
     )
 
 
-def _doubts(reading: Reading, system: System, start: loops.Start, laws: _Laws) -> Iterator[str]:
+def _doubts(reading: Reading, system: System, start: Start, laws: _Laws) -> Iterator[str]:
     """The warnings of values that are hardly meant, and of entries that nothing reads."""
-    yield from initial.blows_at_start(system, start.q0, start.qd0)
-    yield from checks.doubts_about_scenario_tables(reading, laws.all)
-    yield from checks.doubts_about_scenario_dead_times(reading, laws.all)
-    yield from checks.doubts_about_scenario_angles(reading, [*laws.motions.items(), *laws.forces.items()])
-    yield from checks.doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws.all])
+    yield from blows_at_start(system, start.q0, start.qd0)
+    yield from doubts_about_scenario_tables(reading, laws.all)
+    yield from doubts_about_scenario_dead_times(reading, laws.all)
+    yield from doubts_about_scenario_angles(reading, [*laws.motions.items(), *laws.forces.items()])
+    yield from doubts_about_unused_scenario_entries(reading, system, start.q0, [path for _, path in laws.all])
 
 
 def _name(reading: Reading, name: str) -> str:
@@ -166,7 +199,7 @@ def _name(reading: Reading, name: str) -> str:
 def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> System:
     """The robot with everything that acts on it and moves it."""
     entry, method = reading.file.solver, METHODS[reading.file.closure.method]
-    chosen = loops.read_preferred_speeds(reading)
+    chosen = read_preferred_speeds(reading)
     # a method without joint speeds in its state can't notice that a joint comes to rest
     smooth = entry.friction == "smooth" or (constraints is not None and method.afresh)
     return System(

@@ -12,9 +12,7 @@ from ..record import PLOTS, Column, axis_label
 from ..record.pages import PLAYER, base64_numbers_for_html, html_page_with_machine
 from ..record.sketch import Poses, Say, Scene, silence_sketch_warning
 from ..robot import Robot
-from ..scenario.carry_out import robot_of_scenario
-from ..scenario.replay import scenario_of_result
-from ..scenario.stored import Stored
+from ..scenario import Stored, robot_of_scenario, scenario_of_result
 from ..text import read_yaml_document
 from .staging import stage_scene
 

@@ -22,7 +22,7 @@ from ..loops.methods import METHODS
 from ..loops.rank import constraint_null_space
 from ..machine.jit import choice
 from ..robot import Joint
-from ..scenario.carry_out import Scenario, carry_out_plan
+from ..scenario import Scenario, carry_out_plan
 from ..simulate import feedforward
 from ..simulate.inputs import Driven
 from ..simulate.runner import Runner

@@ -15,9 +15,7 @@ from ..dynamics.number_symbols import shape_of_bodies
 from ..errors import DenocError
 from ..machine.jit import choice
 from ..robot import Robot
-from ..scenario.carry_out import Result, Scenario, carry_out_whole_plan, result_of_trace
-from ..scenario.many import Many, equations_give_all_forces
-from ..scenario.plan import Plan
+from ..scenario import Many, Plan, Result, Scenario, carry_out_whole_plan, equations_give_all_forces, result_of_trace
 from ..simulate.abreast import Traces, integrate_runs_abreast
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..scenario.plan import Plan
+from ..scenario import Plan
 from ..simulate.contacts import Limits
 from ..simulate.system import System
 from ..text import Keys

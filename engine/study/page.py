@@ -19,7 +19,7 @@ from ..machine.program.recording import Program, Recording
 from ..record.pages import RUNNER, html_page_with_machine
 from ..record.sketch import Say, Scene, silence_sketch_warning
 from ..robot import Robot
-from ..scenario.plan import Plan
+from ..scenario import Plan
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.inputs import Inputs

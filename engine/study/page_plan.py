@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..formats import load
-from ..scenario.carry_out import changed_robot_of_scenario, prepare_scenario
-from ..scenario.plan import Plan
+from ..scenario import Plan, changed_robot_of_scenario, prepare_scenario
 from ..text import Change, find_library_file, parted_changes, read_yaml_document
 
 DURATION = 10.0  # seconds of a robot's free fall

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError, did_you_mean
 from ..robot import Robot
-from ..scenario.plan import Plan
+from ..scenario import Plan
 from ..text import Change, Keys, yaml_flow_text
 from .arguments import codegen_draft_with_arguments, number_with_key, numbers_of_robot_file
 from .file_units import unit_at
@@ -150,7 +150,7 @@ def page_slider_number(robot: Robot, key: str) -> float:
 
 def page_robot_changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) -> Robot:
     """The robot with these values of its file."""
-    from ..scenario.carry_out import changed_robot_of_scenario
+    from ..scenario import changed_robot_of_scenario
 
     changes = []
     for one, value in zip(sliders, values):

@@ -23,7 +23,7 @@ from ..machine.jit.offer import Offer
 from ..machine.program.nodes import CONSTANT, Node
 from ..machine.program.recording import Recording
 from ..robot import Robot
-from ..scenario.plan import Plan
+from ..scenario import Plan
 from ..simulate.coordinates import preferred_speeds_at_start
 from ..simulate.discrete import discrete_partition
 from ..simulate.feedforward import runner_with_feedforward

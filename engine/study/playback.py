@@ -16,8 +16,7 @@ import numpy as np
 
 from ..errors import InputError, NumericalError
 from ..robot import Robot
-from ..scenario.carry_out import Scenario, carry_out_whole_plan, prepare_scenario
-from ..scenario.plan import Plan
+from ..scenario import Plan, Scenario, carry_out_whole_plan, prepare_scenario
 from ..simulate import feedforward
 from ..simulate.follow import Path
 from ..simulate.inputs import Driven

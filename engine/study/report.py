@@ -26,10 +26,7 @@ from ..record import (
 from ..record.pages import PLAYER, html_page_with_machine, html_table, html_text
 from ..record.sketch import Poses, Say, Scene, silence_sketch_warning, sketch_figure
 from ..robot import Robot
-from ..scenario.audit import EnergyBalance
-from ..scenario.error_estimate import error_sentences
-from ..scenario.replay import ENDING
-from ..scenario.stored import Stored
+from ..scenario import ENDING, EnergyBalance, Stored, error_sentences
 from ..text import DOCUMENT_BYTES, content_of_file, count_with_noun
 from .animate import (
     SCRIPTS,

@@ -16,9 +16,7 @@ import numpy as np
 
 from ..machine.jit import choice
 from ..robot import Robot
-from ..scenario.audit import residual_share_of_energy
-from ..scenario.carry_out import Scenario
-from ..scenario.conclude import unmet_expectation
+from ..scenario import Scenario, residual_share_of_energy, unmet_expectation
 from .ensemble import Part, carry_out_ensemble
 from .variations import Columns, Variation, Variations
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ..scenario.plan import Plan
+from ..scenario import Plan
 from ..simulate.follow import Path
 from ..simulate.runner import Runner
 from .playback import RecordedMotion

@@ -15,9 +15,15 @@ import numpy as np
 from ..errors import InputError
 from ..formats import load
 from ..robot import Robot
-from ..scenario.carry_out import Scenario, changed_robot_of_scenario, opened_scenario, robot_of_scenario
-from ..scenario.plan import Plan, plan_of_scenario
-from ..scenario.replay import prepared_scenario_replay
+from ..scenario import (
+    Plan,
+    Scenario,
+    changed_robot_of_scenario,
+    opened_scenario,
+    plan_of_scenario,
+    prepared_scenario_replay,
+    robot_of_scenario,
+)
 from ..text import ROBOT, Change, Keys, changed_document, document_from_mapping, parted_changes, yaml_flow_text
 from .varied import varied_key_may_be_plain
 

@@ -20,7 +20,7 @@ from ..laws import Constant
 from ..loops import vanishing as freedoms
 from ..robot import Body, Joint, Robot
 from ..robot.read import Draft, LinkEntry, ReadLink, bodies_with_link_masses, inertia_of_link, joint_drives
-from ..scenario.plan import Plan
+from ..scenario import Plan
 from ..simulate.contacts import Limits
 from ..simulate.discrete import discrete_partition
 from ..simulate.feedforward import runner_with_feedforward

@@ -22,7 +22,7 @@ from denoc.loops.constraints import loop_closure
 from denoc.loops.texts import NEAR
 from denoc.machine.jit.choice import using_backend
 from denoc.robot import Link, Robot
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.loop import integrate_run
 from denoc.simulate.trace import Solver

@@ -8,8 +8,7 @@ import pytest
 
 import unseen
 from denoc.errors import InputError
-from denoc.scenario import stored
-from denoc.scenario.stored import stored_scenario_result
+from denoc.scenario import stored, stored_scenario_result
 
 FOLDER = Path("outputs/planar3r-idyn")
 

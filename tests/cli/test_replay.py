@@ -12,7 +12,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record.files import write
-from denoc.scenario import replay
+from denoc.scenario import files_of_replay
 from denoc.text import parse_yaml_document, read_yaml_document
 
 SWING = {"name": "swing", "robot": "puma", "task": "simulate", "time": {"end": 0.3, "step": 0.1}}
@@ -178,7 +178,7 @@ def test_runs_side_by_side_leave_their_files_without_notes(tmp_path):
 
 
 def test_every_scenario_of_the_library_can_be_read_back():
-    from denoc.scenario.carry_out import prepare_scenario
+    from denoc.scenario import prepare_scenario
     from denoc.text import library_names
 
     for name in library_names("scenarios"):
@@ -190,7 +190,7 @@ def test_every_scenario_of_the_library_can_be_read_back():
             "code": {"cached": [], "backend": "auto"},
             "versions": {"denoc": "0"},
         }
-        made = replay.files_of_replay(name, record, {})
+        made = files_of_replay(name, record, {})
         assert (
             parse_yaml_document(made[f"{plan.robot.name}.robot.yaml"].decode(), "robot").data
             == plan.robot.document.data
@@ -201,7 +201,7 @@ def test_every_scenario_of_the_library_can_be_read_back():
 
 def test_results_are_still_drawn_from_their_folder(tmp_path):
     denoc.run(SWING).write(tmp_path / "swing", plot=False)
-    from denoc.scenario.stored import stored_scenario_result
+    from denoc.scenario import stored_scenario_result
 
     assert stored_scenario_result(tmp_path / "swing").name == "swing"
     assert write.check_output_writable(tmp_path / "swing") is None

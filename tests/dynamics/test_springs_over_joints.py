@@ -10,8 +10,7 @@ from comparing import off
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.parallel.legs import bodies_shared_by_legs
-from denoc.scenario.carry_out import prepare_scenario
-from denoc.scenario.stored import stored_scenario_result
+from denoc.scenario import prepare_scenario, stored_scenario_result
 from denoc.study.codegen import generate_code
 from denoc.study.distribution.parts import distribution_part_count
 from denoc.study.verification.verify import verify_result

@@ -8,8 +8,7 @@ from denoc.dynamics.spatial import dot, scale, subtract
 from denoc.errors import InputError
 from denoc.loops.methods import METHODS, Method, Parameter, projected_closure_accelerations
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.carry_out import prepare_scenario
-from denoc.scenario.schema import scenario_schema
+from denoc.scenario import prepare_scenario, scenario_schema
 from denoc.simulate.runner import Runner
 from denoc.study.compare import Comparison
 from denoc.study.compare_settings import Options

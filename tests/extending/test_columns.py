@@ -8,8 +8,7 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.record import PLOTS, Column, Plot
-from denoc.scenario.schema import scenario_schema
-from denoc.scenario.tabulate import FAMILIES, Family
+from denoc.scenario import FAMILIES, Family, scenario_schema
 from denoc.text.fields import json_schema_text
 
 

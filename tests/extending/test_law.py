@@ -16,7 +16,7 @@ from denoc.cli import main, options
 from denoc.errors import InputError
 from denoc.laws import FORCE_LAWS, MOTION_LAWS, AnyForceLaw, AnyMotionLaw, Duration, ForceLaw, MotionLaw, Profiled
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.schema import scenario_schema
+from denoc.scenario import scenario_schema
 from denoc.text.fields import Numbers, quantity_field, quantity_list_field
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"

@@ -13,7 +13,7 @@ from denoc.loops.constraints import loop_closure
 from denoc.loops.rank import constraint_null_space
 from denoc.loops.search import closing_position_moved_along_speeds
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.simulate import coordinates
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.loop import integrate_run

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.text import Change
 from fourbar import GRAVITY, MASSES, ROCKER, inertia_and_weight
 

@@ -11,7 +11,7 @@ from comparing import off
 from denoc.loops import balance
 from denoc.loops.branches import branch_order_at_position
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.simulate.feedforward import feedforward_force_plan
 from denoc.text import library_folder
 from fourbar import RODS

@@ -7,7 +7,7 @@ import denoc
 import yamls
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.stored import stored_scenario_result
+from denoc.scenario import stored_scenario_result
 from denoc.study.verification.verify import verify_result
 from denoc.text import library_folder
 

@@ -15,7 +15,7 @@ from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.ledger import LOOK, RUNS, Ledger
 from denoc.machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
 from denoc.machine.program.recording import Recording
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.study.complexity import chain_robot_for_times
 
 

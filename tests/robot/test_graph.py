@@ -8,7 +8,7 @@ import pytest
 import denoc
 import yamls
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.text import Change, find_library_file
 
 ROWS = Change("time.step", "(pi/50) s", "test", "")  # eleven of them in a turn of the crank

@@ -136,7 +136,7 @@ def test_a_blow_is_felt_a_dead_time_later():
 
 def test_runs_begin_anew():
     """The same plan carried out twice, and an ensemble, have what a run alone has."""
-    from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+    from denoc.scenario import carry_out_plan, prepare_scenario
 
     scenario = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.2, "step": 0.1}}
     scenario["forces"] = {"joint1": {"law": "pd", "kp": 10, "kd": 1, "to": 0.3, "dead_time": 0.02}}

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 import yamls
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.simulate import follow
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.prescribed import quadrature_instants

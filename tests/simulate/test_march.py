@@ -22,7 +22,7 @@ from denoc.machine.jit.march import (
 )
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
 from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme
 from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA

@@ -21,7 +21,7 @@ from denoc.machine.program.differences import rescaled_differences
 from denoc.machine.program.dual import Dual, dual_derivative
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.ndf import NDF
 from denoc.simulate.radau import RADAU, A, C
 from denoc.simulate.scipy_stepper import Scipy

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import denoc
 from comparing import off
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.simulate import loop
 from denoc.simulate.integrate import stepper_of_integrator
 from denoc.simulate.runner import Runner

@@ -8,7 +8,7 @@ import denoc
 import yamls
 from denoc.machine.jit.choice import using_backend
 from denoc.robot.read import build_robot
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.simulate.saturation import LEAVES, REACHES
 from denoc.text import document_from_mapping
 

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
 
 FALLS = {  # name of a scenario: how far its states are drawn from its start

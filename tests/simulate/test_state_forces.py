@@ -8,7 +8,7 @@ from scipy.interpolate import make_interp_spline
 import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.text import Change, library_folder
 
 FALL = {"task": "simulate", "time": {"end": 0.5, "step": 0.05}, "solver": {"rtol": 1e-10}}

@@ -9,7 +9,7 @@ import denoc
 import yamls
 from coincident_stops import beside_stops
 from denoc.machine.jit.choice import using_backend
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.simulate.equations import shared_friction
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.sharing import Sharing

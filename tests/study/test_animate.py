@@ -11,8 +11,7 @@ from tests.support import browser
 import denoc
 from denoc.cli.main import main
 from denoc.record.sketch import film
-from denoc.scenario.carry_out import prepare_scenario
-from denoc.scenario.stored import stored_scenario_result
+from denoc.scenario import prepare_scenario, stored_scenario_result
 from denoc.study.animate import MOST_FRAMES, animation_html, thinned_animation_rows
 from denoc.study.page import page_of_plan as page_that_computes
 from denoc.study.report import report_html

@@ -9,7 +9,7 @@ import pytest
 import denoc
 from comparing import off
 from denoc.errors import InputError
-from denoc.scenario.carry_out import changed_robot_of_scenario
+from denoc.scenario import changed_robot_of_scenario
 from denoc.study.arguments import codegen_program_with_arguments, numbers_named_by_patterns
 from denoc.study.codegen import generate_code
 from denoc.text import Change

@@ -14,7 +14,7 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.record import plots
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.study import compare_table
 from denoc.study.compare import Comparison
 from denoc.study.compare_plots import figures_of_comparison

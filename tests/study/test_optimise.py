@@ -22,7 +22,7 @@ import denoc
 from denoc.cli.main import main
 from denoc.errors import InputError, NumericalError
 from denoc.loops.numbers import AROUND
-from denoc.scenario.carry_out import opened_scenario as scenario_of
+from denoc.scenario import opened_scenario as scenario_of
 from denoc.study.optimise import nearby
 from denoc.study.optimise import run as searching
 from denoc.study.optimise.methods import METHODS

@@ -14,7 +14,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record.pages import html
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.study import page as pages
 from denoc.study.arguments import number_with_key
 from denoc.study.file_units import unit_at

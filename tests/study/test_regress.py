@@ -21,7 +21,7 @@ from denoc.record import plots
 from denoc.record.compared import description_of_figure
 from denoc.record.compared import deviation as compare
 from denoc.robot.read import build_robot
-from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
+from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.study.regression import baseline, cases, judging, overlays, updating
 from denoc.text import document_from_mapping, library_folder, library_names, read_yaml_document
 

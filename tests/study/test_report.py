@@ -12,7 +12,7 @@ from tests.support import browser
 import denoc
 from denoc.cli.main import main
 from denoc.record import plots, sheets
-from denoc.scenario.stored import stored_scenario_result
+from denoc.scenario import stored_scenario_result
 from denoc.study.report import report_figures, report_html, report_verdict
 
 FOUR_BAR = {

@@ -30,7 +30,7 @@ from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record.files import check_recorded_checksums
-from denoc.scenario.carry_out import prepare_scenario
+from denoc.scenario import prepare_scenario
 from denoc.study import variations
 from denoc.study.run_blocks import blocks_of_variations
 from denoc.study.sweep import probe, store, tasks

@@ -8,8 +8,7 @@ from tests.study.test_animate import keys_and_buttons, moves_as, named_controls,
 from tests.support import browser
 
 import denoc
-from denoc.scenario.carry_out import prepare_scenario
-from denoc.scenario.stored import stored_scenario_result
+from denoc.scenario import prepare_scenario, stored_scenario_result
 from denoc.study.animate import animation_html
 from denoc.study.page import page_of_plan as computing
 from denoc.study.report import report_html

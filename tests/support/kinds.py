@@ -42,7 +42,7 @@ def checked(word, file):
     """The exit code of a file that is only read and checked; what is wrong is printed as the command line does."""
     from denoc.errors import DenocError
     from denoc.formats import load
-    from denoc.scenario.carry_out import prepare_scenario
+    from denoc.scenario import prepare_scenario
 
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)

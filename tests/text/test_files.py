@@ -16,7 +16,7 @@ from denoc.errors import DenocError, InputError
 from denoc.formats import load, mjcf_model, read_matlab_assignments, read_mesh
 from denoc.laws import read_law_table_columns
 from denoc.record.compared.images import pixels_of_png
-from denoc.scenario.stored import stored_scenario_result, table_of_stored_scenario_result
+from denoc.scenario import stored_scenario_result, table_of_stored_scenario_result
 from denoc.text.files import lines_of_text
 
 HANGS = 30  # seconds after which a command is taken to wait for ever

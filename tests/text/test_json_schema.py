@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from denoc.cli.new import TEMPLATES
 from denoc.robot.read import robot_schema
-from denoc.scenario.schema import scenario_schema
+from denoc.scenario import scenario_schema
 from denoc.study.sweep.schema import study_schema
 from denoc.text.fields.schemas import json_schema_text
 from denoc.text.library import OF_STUDIES, ONE, library_folder

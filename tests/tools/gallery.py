@@ -18,7 +18,7 @@ import denoc
 from denoc.errors import DenocError
 from denoc.record import save_figure
 from denoc.record.sketch import sketch_figure
-from denoc.scenario.stored import stored_scenario_result
+from denoc.scenario import stored_scenario_result
 from denoc.study.animate import animation_html
 from denoc.study.page import page_of_plan
 from denoc.study.page_plan import plan_of_page

@@ -15,9 +15,7 @@ from ...parallel.full import Full
 from ...parallel.rates import RatesByLegs
 from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
-from ...scenario.carry_out import Result, carry_out_plan, carry_out_whole_plan, result_of_trace
-from ...scenario.course import scenario_wrenches_over_time
-from ...scenario.plan import Plan
+from ...scenario import Plan, Result, carry_out_plan, carry_out_whole_plan, result_of_trace, scenario_wrenches_over_time
 from .comparison import (
     QUANTITIES,
     columns_of_all_joints,

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...scenario.carry_out import Result
-from ...scenario.plan import Plan
+from ...scenario import Plan, Result
 
 QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
 

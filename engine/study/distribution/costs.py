@@ -10,8 +10,7 @@ import numpy as np
 from ...parallel.conduct import Distributed
 from ...parallel.engines import Engine, TimedProcess
 from ...parallel.full import Full
-from ...scenario.course import scenario_wrenches_over_time
-from ...scenario.plan import Plan
+from ...scenario import Plan, scenario_wrenches_over_time
 from .comparison import QUANTITIES, columns_of_all_joints
 from .forecast import Cost, ping_distribution_nodes
 from .parts import independent_speeds_at_start

@@ -12,7 +12,7 @@ from ...parallel.engines import Process
 from ...parallel.full import Full
 from ...parallel.legs import bodies_shared_by_legs, legs
 from ...parallel.rates import refuse_given_motions_of_legs
-from ...scenario.plan import Plan
+from ...scenario import Plan
 from ...simulate.coordinates import discrete_state_at_start
 from ...simulate.discrete import discrete_partition
 

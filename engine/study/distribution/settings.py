@@ -9,7 +9,7 @@ from ...parallel.cluster import PATIENCE, Cluster
 from ...parallel.conduct import BATCH
 from ...parallel.engines import Engine, Process, Threads
 from ...parallel.steps import Exchange
-from ...scenario.carry_out import Result
+from ...scenario import Result
 from .forecast import Cost, Forecast
 
 

@@ -12,7 +12,7 @@ from ...parallel.engines import Counting, Process
 from ...parallel.full import Full
 from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
-from ...scenario.plan import Plan
+from ...scenario import Plan
 from ...text import count_with_noun
 from .carry import carry_out_distributed_run
 from .costs import measured_distribution_cost, price_exchanges

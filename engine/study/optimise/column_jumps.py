@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...record import Column
-from ...scenario.plan import Plan
+from ...scenario import Plan
 from ...simulate.jumps import Jump, jumps_of_dry_friction, jumps_of_forces, jumps_of_formula
 from ...simulate.variational import NoTangentsError
 from ...text.expressions import TIME, names_in_formula

@@ -19,10 +19,7 @@ from ...machine.program.dual import Dual, dual_derivative
 from ...machine.program.formulas import formula_value_on_scalars
 from ...machine.program.scalars import as_float
 from ...robot import Robot
-from ...scenario.carry_out import carry_out_whole_plan
-from ...scenario.conclude import columns_of_run
-from ...scenario.course import course_of_trace
-from ...scenario.plan import Plan
+from ...scenario import Plan, carry_out_whole_plan, columns_of_run, course_of_trace
 from ...simulate.blows import state_after_blows
 from ...simulate.feedforward import runner_with_feedforward
 from ...simulate.loop import integrate_run

@@ -15,9 +15,7 @@ from ...dynamics.regressor import parameters
 from ...errors import DenocError
 from ...loops.regressor import regressor
 from ...robot import Robot
-from ...scenario.carry_out import course_of_plan
-from ...scenario.conclude import columns_of_run
-from ...scenario.plan import Plan
+from ...scenario import Plan, columns_of_run, course_of_plan
 from ..identification.recorded import measured_effort_columns
 from ..varied import varied_key_is_of_dynamics
 

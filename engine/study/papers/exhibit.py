@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import NumericalError
 from ...record import Line, Panel, finite_panel_values, panel_figure
-from ...scenario.carry_out import Result, carry_out_whole_plan, prepare_scenario
+from ...scenario import Result, carry_out_whole_plan, prepare_scenario
 from ...text import Change
 
 if TYPE_CHECKING:

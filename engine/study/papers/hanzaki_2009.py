@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dynamics.quantities import frames
 from ...record import Line, Panel
-from ...scenario.carry_out import Result
+from ...scenario import Result
 from .exhibit import Changes, Exhibit, Reproduction, Row, exhibit_of_run, exhibit_value_at, paper_run
 from .hanzaki_costs import hanzaki_cpu_time, hanzaki_rssr
 

@@ -24,12 +24,12 @@ from ...machine.program.counting import Count, count_operations
 from ...machine.program.recording import Program
 from ...record import Line, Panel
 from ...robot import Robot
-from ...scenario.carry_out import carry_out_plan, carry_out_whole_plan, changed_robot_of_scenario, prepare_scenario
+from ...scenario import carry_out_plan, carry_out_whole_plan, changed_robot_of_scenario, prepare_scenario
 from ...text import Change
 from .exhibit import Changes, Reproduction, Row
 
 if TYPE_CHECKING:
-    from ...scenario.plan import Plan
+    from ...scenario import Plan
 
 ANGLES = ("75.1 deg", "18.4 deg", "-97.5 deg")  # of the coupler at the start, about z, y and x
 THREE: Changes = (

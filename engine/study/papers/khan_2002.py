@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...record import Line, Panel
-from ...scenario.carry_out import Result
+from ...scenario import Result
 from ..compare_settings import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
 from .exhibit import Exhibit, Reproduction, Row, exhibit_of_run, exhibit_value_at

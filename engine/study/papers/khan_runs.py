@@ -16,7 +16,7 @@ from ...machine.jit import choice
 from ...parallel.engines import Process
 from ...parallel.rates import RatesByLegs
 from ...record import Line, Panel
-from ...scenario.carry_out import carry_out_whole_plan
+from ...scenario import carry_out_whole_plan
 from ...simulate.system import constraints_of_system
 from ..compare import Comparison
 from ..compare_settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...record import Line, Panel
-from ...scenario.carry_out import Result
+from ...scenario import Result
 from .exhibit import (
     Exhibit,
     Row,

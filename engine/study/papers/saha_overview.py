@@ -10,7 +10,7 @@ import numpy as np
 from ...formats import load
 from ...machine.program.counting import count_operations
 from ...record import Line, Panel
-from ...scenario.carry_out import Result
+from ...scenario import Result
 from ..complexity import UNDIVIDED, program_for_complexity
 from .exhibit import (
     Changes,

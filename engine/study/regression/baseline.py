@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import InputError, Place
 from ...record.compared import DIGITS, ComparedColumn, Picture
 from ...record.files import check_output_writable, is_draft_file, mend_output_folder, renewed_output_folder
-from ...scenario.stored import table_of_stored_scenario_result
+from ...scenario import table_of_stored_scenario_result
 from ...text import bytes_of_text_file
 
 FORM = 1  # version of the files' form
@@ -159,7 +159,7 @@ def _kept(file: Path) -> EntryFile:
     """The content of an entry's JSON file, checked."""
     from pydantic import TypeAdapter, ValidationError
 
-    from ...scenario.schema import RegressEntry
+    from ...scenario import RegressEntry
 
     try:
         kept = TypeAdapter(EntryFile).validate_json(_bytes(file))

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from ...errors import InputError, Place
 from ...record.files import mend_output_folder
-from ...scenario.carry_out import prepare_scenario
-from ...scenario.plan import Plan
-from ...scenario.schema import RegressEntry
+from ...scenario import Plan, RegressEntry, prepare_scenario
 from ...text import find_library_file, path_from_folder
 from ...text import library_folder as library
 from . import baseline

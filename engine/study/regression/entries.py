@@ -25,8 +25,7 @@ from ...record.compared import (
     stride_of_recorded_rows,
     thinned_rows_to_record,
 )
-from ...scenario.carry_out import Result
-from ...scenario.schema import RegressEntry
+from ...scenario import RegressEntry, Result
 from . import baseline
 from .baseline import BaselineEntry, EntryFile, KeptImage, KeptRows
 from .cases import Case, regression_settings

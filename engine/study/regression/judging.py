@@ -19,7 +19,7 @@ from ...record.compared import (
     recorded_rows_at,
     renamed_recorded_column,
 )
-from ...scenario.carry_out import Result
+from ...scenario import Result
 from .baseline import BaselineEntry
 from .cases import Case
 from .entries import baseline_pictures, baseline_rows_up_to_horizon, new_baseline_entry

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import InputError, did_you_mean
-from ...scenario.replay import files_of_replay
+from ...scenario import files_of_replay
 from ...text.fields import nearest_file_name
 from ..ensemble import ensemble
 from .reading import Study

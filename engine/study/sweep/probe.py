@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import DenocError, InputError
-from ...scenario.carry_out import prepare_scenario
-from ...scenario.column_names import columns_by_record_keys, hint_at_column
+from ...scenario import columns_by_record_keys, hint_at_column, prepare_scenario
 from ...text import Change, Keys
 from ...text.expressions import (
     PLAIN,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DenocError, InputError, did_you_mean
-from ...scenario.replay import name_of_scenario
+from ...scenario import name_of_scenario
 from ...text import Document, Keys, document_from_mapping, find_library_file, read_yaml_document
 from ...text.expressions import NAMES, Dimension, ExpressionError, Quantity, UndefinedError, evaluate_expression
 from ...text.fields import checked_document_model

@@ -16,9 +16,9 @@ import numpy as np
 
 from ...errors import DenocError
 from ...formats import load
-from ...scenario.carry_out import opened_scenario as scenario_opened
-from ...scenario.carry_out import prepare_scenario, robot_of_scenario
-from ...scenario.replay import tables_of_scenario as tables_of
+from ...scenario import opened_scenario as scenario_opened
+from ...scenario import prepare_scenario, robot_of_scenario
+from ...scenario import tables_of_scenario as tables_of
 from ...text import Change, count_with_noun
 from ..variations import Columns
 from . import engines, store

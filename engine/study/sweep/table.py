@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...record.files import check_table_formats, tidy_dataframe, write_file_whole, write_tidy_parquet
-from ...scenario.audit import BROKEN, DOUBTFUL, residual_share_of_energy
+from ...scenario import BROKEN, DOUBTFUL, residual_share_of_energy
 from ...text.expressions import Quantity
 from .keep import Reduction, dimension_of_sweep_column, sweep_rows_of_bytes, value_of_sweep_expression
 from .probe import Probed, si_unit_of_study_dimension

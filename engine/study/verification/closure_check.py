@@ -7,7 +7,7 @@ import numpy as np
 from ...loops.constraints import Closure
 from ...record.compared import allowed_recorded_difference
 from ...robot import Robot
-from ...scenario.plan import Plan
+from ...scenario import Plan
 from ...simulate.signals import wanted_row_signals
 from .check import Check, check_of_differences, worst_row_of_column
 from .stored_rows import RowMotion

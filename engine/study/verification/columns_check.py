@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...record.compared import Difference, allowed_recorded_difference, recorded_column_size, recorded_difference_excess
-from ...scenario.carry_out import Result, carry_out_whole_plan
-from ...scenario.plan import Plan
-from ...scenario.stored import Stored
+from ...scenario import Plan, Result, Stored, carry_out_whole_plan
 from ...simulate.integrate import INTEGRATORS
 from .check import EXACT, Check, allowed_in_columns, check_of_differences, worst_row_of_column
 

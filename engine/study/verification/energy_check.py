@@ -8,10 +8,7 @@ from ...dynamics.quantities import energy
 from ...dynamics.samples import LARGE
 from ...errors import InputError
 from ...record.compared import Difference, recorded_column_size
-from ...scenario.audit import BROKEN
-from ...scenario.carry_out import Result
-from ...scenario.plan import Plan
-from ...scenario.stored import Stored
+from ...scenario import BROKEN, Plan, Result, Stored
 from .check import Check, allowed_in_columns, check_of_differences, worst_row_of_column
 from .stored_rows import StoredRows
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...errors import InputError
 from ...record.compared import Difference
 from ...record.files import check_recorded_checksums
-from ...scenario.stored import Stored
+from ...scenario import Stored
 from .check import Check
 
 

@@ -18,7 +18,7 @@ from ...machine.program.scalars import as_samples
 from ...peers.peer import PeerModel
 from ...record import WRENCH
 from ...robot import Robot
-from ...scenario.plan import Plan
+from ...scenario import Plan
 from ...simulate.acting import wrenches_at_instants
 
 Table = Mapping[str, np.ndarray]

@@ -10,11 +10,15 @@ from ...machine.jit.choice import using_backend
 from ...peers.known import peer_engine
 from ...peers.text import PlainText
 from ...record.compared import Difference
-from ...scenario.carry_out import robot_of_scenario
-from ...scenario.error_estimate import error_sentences
-from ...scenario.plan import plan_of_scenario
-from ...scenario.replay import Prepared, prepared_scenario_replay, scenario_of_result
-from ...scenario.stored import Stored
+from ...scenario import (
+    Prepared,
+    Stored,
+    error_sentences,
+    plan_of_scenario,
+    prepared_scenario_replay,
+    robot_of_scenario,
+    scenario_of_result,
+)
 from ...text import read_yaml_document
 from .check import EXACT, Check
 from .closure_check import check_closure_of_rows

@@ -336,7 +336,7 @@ CONTACTS = (
     Bug(
         "rates into a stop become 0 without a word",
         "plan:_doubts",
-        '"""The warnings of values that are hardly meant, and of entries that nothing reads."""\nyield from initial.blows_at_start(system, start.q0, start.qd0)',
+        '"""The warnings of values that are hardly meant, and of entries that nothing reads."""\nyield from blows_at_start(system, start.q0, start.qd0)',
         '"""The warnings of values that are hardly meant, and of entries that nothing reads."""',
         ("loops/test_start.py::test_rates_into_a_stop_at_the_start_are_named",),
     ),
