@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError
-from ..machine.program.scalars import as_float, as_floats
+from ..machine.program.scalars import as_floats
 from ..robot import Joint, Robot
 from ..text import words_with_and
 from .constraints import Closure, Gap, loop_closure, misalignment_of_tie
 from .doubles import coordinates_with_cut_joints_placed
-from .search import CLOSED, ENOUGH, ClosureSearch, closing_position_moved_along_speeds, nearest_closed_position
+from .search import (
+    CLOSED,
+    ENOUGH,
+    ClosureSearch,
+    closing_position_moved_along_speeds,
+    closing_positions_moved_along_speeds,
+    nearest_closed_position,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -194,11 +200,7 @@ def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.
         if loop.type.aligned:
             first = place.start + len(loop.type.slides)
             gaps[first : first + len(loop.type.aligned)] = misalignment_of_tie(loop.type, one)[0]
-    rows, _ = loops.rates(here, None, tied)
-    J = np.zeros((loops.m, loops.robot.nv))
-    for r, row in enumerate(rows):
-        for k, x in row.items():
-            J[r, k] = as_float(x)
+    J = loops.matrix(loops.rates(here, None, tied)[0])
     return np.array(gaps) * loops.row_scale, loops.scaled(loops.holding(J))
 
 
@@ -265,33 +267,15 @@ def close_many_positions_by_newton(
     return q, size
 
 
-def closing_positions_moved_along_speeds(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """The coordinates of many positions after small motions along the speeds."""
-    after = q.copy()
-    for k, rate in enumerate(coordinate_rates(robot, list(q.T), list(step.T))):
-        after[:, k] += rate
-    for joint in robot.moving:
-        if joint.type.orientation is not None:
-            at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
-            after[:, at] /= np.linalg.norm(after[:, at], axis=1, keepdims=True)
-    return after
-
-
 def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]) -> tuple[np.ndarray, float]:
     """Closed positions with the independent ones of `kept` in their wanted places, by short steps from closed ones."""
     J, _ = loops.jacobian(q)
     dependent = loops.choice(loops.holding(J), kept)[1]
     firm = [k for k in kept if k not in dependent]
-    places = _coordinates(loops.robot, firm)
+    places = [c for joint in loops.robot.moving if {*joint.speeds} <= {*firm} for c in joint.coordinates]
     start, left = q, 0.0
     for share in np.linspace(0.0, 1.0, 11)[1:]:
         q = q.copy()
         q[places] = start[places] + share * (wanted[places] - start[places])
         q, left = close_loops_by_newton(loops, q, firm)
     return q, left
-
-
-def _coordinates(robot: Robot, speeds: Collection[int]) -> list[int]:
-    """Coordinates of the joints whose speeds are all among these."""
-    joints = [joint for joint in robot.moving if set(joint.speeds) <= set(speeds)]
-    return [c for joint in joints for c in joint.coordinates]

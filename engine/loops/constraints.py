@@ -84,8 +84,7 @@ class Closure:
 
     def driven_rows(self) -> list[int]:
         """Places of the rows of drives, in their order."""
-        first = len(self.ties) - self.drives
-        return [place.start for place in self.places[first:]]
+        return [place.start for place in self.places[len(self.ties) - self.drives :]]
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -177,11 +176,15 @@ class Closure:
     def _jacobian(self, q: np.ndarray, qd: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         s = Samples(self.robot, q=q) if qd is None else Samples(self.robot, q=q, qd=qd)
         rows, drift = self.rates(s.scalars("q"), s.scalars("qd") if qd is not None else None)
-        J = np.zeros((*s.shape, self.m, self.robot.nv))
+        return self.matrix(rows, s.shape), s.array(drift) if qd is not None else np.zeros((*s.shape, self.m))
+
+    def matrix(self, rows: Sequence[dict[int, Scalar]], shape: tuple[int, ...] = ()) -> np.ndarray:
+        """Rows of a Jacobian, speed → entry, as an array, with samples of this shape first."""
+        J = np.zeros((*shape, len(rows), self.robot.nv))
         for r, row in enumerate(rows):
             for k, x in row.items():
                 J[..., r, k] = as_samples(x)
-        return J, s.array(drift) if qd is not None else np.zeros((*s.shape, self.m))
+        return J
 
     def gap(self, q: np.ndarray) -> np.ndarray:
         s = Samples(self.robot, q=q)
@@ -204,11 +207,7 @@ class Closure:
         s = Samples(self.robot, q=q)
         values = s.scalars("q")
         tied = self.tied(values)
-        J = np.zeros((*s.shape, self.m, self.robot.nv))
-        for r, row in enumerate(self.rates(values, None, tied)[0]):
-            for k, x in row.items():
-                J[..., r, k] = as_samples(x)
-        return s.array(self.gaps(values, tied)), J
+        return s.array(self.gaps(values, tied)), self.matrix(self.rates(values, None, tied)[0], s.shape)
 
     def row_groups(self) -> list[list[int]]:
         """The rows on positions, then those on speeds alone, which count only as far as they say something new."""

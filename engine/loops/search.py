@@ -126,3 +126,15 @@ def closing_position_moved_along_speeds(robot: Robot, q: np.ndarray, step: np.nd
             at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
             after[at] /= np.linalg.norm(after[at])
     return after
+
+
+def closing_positions_moved_along_speeds(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """The coordinates of many positions after small motions along the speeds."""
+    after = q.copy()
+    for k, rate in enumerate(coordinate_rates(robot, list(q.T), list(step.T))):
+        after[:, k] += rate
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
+            after[:, at] /= np.linalg.norm(after[:, at], axis=1, keepdims=True)
+    return after
