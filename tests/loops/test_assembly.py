@@ -127,6 +127,37 @@ def test_what_was_not_found_says_so():
         assert ("a better guess under `assembly`" in told) == (agreeing == 1)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_starts_side_by_side_end_where_each_ends_alone(seed):
+    """Up to the first that closes; those behind it needn't go on."""
+    file, q = closed_robot(seed)
+    loops, random = loop_closure(loaded(file)), np.random.default_rng(seed)
+    every = np.arange(loops.robot.nv)
+    noise = random.uniform(-1.6, 1.6, (6, loops.robot.nv)) * loops.column_scale
+    starts = search.closing_positions_moved_along_speeds(loops.robot, np.tile(q, (6, 1)), noise)
+    alone = [search._descended(loops, start[None].copy(), every)[0] for start in starts]
+    together = search._descended(loops, starts.copy(), every)
+    closed = next((k for k, (gap, _) in enumerate(alone) if gap < search.CLOSED), len(alone))
+    for (gap, end), (own, right) in zip(together[: closed + 1], alone):
+        assert gap == pytest.approx(own, rel=1e-3, abs=search.CLOSED)
+        if own < search.CLOSED:
+            np.testing.assert_allclose(end, right, atol=1e-6)
+
+
+def test_what_cannot_close_takes_few_evaluations(monkeypatch):
+    """Ten windows whose rods are too long: 24 starts go down side by side, from all freedoms and beside the kept one."""
+    text = (library_folder("robots") / "n-four-bar.yaml").read_text(encoding="utf-8")
+    robot = denoc.loads(
+        text.replace("repeat: 2", "repeat: 10").replace("points: {B: [1, 0, 0]}", "points: {B: [3.5, 0, 0]}")
+    )
+    calls, before = [], search._distance
+    monkeypatch.setattr(search, "_distance", lambda *given: calls.append(len(given[1])) or before(*given))
+    with pytest.raises(denoc.AssemblyError, match="from 24 starts that ended differently"):
+        denoc.assemble(robot, robot.q0)
+    assert len(calls) <= 2 * (search.MOST + 1)
+    assert max(calls) == search.STARTS
+
+
 def test_starts_end_in_the_least_gap_they_can_reach():
     """Three of the ends agree, so no further starts are made; what is kept doesn't move."""
     loops, q = loop_closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
