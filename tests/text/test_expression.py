@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoc.text.expressions.expression import Quantity, evaluate_expression, si_value_of_quantity
-from denoc.text.expressions.tokens import ExpressionError
+from denoc.text.expressions.grammar import ExpressionError
 from denoc.text.expressions.units import DIMENSIONS, UNITS
 from limits import run_within
 

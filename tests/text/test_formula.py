@@ -21,7 +21,7 @@ from denoc.text.expressions.formula import (
     names_in_formula,
     parsed_formula,
 )
-from denoc.text.expressions.tokens import ExpressionError
+from denoc.text.expressions.grammar import ExpressionError
 
 # formula → the same in Python, with a, b for the names
 SAME = {

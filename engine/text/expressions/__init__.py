@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         parsed_formula,
         total_formula,
     )
-    from .tokens import ExpressionError
+    from .grammar import ExpressionError
     from .units import DIMENSIONS, PLAIN, Dimension
 else:
     __getattr__ = door(__name__)

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from numbers import Real
 
 from ...errors import did_you_mean
-from .tokens import NUMBER, ExpressionError, Reader, Token
+from .grammar import NUMBER, ExpressionError, Grammar, Token
 from .units import ANGLE, DIMENSIONS, FUNCTIONS, PLAIN, SPELT_OUT, UNITS, Dimension
 
 LENGTH_LIMIT = 200  # characters
@@ -135,7 +135,7 @@ def _spelt(word: str) -> str:
     return SPELT_OUT.get(small) or SPELT_OUT.get(small.removesuffix("s"), word)
 
 
-class _Parser(Reader):
+class _Parser(Grammar):
     """Recursive descent, one method for each rule of the grammar at the top of this file."""
 
     pattern = re.compile(NUMBER + r"|(?P<name>[^\W\d]\w*|°)|(?P<sign>\*\*|[-+*/^()])")

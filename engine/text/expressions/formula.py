@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ...errors import did_you_mean
-from .tokens import NUMBER, ExpressionError, Reader, Token
+from .grammar import NUMBER, ExpressionError, Grammar, Token
 from .units import UNITS
 
 LENGTH_LIMIT = 2000  # characters
@@ -111,7 +111,7 @@ def formula_with_renamed_tables(text: str, homes: Mapping[str, str]) -> str:
     return made + text[at:]
 
 
-class _Parser(Reader):
+class _Parser(Grammar):
     """Recursive descent, one method for each rule of the grammar at the top of this file."""
 
     pattern = re.compile(

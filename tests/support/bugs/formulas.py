@@ -16,7 +16,7 @@ TENDONS = ("loops/test_tendons.py::test_a_tendon_pulls_each_joint_by_its_coeffic
 FORMULAS = (
     Bug(
         "signs don't count in pairs",
-        "Reader.negative",
+        "Grammar.negative",
         'negative ^= sign.text == "-"',
         'negative |= sign.text == "-"',
         SAME,

@@ -23,7 +23,7 @@ class Token(NamedTuple):
     position: int
 
 
-class Reader:
+class Grammar:
     """The tokens of a text, read one after the other, to as many levels of nesting as are allowed.
 
     A subclass gives the `pattern` of a token, whose groups are named after the kinds, and the `reasons` why a character
