@@ -1,13 +1,10 @@
 """Assignments of MATLAB files, computed without running anything: numbers, matrices, and a few functions of them.
 
     statement = name ["(" sum ["," sum] ")"] "=" sum
-    sum       = product (("+" | "-") product)*
-    product   = signed (("*" | "/" | ".*" | "./") signed)*
-    signed    = ("+" | "-")* power
-    power     = primary "'"* (("^" | ".^") signed)?
-    primary   = NUMBER | name ["(" sum ["," sum] ")"] | "(" sum ")" | "[" rows "]"
+    named     = name ["(" sum ["," sum] ")"] | "[" rows "]"
 
-Other statements are left out; what needs their results is refused when it is asked for.
+Sums are those of the grammar of all expressions, with `'` behind what is transposed. Other statements are left out;
+what needs their results is refused when it is asked for.
 """
 
 from __future__ import annotations
@@ -22,14 +19,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..text import Document, Spot
+from ..text.expressions import NUMBER, Grammar, Token
 
 MOST = 100_000  # numbers in a matrix
 MOST_TOGETHER = 10_000_000  # in all variables
-DEPTH = 50
-_NEXT = re.compile(r"\s+[+-]\S")  # the sign of a new number in a row
-_TOKEN = re.compile(
-    r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\.\*|\./|\.\^|.))", re.DOTALL
-)
 _STATEMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*(\([^()=]*\))?\s*=(?!=)\s*(.+)", re.DOTALL)
 _FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "sin": np.sin,
@@ -40,6 +33,7 @@ _FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "abs": np.abs,
 }
 _CONSTANTS = {"pi": math.pi}
+_OPERATIONS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 
 
 class Unreadable(ValueError):  # noqa: N818 - it says that a statement isn't an assignment of numbers
@@ -157,125 +151,87 @@ def _check_size(*shape: int) -> None:
         raise Unreadable(f"a matrix of more than {MOST:,} numbers")
 
 
-def _check_both(one: np.ndarray, other: np.ndarray) -> None:
-    """Raises an error, before it is computed, if a sum or product of both by entries is too large."""
-    _check_size(*(max(pair) for pair in zip(one.shape, other.shape)))
+class _Parser(Grammar[np.ndarray]):
+    """Matrices by the grammar of all expressions; within brackets, blanks separate numbers."""
 
-
-class _Parser:
-    """A recursive descent over one expression."""
+    pattern = re.compile(NUMBER + r"|(?P<name>[A-Za-z_]\w*)|(?P<sign>\.\*|\./|\.\^|.)", re.DOTALL)
+    products = ("*", "/", ".*", "./")
+    powers = ("^", ".^")
+    most = 25 * MOST  # characters
 
     def __init__(self, text: str, known: dict[str, Known]):
-        self.text, self.at, self.known, self.depth, self.rows = text, 0, known, 0, 0
+        super().__init__(text)
+        self.text, self.known, self.rows = text, known, 0
 
-    def whole(self) -> np.ndarray:
-        value = self.sum()
-        if self.text[self.at :].strip():
+    def finish(self) -> None:
+        if self.token.kind != "end":
             raise Unreadable(f"`{self.text.strip()[:40]}` isn't made of numbers alone")
+
+    def closed(self, opening: Token) -> None:
+        if not self.accept(")"):
+            raise Unreadable("`)` is missing" if self.token.kind != "end" else "the expression ends too early")
+        self.depth -= 1
+
+    def blank_before(self, at: int) -> bool:
+        """Whether there is a blank before a token."""
+        return self.text[self.tokens[at].position - 1 : self.tokens[at].position].isspace()
+
+    def sum(self) -> np.ndarray:
+        value = self.product()
+        while not self.ends_here() and (sign := self.accept("+", "-")):
+            value = self.operation(sign.text, (value, self.product()), sign.position)
         return value
-
-    def peek(self) -> str:
-        match = _TOKEN.match(self.text, self.at)
-        return match[0].strip() if match else ""
-
-    def take(self) -> str:
-        match = _TOKEN.match(self.text, self.at)
-        if match is None:
-            raise Unreadable("the expression ends too early")
-        self.at = match.end()
-        return match[0].strip()
 
     def ends_here(self) -> bool:
         """Whether, within brackets, the next sign begins a new number: it has a blank before it and none behind."""
-        if not self.rows:
-            return False
-        return _NEXT.match(self.text, self.at) is not None
+        sign = self.token.text in ("+", "-")
+        return bool(self.rows) and sign and self.blank_before(self.at) and not self.blank_before(self.at + 1)
 
-    def sum(self) -> np.ndarray:
-        self.depth += 1
-        if self.depth > DEPTH:
-            raise Unreadable("parentheses are nested too deeply")
-        value = self.product()
-        while self.peek() in ("+", "-") and not self.ends_here():
-            sign, other = self.take(), self.product()
-            _check_both(value, other)
-            value = value + other if sign == "+" else value - other
-        self.depth -= 1
-        return value
+    def number(self, token: Token) -> np.ndarray:
+        return np.full((1, 1), float(token.text))
 
-    def product(self) -> np.ndarray:
-        value = self.signed()
-        while (sign := self.peek()) in ("*", "/", ".*", "./"):
-            self.take()
-            other = self.signed()
-            if sign == "*" and 1 not in (value.size, other.size):
-                _check_size(value.shape[0], other.shape[1])
-            else:
-                _check_both(value, other)
-            if sign == "*":
-                value = value * other if 1 in (value.size, other.size) else value @ other
-            elif sign == ".*":
-                value = value * other
-            elif sign == "./" or other.size == 1:
-                value = value / other
-            else:
-                raise Unreadable("a matrix is divided by another")
-        return value
-
-    def signed(self) -> np.ndarray:
-        negative = False
-        while self.peek() in ("+", "-"):
-            negative ^= self.take() == "-"
-        value = self.power()
-        return -value if negative else value
-
-    def power(self) -> np.ndarray:
-        value = self.primary()
-        while self.peek() == "'":
-            self.take()
-            value = value.T
-        if self.peek() in ("^", ".^"):
-            self.take()
-            exponent = self.signed()
-            if value.size > 1 or exponent.size > 1 or abs(exponent.item()) > 20:
+    def operation(self, name: str, operands: tuple[np.ndarray, ...], position: int) -> np.ndarray:
+        value, other = operands[0], operands[-1]
+        if name == "neg":
+            return -value
+        if name == "^":
+            if value.size > 1 or other.size > 1 or abs(other.item()) > 20:
                 raise Unreadable("only numbers have powers, up to 20")
-            value = value**exponent
-        return value
+            return np.asarray(value**other)
+        if name == "*" and 1 not in (value.size, other.size):
+            _check_size(value.shape[0], other.shape[1])
+            return np.asarray(value @ other)
+        _check_size(*(max(pair) for pair in zip(value.shape, other.shape)))  # before it is computed
+        if name == "/" and other.size != 1:
+            raise Unreadable("a matrix is divided by another")
+        return np.asarray(_OPERATIONS[name[-1]](value, other))
 
     def primary(self) -> np.ndarray:
-        word = self.take()
-        if word and (word[0].isdigit() or (word[0] == "." and len(word) > 1 and word[1].isdigit())):
-            return np.full((1, 1), float(word))
-        if word == "(":
-            inside, self.rows = self.rows, 0
-            value = self.sum()
-            self.rows = inside
-            return self.closed(value, ")")
-        if word == "[":
-            return self.matrix()
-        if word in _CONSTANTS and word not in self.known:
-            return np.full((1, 1), _CONSTANTS[word])
-        if word.isidentifier():
-            return self.named(word)
-        raise Unreadable(f"`{word}` isn't known here")
-
-    def closed(self, value: np.ndarray, bracket: str) -> np.ndarray:
-        if self.take() != bracket:
-            raise Unreadable(f"`{bracket}` is missing")
+        value = super().primary()
+        while self.accept("'"):
+            value = value.T
         return value
 
-    def named(self, name: str) -> np.ndarray:
-        """A variable, one of its entries, or a function's value."""
+    def enclosed(self, opening: Token) -> np.ndarray:
+        inside, self.rows = self.rows, 0
+        value = super().enclosed(opening)
+        self.rows = inside
+        return value
+
+    def named(self, token: Token) -> np.ndarray:
+        """A matrix in brackets, a variable, one of its entries, or a function's value."""
+        name = token.text
+        if name == "[":
+            return self.matrix(token)
+        if name in _CONSTANTS and name not in self.known:
+            return np.full((1, 1), _CONSTANTS[name])
+        if token.kind != "name":
+            raise Unreadable(f"`{name}` isn't known here")
         arguments: list[np.ndarray] | None = None
-        if self.text[self.at : self.at + 1] == "(" or (not self.rows and self.peek() == "("):
-            self.take()
+        if not (self.rows and self.blank_before(self.at)) and (opening := self.accept("(")):
             inside, self.rows = self.rows, 0
-            arguments = [self.sum()]
-            while self.peek() == ",":
-                self.take()
-                arguments.append(self.sum())
+            arguments = self.arguments(opening)
             self.rows = inside
-            self.closed(arguments[0], ")")
         if name in self.known:
             value = self.known[name].value
             if arguments is None:
@@ -297,21 +253,21 @@ class _Parser:
                 return np.asarray(_FUNCTIONS[name](arguments[0]))
         raise Unreadable(f"`{name}` isn't known here")
 
-    def matrix(self) -> np.ndarray:
+    def matrix(self, opening: Token) -> np.ndarray:
         """A matrix in brackets."""
+        self.deeper(opening)
         self.rows += 1
         rows: list[list[np.ndarray]] = [[]]
         count = 0
-        while (word := self.peek()) != "]":
-            if word in (";", ","):
-                self.take()
-                if word == ";":
+        while not self.accept("]"):
+            if sign := self.accept(";", ","):
+                if sign.text == ";":
                     rows.append([])
             else:
                 rows[-1].append(self.sum())
                 count += max(1, rows[-1][-1].size)
             _check_size(count)
-        self.take()
         self.rows -= 1
+        self.depth -= 1
         filled = [np.hstack(row) for row in rows if row]
         return np.vstack(filled) if filled else np.zeros((0, 0))

@@ -1,10 +1,12 @@
-"""What a robot is: links, joints and cuts, and the bodies of the recursion; nothing here knows of dynamics.
+"""What a robot is: links, joints and cuts, and the bodies of the recursion.
 
-model      a robot as it is once it is read; bodies, links, joints, loops, couplings, actuators
-joints     the joint types, rows of one table
-cuts       the types of cuts, rows of another
-placement  where one frame is in another, as a chain of turns and shifts
-read       a room of its own: from a robot's file to the model
+Nothing here knows of dynamics.
+
+    model      a robot as it is once it is read; bodies, links, joints, loops, couplings, actuators
+    joints     the joint types, rows of one table
+    cuts       the types of cuts, rows of another
+    placement  where one frame is in another, as a chain of turns and shifts
+    read       a room of its own: from a robot's file to the model
 """
 
 from ..door import door

@@ -1,14 +1,16 @@
-"""Text: YAML documents with the place of every value, files, the library, a few words; nothing here knows mechanics.
+"""Text: YAML documents with the place of every value, files, the library, a few words.
 
-document     plain data with the place of every key and value, at which errors point
-source       documents from YAML text, files and mappings; `builder` puts the events of PyYAML together
-writing      plain data as YAML; `yaml_scalars` has the values of words without quotes
-change       single values replaced by dotted keys, from `--set` or an ensemble
-files        files that users name, read up to a bound
-library      the robots, scenarios and studies that come with denoc
-words        small turns of English
-expressions  a room of its own: quantities with units, formulas over time and state
-fields       a room of its own: what the values of files may be, mistakes in words, JSON Schemas
+Nothing here knows mechanics. What values mean has two rooms of its own.
+
+    document     plain data with the place of every key and value, at which errors point
+    source       documents from YAML text, files and mappings; `builder` puts the events of PyYAML together
+    writing      plain data as YAML; `yaml_scalars` has the values of words without quotes
+    change       single values replaced by dotted keys, from `--set` or an ensemble
+    files        files that users name, read up to a bound
+    library      the robots, scenarios and studies that come with denoc
+    words        small turns of English
+    expressions  quantities with units, formulas over time and state
+    fields       what the values of files may be, mistakes in words, JSON Schemas
 """
 
 from ..door import door

@@ -144,6 +144,8 @@ def test_names_and_tables_of_a_formula():
         ("lookup('f.csv', q", "closing parenthesis is missing", 6),
         ("q^qd", "an exponent is a number such as", 1),
         ("q^1.3", "an exponent is a number such as", 1),
+        ("2 um^-64", "the value must be a finite real number", 4),
+        ("q + '('", "a number or a name is missing before `(`", 4),
         ("1/0", "division by zero", 1),
         ("q/(sqrt(4) - 2)", "division by zero", 1),
         ("1 + sqrt(-1)", "finite real number", 4),

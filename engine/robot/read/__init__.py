@@ -1,13 +1,15 @@
-"""From a robot's file to the model: each step has its mistakes and doubts at their places in the file.
+"""From a robot's file to the model.
 
-schema, joint_schema, orientation, shapes  the models that read the file; json_schema describes them
-repeat, graph, doubles                     what becomes plain links first: repetitions, lists of joints, cuts that move
-conventions, drives, beyond_tree           joints, what drives and brakes them, and what ties links to each other
-bodies                                     masses, and the trees of bodies
-build                                      all of it, in order; a draft's numbers may be symbols
-values, plausible                          numbers that don't fit their joint; numbers that hardly anybody means
-file_number                                a number of the file by its key, and robots with another one there
-mesh_files                                 the places of mesh files
+Each step reports mistakes and doubts at their places in the file.
+
+    schema, joint_schema, orientation, shapes  the models that read the file; json_schema describes them
+    repeat, graph, doubles                     what becomes plain links first: repetitions, lists of joints, moving cuts
+    conventions, drives, beyond_tree           joints, what drives and brakes them, and what ties links to each other
+    bodies                                     masses, and the trees of bodies
+    build                                      all of it, in order; a draft's numbers may be symbols
+    values, plausible                          numbers that don't fit their joint; numbers that hardly anybody means
+    file_number                                a number of the file by its key, and robots with another one there
+    mesh_files                                 the places of mesh files
 """
 
 from ...door import door

@@ -1,9 +1,11 @@
 """Quantities with units, such as `9.81 m/s^2`, and formulas over time and state, such as `-20 N m s/rad * A0.qd`.
 
-units       the tables of units, functions and kinds of quantities
-tokens      what both parsers share: tokens with their places, and a reader that walks along them
-expression  numbers with units from text, always in SI
-formula     formulas, read into a tree that is never executed; what is in such a tree
+Both are read by one grammar, and nothing is executed.
+
+    units       the tables of units, functions and kinds of quantities
+    grammar     the one grammar, over tokens with their places; a subclass says what numbers, names and signs mean
+    expression  numbers with units from text, always in SI
+    formula     formulas, read into a tree; what is in such a tree
 """
 
 from ...door import door
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
         parsed_formula,
         total_formula,
     )
-    from .grammar import ExpressionError
+    from .grammar import NUMBER, ExpressionError, Grammar, Token
     from .units import DIMENSIONS, PLAIN, Dimension
 else:
     __getattr__ = door(__name__)

@@ -1,15 +1,7 @@
 """Numbers with units from text such as `90 deg`, `-2*pi/3`, `45 rpm` or `9.81 m/s^2`, always in SI.
 
-    sum      = product (("+" | "-") product)*
-    product  = signed (("*" | "/") signed)*
-    signed   = ("+" | "-")* measured
-    measured = power (unit | "1" "/" unit)*                 a unit belongs to the number right before it
-    power    = primary (("^" | "**") ("+" | "-")* power)?
-    unit     = NAME (("^" | "**") ("+" | "-")* power)?
-    primary  = NUMBER | "pi" | GIVEN | unit | FUNCTION "(" sum ")" | "(" sum ")"
-
-GIVEN is a name whose value the caller gives; files of robots and scenarios have none. So `10 N m / 2 rad` is
-(10 N m)/(2 rad), `9.81 m/s^2` is 9.81 (m/(s^2)), and `-2^2` is -4 as in Python.
+The grammar is that of `grammar.py`. A name is a unit, `pi`, a function of one argument, or what the caller gives a
+value; files of robots and scenarios have none of the last.
 """
 
 from __future__ import annotations
@@ -23,7 +15,6 @@ from ...errors import did_you_mean
 from .grammar import NUMBER, ExpressionError, Grammar, Token
 from .units import ANGLE, DIMENSIONS, FUNCTIONS, PLAIN, SPELT_OUT, UNITS, Dimension
 
-LENGTH_LIMIT = 200  # characters
 POWER_LIMIT = 20  # of a quantity with a dimension
 
 NAMES = [*UNITS, *FUNCTIONS, "pi"]
@@ -48,14 +39,7 @@ class Quantity(float):
 
 def evaluate_expression(text: str, given: Mapping[str, Quantity] | None = None) -> Quantity:
     """The value of an expression in SI units, with its dimension; it may use the names that are `given`."""
-    if len(text) > LENGTH_LIMIT:
-        raise ExpressionError(f"the expression has {len(text)} characters; at most {LENGTH_LIMIT} are read")
-    parser = _Parser(text, given or {})
-    if parser.token.kind == "end":
-        raise ExpressionError("the expression is empty")
-    value = parser.sum()
-    parser.finish()
-    return value
+    return _Parser(text, given or {}).whole()
 
 
 def si_value_of_quantity(value: object, kind: str) -> Quantity:
@@ -135,8 +119,8 @@ def _spelt(word: str) -> str:
     return SPELT_OUT.get(small) or SPELT_OUT.get(small.removesuffix("s"), word)
 
 
-class _Parser(Grammar):
-    """Recursive descent, one method for each rule of the grammar at the top of this file."""
+class _Parser(Grammar[Quantity]):
+    """Quantities by the grammar of all expressions."""
 
     pattern = re.compile(NUMBER + r"|(?P<name>[^\W\d]\w*|°)|(?P<sign>\*\*|[-+*/^()])")
     reasons = {",": "`,` has no meaning here; decimals follow a point"}
@@ -152,80 +136,40 @@ class _Parser(Grammar):
             raise _unknown(token, self.given)
         super().finish()
 
+    def number(self, token: Token) -> Quantity:
+        return _made(float(token.text), PLAIN, token.position)
+
+    def operation(self, name: str, operands: tuple[Quantity, ...], position: int) -> Quantity:
+        first, other = operands[0], operands[-1]
+        if name == "neg":
+            return Quantity(-first, first.dimension)
+        if name == "^":
+            return _raised(first, _exponent(other, position), position)
+        if name == "*":
+            return _made(first * other, _combined(first.dimension, other.dimension, 1), position)
+        if name != "/":
+            return _added(first, other, name, position)
+        if other == 0.0:
+            raise UndefinedError("division by zero", position)
+        return _made(first / other, _combined(first.dimension, other.dimension, -1), position)
+
     @property
     def at_unit(self) -> bool:
         return self.token.kind == "name" and self.token.text in UNITS
 
-    def sum(self) -> Quantity:
-        value = self.product()
-        while sign := self.accept("+", "-"):
-            value = _added(value, self.product(), sign)
-        return value
-
-    def product(self) -> Quantity:
-        value = self.signed()
-        while sign := self.accept("*", "/"):
-            other = self.signed()
-            if sign.text == "*":
-                value = _made(value * other, _combined(value.dimension, other.dimension, 1), sign.position)
-            elif other == 0.0:
-                raise UndefinedError("division by zero", sign.position)
-            else:
-                value = _made(value / other, _combined(value.dimension, other.dimension, -1), sign.position)
-        return value
-
-    def signed(self) -> Quantity:
-        negative, value = self.negative(), self.measured()
-        return Quantity(-value if negative else value, value.dimension)
-
-    def measured(self) -> Quantity:
-        value = self.power()
-        while (over := self.one_over()) is not None:
-            position = self.token.position
-            up, down, dimension = self.unit()
-            up, down = (down, up) if over else (up, down)
-            value = _made(value * up / down, _combined(value.dimension, dimension, -1 if over else 1), position)
-        return value
-
-    def power(self) -> Quantity:
-        base = self.primary()
-        sign = self.accept("^", "**")
-        return _raised(base, self.exponent(sign), sign.position) if sign else base
-
-    def exponent(self, sign: Token) -> float:
-        """The plain number after `^`."""
-        self.deeper(sign)
-        negative, value = self.negative(), self.power()
-        self.depth -= 1
-        if value.dimension != PLAIN:
-            raise ExpressionError(
-                f"an exponent must be a plain number, not {dimension_in_words(value.dimension)}", sign.position
-            )
-        return -float(value) if negative else float(value)
-
-    def unit(self) -> tuple[float, float, Dimension]:
-        """The entry of `UNITS` for a unit that may have an exponent."""
+    def in_unit(self, value: Quantity, over: bool) -> Quantity:
+        position = self.token.position
         up, down, dimension = UNITS[self.token.text]
         self.at += 1
-        if sign := self.accept("^", "**"):
-            n = _whole(self.exponent(sign), sign.position)
+        if sign := self.accept(*self.powers):
+            n = _whole(_exponent(self.exponent(sign), sign.position), sign.position)
             up, down = (up**n, down**n) if n >= 0 else (down**-n, up**-n)
             dimension = _combined(PLAIN, dimension, n)
-        return up, down, dimension
+        up, down = (down, up) if over else (up, down)
+        return _made(value * up / down, _combined(value.dimension, dimension, -1 if over else 1), position)
 
-    def primary(self) -> Quantity:
-        """A number, a unit, pi, a function of a sum, or a sum in parentheses."""
-        token = self.token
-        if self.at_unit:
-            up, down, dimension = self.unit()
-            return _made(up / down, dimension, token.position)
-        if token.kind == "end":
-            raise ExpressionError("the expression ends too early", token.position)
-        self.at += 1
-        if token.kind == "number":
-            return _made(float(token.text), PLAIN, token.position)
-        if token.text == "(":
-            return self.enclosed(token)
+    def named(self, token: Token) -> Quantity:
+        """Pi, what is given, or a function of a sum."""
         if token.text == "pi":
             return Quantity(math.pi)
         if token.text in self.given:
@@ -237,14 +181,15 @@ class _Parser(Grammar):
             return _applied(token, self.enclosed(opening))
         if token.kind == "name":
             raise _unknown(token, self.given)
-        raise ExpressionError(f"a number is missing before `{token.text}`", token.position)
+        return super().named(token)
 
-    def enclosed(self, opening: Token) -> Quantity:
-        """The value between an opening parenthesis, which has been read, and its closing one."""
-        self.deeper(opening)
-        value = self.sum()
-        self.closed(opening)
-        return value
+
+def _exponent(value: Quantity, position: int) -> float:
+    """The plain number that stands behind `^`."""
+    if value.dimension != PLAIN:
+        words = dimension_in_words(value.dimension)
+        raise ExpressionError(f"an exponent must be a plain number, not {words}", position)
+    return float(value)
 
 
 def _made(value: float, dimension: Dimension, position: int) -> Quantity:
@@ -259,19 +204,16 @@ def _combined(first: Dimension, second: Dimension, power: int) -> Dimension:
     return tuple(a + power * b for a, b in zip(first, second, strict=True))  # type: ignore[return-value]
 
 
-def _added(first: Quantity, second: Quantity, sign: Token) -> Quantity:
+def _added(first: Quantity, second: Quantity, sign: str, position: int) -> Quantity:
     """The sum or difference; a plain number may join an angle, as in `pi/2 + 5 deg`."""
     dimension = first.dimension
     if first.dimension != second.dimension:
         if {first.dimension, second.dimension} != {PLAIN, ANGLE}:
-            verb, to = ("add", "to") if sign.text == "+" else ("subtract", "from")
+            verb, to = ("add", "to") if sign == "+" else ("subtract", "from")
             one, other = dimension_in_words(first.dimension), dimension_in_words(second.dimension)
-            raise ExpressionError(
-                f"can't {verb} what is {other} {to} what is {one}",
-                sign.position,
-            )
+            raise ExpressionError(f"can't {verb} what is {other} {to} what is {one}", position)
         dimension = ANGLE
-    return _made(first + second if sign.text == "+" else first - second, dimension, sign.position)
+    return _made(first + second if sign == "+" else first - second, dimension, position)
 
 
 def _whole(exponent: float, position: int) -> int:

@@ -1,12 +1,9 @@
 """Formulas over time and state, such as `-20 N m s/rad * A0.qd + 5*sin(2*t)`: read into a tree, never executed.
 
-    sum      = product (("+" | "-") product)*
-    product  = signed (("*" | "/") signed)*
-    signed   = ("+" | "-")* measured
-    measured = power (unit | "1" "/" unit)*                 a unit belongs to the number right before it
-    power    = primary (("^" | "**") ("+" | "-")* power)?   a whole exponent, or a whole one and a half
-    primary  = NUMBER | "pi" | unit | NAME | "{" ANY NAME "}" | FUNCTION "(" sum ("," sum)* ")" | lookup | "(" sum ")"
-    lookup   = "lookup" "(" TEXT "," sum ("," TEXT)? ("," WORD)* ")"
+The grammar is that of `grammar.py`, with units behind numbers alone, and exponents that are whole, or whole and a half.
+
+    named  = "pi" | NAME | "{" ANY NAME "}" | FUNCTION "(" sum ("," sum)* ")" | lookup
+    lookup = "lookup" "(" TEXT "," sum ("," TEXT)? ("," WORD)* ")"
 
 Numbers are in SI once they are read; names stand for quantities that whoever uses the formula knows.
 """
@@ -22,7 +19,6 @@ from ...errors import did_you_mean
 from .grammar import NUMBER, ExpressionError, Grammar, Token
 from .units import UNITS
 
-LENGTH_LIMIT = 2000  # characters
 HIGHEST = 64  # exponent
 CONSTANTS = {"pi": 3.141592653589793}
 
@@ -91,14 +87,7 @@ Formula = Number | Named | Operation | Lookup
 
 def parsed_formula(text: str) -> Formula:
     """The tree of a formula; a mistake is an `ExpressionError` at its place."""
-    if len(text) > LENGTH_LIMIT:
-        raise ExpressionError(f"the formula has {len(text)} characters; at most {LENGTH_LIMIT} are read")
-    parser = _Parser(text)
-    if parser.token.kind == "end":
-        raise ExpressionError("the formula is empty")
-    tree = parser.sum()
-    parser.finish()
-    return tree
+    return _Parser(text).whole()
 
 
 def formula_with_renamed_tables(text: str, homes: Mapping[str, str]) -> str:
@@ -111,8 +100,8 @@ def formula_with_renamed_tables(text: str, homes: Mapping[str, str]) -> str:
     return made + text[at:]
 
 
-class _Parser(Grammar):
-    """Recursive descent, one method for each rule of the grammar at the top of this file."""
+class _Parser(Grammar[Formula]):
+    """Trees by the grammar of all expressions."""
 
     pattern = re.compile(
         NUMBER + r"|(?P<name>[^\W\d]\w*(?:\.\w+)*|°)"
@@ -120,6 +109,10 @@ class _Parser(Grammar):
         r"|(?P<sign>\*\*|[-+*/^(),])"
     )
     reasons = {"{": "a brace that isn't closed", '"': "a quote that isn't closed"}
+    noun = "formula"
+    wanted = "a number or a name"
+    most = 2000
+    only_numbers_have_units = True
 
     @property
     def at_unit(self) -> bool:
@@ -129,78 +122,22 @@ class _Parser(Grammar):
             return False
         return token.text not in ARITIES or self.tokens[self.at + 1].text != "("
 
-    def sum(self) -> Formula:
-        value = self.product()
-        while sign := self.accept("+", "-"):
-            value = _made(sign.text, (value, self.product()), sign.position)
-        return value
-
-    def product(self) -> Formula:
-        value = self.signed()
-        while sign := self.accept("*", "/"):
-            value = _made(sign.text, (value, self.signed()), sign.position)
-        return value
-
-    def signed(self) -> Formula:
-        position = self.token.position
-        negative, value = self.negative(), self.measured()
-        return _made("neg", (value,), position) if negative else value
-
-    def measured(self) -> Formula:
-        is_number = self.token.kind == "number"
-        value = self.power()
-        while is_number and (over := self.one_over()) is not None:
-            value = _made("/" if over else "*", (value, self.unit()), self.token.position)
-        return value
-
-    def power(self) -> Formula:
-        base = self.primary()
-        sign = self.accept("^", "**")
-        return _made("^", (base, Number(self.exponent(sign))), sign.position) if sign else base
-
-    def exponent(self, sign: Token) -> float:
-        """The number after `^`: whole, or whole and a half."""
-        self.deeper(sign)
-        negative, value = self.negative(), self.power()
-        self.depth -= 1
-        if not isinstance(value, Number) or not (2 * value.value).is_integer() or abs(value.value) > HIGHEST:
-            raise ExpressionError(
-                f"an exponent is a number such as 2, -1 or 0.5 (a multiple of a half, at most {HIGHEST}); other powers "
-                "can be looked up in a table",
-                sign.position,
-            )
-        return -value.value if negative else value.value
-
-    def unit(self) -> Number:
-        """The size in SI of a unit that may have an exponent."""
+    def in_unit(self, value: Formula, over: bool) -> Formula:
         up, down, _ = UNITS[self.token.text]
         self.at += 1
-        sign = self.accept("^", "**")
-        return Number((up / down) ** (self.exponent(sign) if sign else 1.0))
+        sign, size = self.accept(*self.powers), Number(up / down)
+        unit = self.operation("^", (size, self.exponent(sign)), sign.position) if sign else size
+        return self.operation("/" if over else "*", (value, unit), self.token.position)
 
-    def primary(self) -> Formula:
-        """A number, a unit, a name, a function of sums, or a sum in parentheses."""
-        token = self.token
-        if token.kind == "end":
-            raise ExpressionError("the formula ends too early", token.position)
-        if self.at_unit:
-            return self.unit()
-        self.at += 1
-        if token.kind == "number":
-            return _made("number", (Number(float(token.text)),), token.position)
-        if token.kind == "braced":
-            return Named(token.text, token.position)
-        if token.kind == "name":
-            return self.named(token)
-        if token.text == "(":
-            self.deeper(token)
-            value = self.sum()
-            self.closed(token)
-            return value
-        raise ExpressionError(f"a number or a name is missing before `{token.text}`", token.position)
+    def number(self, token: Token) -> Formula:
+        return self.operation("number", (Number(float(token.text)),), token.position)
 
     def named(self, token: Token) -> Formula:
         """A constant, a function of its arguments, or the name of a quantity."""
+        if token.kind == "braced":
+            return Named(token.text, token.position)
+        if token.kind != "name":
+            return super().named(token)
         if token.text in CONSTANTS:
             return Number(CONSTANTS[token.text])
         opening = self.accept("(")
@@ -213,15 +150,37 @@ class _Parser(Grammar):
         if token.text not in ARITIES:
             hint = did_you_mean(token.text, [*ARITIES, LOOKUP])
             raise ExpressionError(f"no function `{token.text}` is known" + f"; {hint}" * bool(hint), token.position)
-        self.deeper(opening)
-        arguments = [self.sum()]
-        while self.accept(","):
-            arguments.append(self.sum())
-        self.closed(opening)
+        arguments = self.arguments(opening)
         if len(arguments) not in ARITIES[token.text]:
             allowed = " or ".join(str(n) for n in ARITIES[token.text])
             raise ExpressionError(f"`{token.text}` takes {allowed} arguments, not {len(arguments)}", token.position)
-        return _made(token.text, tuple(arguments), token.position)
+        return self.operation(token.text, tuple(arguments), token.position)
+
+    def operation(self, name: str, operands: tuple[Formula, ...], position: int) -> Formula:
+        """An operation on operands, carried out at once where these are numbers and the operation is arithmetic."""
+        numbers = [one.value for one in operands if isinstance(one, Number)]
+        if name == "^" and not (isinstance(operands[1], Number) and _is_exponent(operands[1].value)):
+            raise ExpressionError(
+                f"an exponent is a number such as 2, -1 or 0.5 (a multiple of a half, at most {HIGHEST}); other powers "
+                "can be looked up in a table",
+                position,
+            )
+        if name == "/" and isinstance(operands[1], Number) and operands[1].value == 0.0:
+            raise ExpressionError("division by zero", position)
+        if name == "smoothstep" and len(operands) == 3 and operands[1] == operands[2]:
+            raise ExpressionError("`smoothstep` begins where it ends; `step(x - begin)` jumps", position)
+        ends = [one.value for one in operands[1:] if isinstance(one, Number)] if name == "clip" else []
+        if len(ends) == 2 and ends[0] > ends[1]:
+            raise ExpressionError(f"`clip` has {ends[0]:g} as its lower end and {ends[1]:g} as its upper one", position)
+        if len(numbers) < len(operands) or name not in _ARITHMETIC:
+            return Operation(name, operands)
+        try:
+            value = _ARITHMETIC[name](*numbers)
+        except (OverflowError, ZeroDivisionError, ValueError):
+            value = float("inf")
+        if isinstance(value, complex) or not abs(value) < float("inf"):
+            raise ExpressionError("the value must be a finite real number", position)
+        return Number(float(value))
 
     def lookup(self, token: Token, opening: Token) -> Lookup:
         """A table over its argument: the file in quotes, the argument, perhaps a column in quotes, and words."""
@@ -251,25 +210,8 @@ class _Parser(Grammar):
         return Lookup(file.text, argument, column, interpolation or INTERPOLATIONS[0], periodic, token.position)
 
 
-def _made(name: str, operands: tuple[Formula, ...], position: int) -> Formula:
-    """An operation on operands, carried out at once where these are numbers and the operation is arithmetic."""
-    numbers = [one.value for one in operands if isinstance(one, Number)]
-    if name == "/" and isinstance(operands[1], Number) and operands[1].value == 0.0:
-        raise ExpressionError("division by zero", position)
-    if name == "smoothstep" and len(operands) == 3 and operands[1] == operands[2]:
-        raise ExpressionError("`smoothstep` begins where it ends; `step(x - begin)` jumps", position)
-    ends = [one.value for one in operands[1:] if isinstance(one, Number)] if name == "clip" else []
-    if len(ends) == 2 and ends[0] > ends[1]:
-        raise ExpressionError(f"`clip` has {ends[0]:g} as its lower end and {ends[1]:g} as its upper one", position)
-    if len(numbers) < len(operands) or name not in _ARITHMETIC:
-        return Operation(name, operands)
-    try:
-        value = _ARITHMETIC[name](*numbers)
-    except (OverflowError, ZeroDivisionError, ValueError):
-        value = float("inf")
-    if isinstance(value, complex) or not abs(value) < float("inf"):
-        raise ExpressionError("the value must be a finite real number", position)
-    return Number(float(value))
+def _is_exponent(value: float) -> bool:
+    return (2 * value).is_integer() and abs(value) <= HIGHEST
 
 
 _ARITHMETIC: dict[str, Callable[..., float]] = {

@@ -1,9 +1,11 @@
 """What the values of files may be: models of mappings and types of fields, which read, explain and describe them.
 
-field_types   mappings with known keys; quantities, names, points and formulas as fields
-table_fields  fields that consult a table each time that a file is read
-checking      data checked by a model, with pydantic's problems as errors in plain words at their places
-schemas       JSON Schemas for editors, made from the same models
+A field's type says what the program gets, its reader what may stand in a file.
+
+    field_types   mappings with known keys; quantities, names, points and formulas as fields
+    table_fields  fields that consult a table each time that a file is read
+    checking      data checked by a model, with pydantic's problems as errors in plain words at their places
+    schemas       JSON Schemas for editors, made from the same models
 """
 
 from ...door import door

@@ -21,7 +21,7 @@ COMMANDS = (
     ),
     Bug(
         "a unit that is one over another multiplies",
-        "expression:_Parser.measured",
+        "expression:_Parser.in_unit",
         "(down, up) if over else (up, down)",
         "up, down",
         ("text/test_expression.py::test_values_and_dimensions",),

@@ -342,9 +342,9 @@ FORMATS = (
     ),
     Bug(
         "blanks before signs don't part numbers",
-        "_NEXT",
-        'r"\\s+[+-]\\S"',
-        'r"\\s+[+-]\\s"',
+        "_Parser.ends_here",
+        "not self.blank_before(self.at + 1)",
+        "self.blank_before(self.at + 1)",
         ("formats/test_redysim.py::test_assignments",),
     ),
     Bug(
