@@ -26,11 +26,12 @@ from limits import HANGS
 
 @pytest.fixture(autouse=True)
 def signals_are_heard():
-    """`nohup` makes programs deaf to SIGHUP, and so denoc as well: these tests, too, where they run under it."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL) if hasattr(signal, "SIGHUP") else None
+    """Programs under `nohup` are deaf to SIGHUP, those in the background of a script to Ctrl-C, and so are all they start."""
+    heard = {number: signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL for number in SENT}
+    before = {number: signal.signal(number, handler) for number, handler in heard.items()}
     yield
-    if before is not None:
-        signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
