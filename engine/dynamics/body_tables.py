@@ -11,7 +11,7 @@ import numpy as np
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Single
 from ..machine.loops.compiled import LoopText
-from ..machine.loops.translate import Eights, Fields, Integers, Rows, Table
+from ..machine.loops.values import Eights, Fields, Integers, Rows, Table
 from ..robot import Body, Robot
 from . import body_texts
 from .body_steps import PAIRS

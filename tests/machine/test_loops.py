@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from denoc.machine.loops.compiled import LoopText
-from denoc.machine.loops.translate import Fields, Integers, LoopTextError, Rows
+from denoc.machine.loops.values import Fields, Integers, LoopTextError, Rows
 from denoc.machine.loops.words import across, cosine_sine, rolled, shifted, step
 
 pytestmark = pytest.mark.smoke

@@ -1,6 +1,7 @@
 """Algorithms with loops, written once in plain Python: run as they stand on arrays, or translated into machine code.
 
     words       what a text may call: loops over bodies (`rolled`), loops over all at once (`across`), recorded steps
+    values      what names stand for: values in registers, variables, tables
     translate   walks the syntax tree of a text, and asks an emitter for each operation
     emit        the emitter: lines of LLVM IR, with eight numbers side by side in loops across
     compiled    a text as one object of machine code for all robots, whose sizes and tables come with the call

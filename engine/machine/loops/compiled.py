@@ -20,7 +20,8 @@ from ..jit.block import OVERFLOW, hexadecimal_of_double
 from ..jit.kernel import Single
 from ..jit.llvm import APART
 from .emit import A, Lines
-from .translate import INTEGER, Eights, Fields, Integers, Rows, Table, Translator, Value
+from .translate import Translator
+from .values import INTEGER, Eights, Fields, Integers, Rows, Table, Value
 
 RESULTS = "results"  # the name of a length that all objects have: how many numbers the result has
 WATCHES = """define internal double @finite(ptr %x, i64 %count, double %factor) {

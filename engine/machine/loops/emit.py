@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..jit.block import FLAGS, Block, hexadecimal_of_double
-from .translate import (
+from .translate import COMPARISONS
+from .values import (
     BIT,
-    COMPARISONS,
     EIGHT,
     FIRST,
     FLOAT,

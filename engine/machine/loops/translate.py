@@ -24,12 +24,24 @@ import inspect
 import operator
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from . import words
+from .values import (
+    EIGHT,
+    FIRST,
+    FLOAT,
+    INTEGER,
+    Integers,
+    LoopTextError,
+    Numbers,
+    Operand,
+    Registers,
+    Value,
+    Variable,
+    kind_of,
+)
 
-FLOAT, EIGHT, INTEGER, FIRST, BIT = "float", "eight", "integer", "first", "bit"  # kinds of values
 ARITHMETIC = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 KNOWN: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -39,72 +51,6 @@ KNOWN: Mapping[str, Callable[[Any, Any], Any]] = {
     "divide": operator.truediv,
     **{name: getattr(operator, name) for name in COMPARISONS.values()},
 }
-
-
-@dataclass(frozen=True)
-class Value:
-    """A value in a register: a number, eight of them, an integer, the first of eight places, or a bit."""
-
-    kind: str
-    register: str
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A name whose value a `while` changes: a place in memory."""
-
-    kind: str
-    place: str
-
-
-@dataclass(frozen=True)
-class Fields:
-    """A table of `count` numbers for each body, eight bodies side by side; loops across it begin at a multiple of 8."""
-
-    count: int
-    base: str = ""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A table of `count` rows with `length` places each, where loops across may begin anywhere.
-
-    What is the `callers` ends where it ends; all other rows have room for eight more.
-    """
-
-    length: Any
-    count: int = 1
-    callers: bool = False
-    base: str = ""
-
-
-@dataclass(frozen=True)
-class Eights:
-    """A table of `count` numbers for each body and each place of the present pass of a loop across."""
-
-    count: int
-    base: str = ""
-
-
-@dataclass(frozen=True)
-class Registers:
-    """Numbers that a loop carries on."""
-
-    variables: tuple[Variable, ...]
-
-
-@dataclass(frozen=True)
-class Integers:
-    """A row of integers."""
-
-    base: str = ""
-
-
-Table = Fields | Rows | Eights | Integers
-Numbers = Fields | Rows | Eights
-
-
-Operand = Value | float | int | bool  # a register, or a number that is known
 
 
 class Emitter(Protocol):
@@ -125,17 +71,6 @@ class Emitter(Protocol):
     def loop(self, test: Callable[[], Value], body: Callable[[], None]) -> None: ...
     def rolled(self, first: Operand, end: Operand, body: Callable[[Value], None]) -> None: ...
     def across(self, first: Operand, end: Operand, body: Callable[[Value], None]) -> None: ...
-
-
-class LoopTextError(SyntaxError):
-    """Something in a text that can't be translated, with its line."""
-
-
-def kind_of(x: Operand) -> str:
-    """The kind of a value or of a known number."""
-    if isinstance(x, Value):
-        return x.kind
-    return BIT if isinstance(x, bool) else INTEGER if isinstance(x, int) else FLOAT
 
 
 class Noted:
