@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from ..jit.kernel import Single
 from ..jit.llvm import APART
 from .emit import A, Lines
 from .translate import Translator
-from .values import INTEGER, Eights, Fields, Integers, Rows, Table, Value
+from .values import INTEGER, Eights, Fields, Integers, Rows, Table, Thing, Value
 
 RESULTS = "results"  # the name of a length that all objects have: how many numbers the result has
 WATCHES = """define internal double @finite(ptr %x, i64 %count, double %factor) {
@@ -93,7 +92,7 @@ class LoopText:
         """The IR of the text, with `name(groups, results, environment)` and the same with its watches apart."""
         emit, (result, width) = Lines(), self.result
         lengths = {name: Value(INTEGER, f"%{name}") for name in self.lengths}
-        given: dict[str, Any] = dict(lengths)
+        given: dict[str, Thing] = dict(lengths)
         for name, table in self.tables.items():
             known = replace(table, length=lengths[table.length]) if isinstance(table, Rows) else table
             given[name] = replace(known, base=f"%{name}")
@@ -109,7 +108,7 @@ class LoopText:
                 f"define internal void @body({', '.join([*numbers, *(f'ptr noalias {x}' for x in pointers)])})",
                 "noinline {",
                 emit.body(),
-                "}",
+                "  ret void\n}",
                 self._entries(", ".join([*numbers, *(f"ptr {x}" for x in pointers)])),
             ]
         )

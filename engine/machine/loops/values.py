@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-FLOAT, EIGHT, INTEGER, FIRST, BIT = "float", "eight", "integer", "first", "bit"  # kinds of values
+Thing: TypeAlias = Any  # whatever a name of a text may stand for
+
+# kinds of values: one for all, or several side by side, of bodies or of runs
+FLOAT, INTEGER, FIRST, BIT = "float", "integer", "first", "bit"
+EIGHT, MASK, PLACES = "eight", "mask", "places"
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value in a register: a number, eight of them, an integer, the first of eight places, or a bit."""
+    """A value in a register: a number, an integer, a bit, the first of eight places; or several, side by side.
+
+    Side by side are `EIGHT` numbers (of runs: as many as there are lanes), bits as a `MASK`, and integers as `PLACES`.
+    """
 
     kind: str
     register: str
@@ -39,7 +48,7 @@ class Rows:
     What is the `callers` ends where it ends; all other rows have room for eight more.
     """
 
-    length: Any
+    length: Thing
     count: int = 1
     callers: bool = False
     base: str = ""
@@ -67,6 +76,63 @@ class Integers:
     base: str = ""
 
 
+@dataclass(frozen=True)
+class Vector:
+    """A recipe for the components of a vector: an expression becomes one loop when it is stored or summed."""
+
+    n: Operand
+    at: Callable[[Operand], Operand]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A vector in memory, from number `first` on; components are numbers side by side."""
+
+    n: Operand
+    base: str
+    first: Operand = 0
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A table of vectors of length n."""
+
+    n: Operand
+    base: str
+
+
+@dataclass(frozen=True)
+class Singles:
+    """A row of numbers that are the same for all runs."""
+
+    base: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """Tables of `count` rows of n numbers, one for each run."""
+
+    n: Operand
+    count: Operand
+    base: str
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A function from outside, of numbers and vectors, that fills a vector of length n, or one without a result."""
+
+    name: str
+    n: Operand = 0
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Its call, until it is known where the result goes."""
+
+    function: Outside
+    arguments: tuple[Thing, ...]
+
+
 Table = Fields | Rows | Eights | Integers
 Numbers = Fields | Rows | Eights
 
@@ -75,7 +141,7 @@ Operand = Value | float | int | bool  # a register, or a number that is known
 
 
 class LoopTextError(SyntaxError):
-    """Something in a text that can't be translated, with its line."""
+    """Something in a text that can't be translated, with its place and what is allowed there."""
 
 
 def kind_of(x: Operand) -> str:

@@ -10,12 +10,18 @@ DERIVATIVES = ("dynamics/test_body_texts.py::test_derivatives_of_random_trees",)
 LONG = ("dynamics/test_body_texts.py::test_derivatives_of_long_trees",)
 
 BODIES = (
-    Bug("loops: a product with 1 is 0", "Translator.arithmetic", "one == 0", "one == 1", LOOPS_ALIKE),
+    Bug(
+        "loops: a product with 1 is 0",
+        "Operations._single",
+        "one == 0",
+        "one == 1",
+        LOOPS_ALIKE,
+    ),
     Bug(
         "loops: integers of a loop across are taken for single places",
-        "Translator.arithmetic",
-        "FIRST if whole and FIRST in kinds else INTEGER if whole else EIGHT if EIGHT in kinds else FLOAT",
-        "INTEGER if whole else EIGHT if EIGHT in kinds else FLOAT",
+        "Operations._single",
+        "(PLACES, FIRST)",
+        "(PLACES, EIGHT)",
         LOOPS_ALIKE,
     ),
     Bug(

@@ -21,7 +21,7 @@ FORMULAS = (
         'negative |= sign.text == "-"',
         SAME,
     ),
-    Bug("the larger of two numbers is the smaller", "larger", "-smaller(-a, -b)", "smaller(a, b)", SAME),
+    Bug("the larger of two numbers is the smaller", "formulas:larger", "-smaller(-a, -b)", "smaller(a, b)", SAME),
     Bug(
         "the sign of what is no number is 0 in compiled code",
         "Block.sign",
@@ -46,7 +46,7 @@ FORMULAS = (
     Bug("a smooth step is a line", "smooth_step", "s * s * (3.0 - 2.0 * s)", "s * (1.0 + 0.0 * s)", SAME),
     Bug(
         "odd halves of exponents are lost",
-        "power",
+        "formulas:power",
         "abs(exponent) % 1",
         "exponent < 0 and abs(exponent) % 1",
         SAME,

@@ -364,7 +364,7 @@ LOOPS = (
     ),
     Bug(
         "the smaller of two numbers is lost beside a huge one",
-        "smaller",
+        "scalars:smaller",
         "(0.5 - half) * a + (0.5 + half) * b",
         "0.5 * (a + b) - half * (a - b)",
         ("machine/test_recording.py::test_the_smaller_of_two_numbers_survives_beside_a_huge_one",),
