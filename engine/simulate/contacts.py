@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..machine.jit.march_watch import RULE
+from ..machine.loops.dense import RULE
 from . import blows, modes, saturation
 from .discrete import Discrete
 from .events import Watch

@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.jit.march_watch import SAMPLES
-
-PARABOLAS = 6  # that lead to a dip, at most
+from ..machine.loops.dense import PARTS, crossing, dip
 
 # (steps, instants, states) → the quantities behind the state, (steps, quantities)
 Quantities = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -65,12 +63,12 @@ class Steps:
         inner = self.places >= self.y.shape[1]
         outer, factors = self.places[~inner], self.rules[:, inner, 0]
         deep = np.flatnonzero((factors != 0.0).any(axis=1))
-        t = self.t_old + self.h * np.arange(SAMPLES + 1)[:, None] / SAMPLES
+        t = self.t_old + self.h * np.arange(PARTS + 1)[:, None] / PARTS
         t[-1] = self.t
         numbers = np.ascontiguousarray(np.moveaxis(self.rules, -1, 0))
-        g, x = np.empty((SAMPLES + 1, *self.rules.shape[:2])), np.zeros(self.rules.shape[:2])
-        for k in range(SAMPLES + 1):
-            y = self.y_old if k == 0 else self.y if k == SAMPLES else self.between(slice(None), t[k])
+        g, x = np.empty((PARTS + 1, *self.rules.shape[:2])), np.zeros(self.rules.shape[:2])
+        for k in range(PARTS + 1):
+            y = self.y_old if k == 0 else self.y if k == PARTS else self.between(slice(None), t[k])
             x[:, ~inner] = y[:, outer]
             if len(deep):
                 x[np.ix_(deep, inner)] = self.behind(deep, t[k, deep], y[deep])[:, self.places[inner] - y.shape[1]]
@@ -94,6 +92,12 @@ class Functions:
         self.curves = np.array([curve[these, component] for curve in reversed(steps.curves)])
         self.ends = np.array([x[these, component] for x in (steps.y_old, steps.y)])
         self.t = np.array([x[these] for x in (steps.t_old, steps.t, steps.h)])
+
+    def where(self, t: np.ndarray, going: np.ndarray) -> np.ndarray:
+        """The values of those that are `going`, and no numbers elsewhere."""
+        found, some = np.full(len(t), np.nan), np.flatnonzero(going)
+        found[some] = self(some, t[some])
+        return found
 
     def __call__(self, some: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The values of some of them at instants within their steps."""
@@ -130,7 +134,7 @@ def first_event_crossings(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
     dips = _dips(Functions(steps, bent, ones), t[near, bent[:, None]], g[near, bent[:, None], ones[:, None]])
     np.minimum.at(parts, bent[dips.places], middle[dips.places])
 
-    part, these, which = np.nonzero(falls & (parts == np.arange(SAMPLES)[:, None])[:, :, None])
+    part, these, which = np.nonzero(falls & (parts == np.arange(PARTS)[:, None])[:, :, None])
     above, below = (t[part, these], g[part, these, which]), (t[part + 1, these], g[part + 1, these, which])
     first = np.flatnonzero(middle[dips.places] == parts[bent[dips.places]])
     dipped = dips.places[first]
@@ -139,7 +143,8 @@ def first_event_crossings(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
         (np.append(one[0], other[0][first]), np.append(one[1], other[1][first]))
         for one, other in ((above, dips.above), (below, dips.below))
     )
-    at = _located(Functions(steps, these, which), *above, *below)
+    everywhere, exactly = np.ones(len(these), dtype=bool), np.zeros(len(these))
+    at = crossing(Functions(steps, these, which).where, *above, *below, everywhere, exactly)
     order = np.lexsort((which, at, these))
     firsts = order[np.unique(these[order], return_index=True)[1]]
     instants[these[firsts]], watches[these[firsts]] = at[firsts], which[firsts]
@@ -159,7 +164,7 @@ def _bent(g: np.ndarray, positive: np.ndarray, parts: np.ndarray) -> tuple[np.nd
     a, b, c = g[:-2], g[1:-1], g[2:]
     bend = a - b + (c - b)
     low = (bend > 0) & (abs(c - a) <= 2.001 * bend) & positive[:-2] & positive[1:-1] & positive[2:]
-    middle, bent, ones = np.nonzero(low & (np.arange(1, SAMPLES)[:, None] <= parts)[:, :, None])
+    middle, bent, ones = np.nonzero(low & (np.arange(1, PARTS)[:, None] <= parts)[:, :, None])
     return middle + 1, bent, ones
 
 
@@ -173,63 +178,9 @@ class Dips(NamedTuple):
 
 def _dips(functions: Functions, t: np.ndarray, g: np.ndarray) -> Dips:
     """The dips to which parabolas through three positive values lead, as `events.py` looks for one."""
-    samples, values, lowest = t, g, g.min(axis=1, initial=np.inf)
-    t, g, open_ = t.copy(), g.copy(), np.arange(len(t))
-    found, instants, depths = np.zeros(len(t), dtype=bool), np.zeros(len(t)), np.zeros(len(t))
-    for _ in range(PARABOLAS):
-        (ta, tb, tc), (ga, gb, gc) = t[open_].T, g[open_].T
-        slope = (gb - ga) / (tb - ta)
-        bend = ((gc - gb) / (tc - tb) - slope) / (tc - ta)
-        place = (ta + tb - slope / bend) / 2  # the parabola's lowest point
-        promising = np.maximum(lowest[open_] / 2, 0.2 * (g[open_].max(axis=1, initial=0.0) - lowest[open_]))
-        deep = ga + (slope + bend * (place - tb)) * (place - ta) < promising
-        going = (bend > 0) & (ta < place) & (place < tc) & (place != tb) & deep
-        open_, place = open_[going], place[going]
-        if not len(open_):
-            break
-        value = functions(open_, place)
-        under = ~(value > 0)
-        found[open_[under]], instants[open_[under]], depths[open_[under]] = True, place[under], value[under]
-        lower = ~under & (value < lowest[open_])
-        open_, place, value = open_[lower], place[lower], value[lower]
-        lowest[open_] = value
-        left = (place < t[open_, 1])[:, None]
-        for row, new in ((t, place), (g, value)):
-            a, b, c = row[open_].T
-            row[open_] = np.where(left, np.stack([a, new, b], axis=1), np.stack([b, new, c], axis=1))
-    places = np.flatnonzero(found)
-    before = (samples[places] < instants[places, None]).sum(axis=1) - 1
-    above = samples[places, before], values[places, before]
-    return Dips(places, above, (instants[places], depths[places]))
-
-
-def _located(functions: Functions, a: np.ndarray, fa: np.ndarray, b: np.ndarray, fb: np.ndarray) -> np.ndarray:
-    """The instants just behind the falls of these functions from positive to not positive between a and b.
-
-    The method, and its letters, are those of `events.py:event_crossing`.
-    """
-    tolerance = 2 * np.spacing(np.maximum(abs(a), abs(b)))
-    steps = np.ceil(np.log2(np.maximum((b - a) / tolerance, 1.0)))
-    brackets = np.array([a, fa, b, fb, tolerance / 2 * 2.0 ** (steps + 1), 0.2 / (b - a), tolerance])
-    found, going = b.copy(), np.arange(len(a))
-    while True:
-        a, fa, b, fb, reach, pull, tolerance = brackets
-        found[going] = b
-        if not (open_ := b - a > tolerance).any():
-            return found
-        if not open_.all():
-            going = going[open_]
-            a, fa, b, fb, reach, pull, tolerance = brackets = brackets[:, open_]
-        width, middle = b - a, a + (b - a) / 2
-        with np.errstate(all="ignore"):
-            t = np.where(np.isfinite(fa - fb), a + width * (fa / (fa - fb)), middle)
-        inwards, nudge = np.where(t <= middle, 1.0, -1.0), np.maximum(pull * width * width, tolerance / 2)
-        t = np.where(nudge <= abs(middle - t), t + inwards * nudge, middle)
-        radius = np.maximum(reach - width / 2, 0.0)
-        t = np.where(abs(t - middle) > radius, middle - inwards * radius, t)
-        t = np.where((a < t) & (t < b), t, middle)
-        f = functions(going, t)
-        up = f > 0
-        brackets[:2] = np.where(up, (t, f), (a, fa))
-        brackets[2:4] = np.where(up, (b, fb), (t, f))
-        reach /= 2
+    (ta, tb, tc), (ga, gb, gc) = t.T.copy(), g.T.copy()
+    under, at, depth = dip(functions.where, ta, ga, tb, gb, tc, gc, np.ones(len(t), dtype=bool))
+    places = np.flatnonzero(under)
+    before = (t[places] < at[places, None]).sum(axis=1) - 1
+    above = t[places, before], g[places, before]
+    return Dips(places, above, (at[places], depth[places]))

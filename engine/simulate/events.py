@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..machine.loops.dense import crossing, dip
 from .stepper import Stepper
 
 Event = Callable[[float, np.ndarray], float]
@@ -62,33 +62,8 @@ def event_crossing(
 
     Exactly one of g0 = g(t0) and g1 = g(t1) must be positive; zero counts as not positive. The change lies before the
     returned instant by less than `tolerance`, or the spacing of floats. Of several changes, any one may be returned.
-
-    The method is ITP (interpolate, truncate, project): regula falsi for speed, pulled towards the middle so that it
-    takes at most one or two evaluations more than bisection (Oliveira and Takahashi, ACM Trans. Math. Software 47
-    (2021) 5).
     """
-    a, fa, b, fb = t0, g0, t1, g1
-    tolerance = max(tolerance, 2 * math.ulp(max(abs(a), abs(b))))
-    pull = 0.2 / (b - a)
-    reach = tolerance / 2 * 2.0 ** (math.ceil(math.log2(max((b - a) / tolerance, 1.0))) + 1)
-    while b - a > tolerance:
-        middle = a + (b - a) / 2
-        t = a + (b - a) * (fa / (fa - fb)) if math.isfinite(fa - fb) else middle
-        inwards = math.copysign(1.0, middle - t)
-        nudge = max(pull * (b - a) ** 2, tolerance / 2)  # past the root, so that the bracket closes from its far side
-        t = t + inwards * nudge if nudge <= abs(middle - t) else middle
-        radius = max(reach - (b - a) / 2, 0.0)
-        if abs(t - middle) > radius:
-            t = middle - inwards * radius
-        if not a < t < b:
-            t = middle
-        ft = g(t)
-        if (ft > 0) == (g0 > 0):
-            a, fa = t, ft
-        else:
-            b, fb = t, ft
-        reach /= 2
-    return b
+    return float(crossing(lambda t, going: float(g(t)), t0, float(g0), t1, float(g1), True, tolerance))
 
 
 def first_event_crossing(
@@ -123,7 +98,7 @@ def first_event_crossing(
                 below = points[-1] if not points[-1][1] > 0 else _dip(function, stepper, points)
                 if below is not None:
                     above = max((t, g) for t, g in points if t < below[0])
-                    fired.append((_locate(function, stepper, *above, *below, tolerance), i))
+                    fired.append((_located(function, stepper, *above, *below, tolerance), i))
         if fired:
             return min(fired)
     return None
@@ -133,28 +108,10 @@ def _dip(function: Event, stepper: Stepper, points: list[tuple[float, float]]) -
     """An instant between three points with positive values where the function isn't, if parabolas lead to one."""
     if len(points) < 3 or not all(g > 0 for _, g in points):
         return None
-    lowest = min(g for _, g in points)
-    for _ in range(6):
-        (ta, ga), (tb, gb), (tc, gc) = points
-        slope = (gb - ga) / (tb - ta)
-        bend = ((gc - gb) / (tc - tb) - slope) / (tc - ta)
-        if not bend > 0:
-            return None
-        t = (ta + tb - slope / bend) / 2  # the parabola's lowest point
-        promising = max(lowest / 2, 0.2 * (max(ga, gb, gc) - lowest))
-        if not ta < t < tc or t == tb or not ga + (slope + bend * (t - tb)) * (t - ta) < promising:
-            return None
-        g = function(t, stepper.between(t))
-        if not g > 0:
-            return t, g
-        if g >= lowest:
-            return None
-        lowest = g
-        around = sorted([*points, (t, g)])
-        at = around.index((t, g))
-        points = around[at - 1 : at + 2]
-    return None
+    (ta, ga), (tb, gb), (tc, gc) = ((t, float(g)) for t, g in points)
+    under, t, g = dip(lambda t, going: float(function(t, stepper.between(t))), ta, ga, tb, gb, tc, gc, True)
+    return (t, g) if under else None
 
 
-def _locate(function: Event, stepper: Stepper, t0: float, g0: float, t1: float, g1: float, tolerance: float) -> float:
+def _located(function: Event, stepper: Stepper, t0: float, g0: float, t1: float, g1: float, tolerance: float) -> float:
     return event_crossing(lambda t: function(t, stepper.between(t)), t0, g0, t1, g1, tolerance)

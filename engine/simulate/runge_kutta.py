@@ -1,18 +1,18 @@
-"""Explicit Runge-Kutta methods, stepped in Python; `machine/jit/march.py` compiles the same steps."""
+"""Explicit Runge-Kutta methods, stepped in Python by the text of `machine/loops/explicit.py`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.march import Scheme
-from ..machine.jit.march_code import SLIVER
-from ..machine.program.control import bounded_step_length, combined_step_error, next_step_lengths
+from ..machine.loops.explicit import aim, error_of_step, next_length, take_further_stages, take_stages
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 from .tableau import Tableau, hermite_dense_output
 
@@ -65,14 +65,13 @@ class RungeKutta:
                 f"{tableau.name} has no estimate of its error, so it needs a step", hint="give it a fixed `step`"
             )
         self.tableau, self.fun, self.t_end = tableau, fun, float(t_end)
-        self.control = integrator_scheme(tableau)
+        self.method = scheme_on_arrays(tableau, adaptive=step is None)
         self.t = self.t_old = float(t0)
         self.y = self.y_old = np.array(y0, dtype=float)
         self.rtol, self.atol, self.max_step = max(rtol, LEAST_RTOL), max(atol, LEAST_ATOL), max_step
         self.measured = measured or self.y.size
         self.evaluations = self.accepted = self.rejected = 0
         self.adaptive = step is None
-        self.E = np.zeros(len(tableau.B) + 1) if tableau.E is None else tableau.E
         self.P = hermite_dense_output(tableau.B) if tableau.P is None else tableau.P
         # the derivative at a step's end is evaluated at once if the error needs it, else when it is first needed
         self.end_first = self.adaptive and tableau.ends_on_a_stage
@@ -82,6 +81,7 @@ class RungeKutta:
         # stages of the last step, with those for dense output
         self.K = np.zeros((self.ends + len(tableau.further), self.y.size))
         self.trial = np.zeros_like(self.K)  # stages of the step under way: its failure must not spoil `between`
+        self.spare = np.zeros(self.y.size)  # the state of a stage
         self.Q: np.ndarray | None = None
         # the wanted length of the next step; 0: chosen at the first step, when `t_end` is final
         self.h = (first_step or 0.0) if step is None else min(step, max_step)
@@ -91,7 +91,7 @@ class RungeKutta:
             return AT_END
         # a trial step may overflow and is then rejected, so numpy need not warn
         with np.errstate(all="ignore"):
-            return self._adaptive_step() if self.adaptive else self._fixed_step()
+            return self._step()
 
     def wanted(self) -> float:
         """The wanted length of the next step."""
@@ -110,7 +110,7 @@ class RungeKutta:
                 if not self.end_known:
                     self.K[self.ends - 1] = self._slope()
                     self.end_known = True
-                self._further_stages(h)
+                take_further_stages(self.method, self, self.K, self.y_old, self.spare, self.t_old, h)
                 self.Q = self.K.T.dot(self.P)
         return Course(self.t_old, h, self.y_old, self.Q)
 
@@ -131,21 +131,9 @@ class RungeKutta:
             self.f = np.array(self._derivative(self.t, self.y), dtype=float)  # a copy: `fun` may use its array again
         return self.f
 
-    def _further_stages(self, h: float) -> None:
-        """Evaluates the stages of the last step that only dense output needs."""
-        for s, (a, c) in enumerate(zip(self.tableau.further, self.tableau.further_at), start=self.ends):
-            self.K[s] = self._derivative(self.t_old + c * h, self.y_old + np.dot(self.K[:s].T, a[:s]) * h)
-
-    def _try(self, h: float) -> np.ndarray:
-        """The state after a step of length h, whose stages are left in `trial`."""
-        A, B, C, K, t, y = self.tableau.A, self.tableau.B, self.tableau.C, self.trial, self.t, self.y
-        K[0] = self._slope()
-        for s in range(1, len(B)):
-            K[s] = self._derivative(t + C[s] * h, y + np.dot(K[:s].T, A[s, :s]) * h)
-        y_new: np.ndarray = y + h * np.dot(K[: len(B)].T, B)
-        if self.end_first:
-            K[len(B)] = self._derivative(t + h, y_new)
-        return y_new
+    def rate(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The derivative, for the text of the steps."""
+        return self._derivative(t, y.copy())  # what it keeps of y is to stay as it is
 
     def _accept(self, t: float, y: np.ndarray) -> None:
         self.t_old, self.t, self.y_old, self.y = self.t, t, self.y, y
@@ -153,51 +141,39 @@ class RungeKutta:
         self.f, self.end_known = (self.K[self.ends - 1], True) if self.end_first else (None, False)
         self.accepted += 1
 
-    def _fixed_step(self) -> str:
-        t = self.t_end if self.t + self.h * (1 + SLIVER) >= self.t_end else self.t + self.h
-        if t <= self.t:
-            return TOO_SMALL
-        y = self._try(t - self.t)
-        if not np.isfinite(y).all():
-            return NOT_FINITE
-        self._accept(t, y)
-        return ""
-
-    def _adaptive_step(self) -> str:
+    def _step(self) -> str:
         """Tries steps, each shorter than the last, until the error is small enough; returns the reason if none is."""
-        self.wanted()
-        spacing = 10 * (math.nextafter(self.t, math.inf) - self.t)
-        h = bounded_step_length(self.h, spacing, self.max_step)
-        wanted, most = h, MOST_FACTOR
-        while h >= spacing:
-            cut = self.t + h > self.t_end
-            t = self.t_end if cut else self.t + h
-            h = t - self.t
-            y = self._try(h)
-            error = self._error(h, y)
-            longer, shorter = next_step_lengths(error, h, wanted, most, cut, self.control)
-            if error < 1:
-                self.h = longer
+        method, h, most, fresh = self.method, self.wanted(), 0.0, True
+        while True:
+            h, most, cut, t, tiny = aim(method, fresh, self.t, h, most, self.t_end, self.max_step)
+            if tiny:
+                finite = method.fixed or np.isfinite(self.trial[: len(method.B)]).all()
+                return TOO_SMALL if finite else NOT_FINITE
+            step, y, K = t - self.t, np.empty_like(self.y), self.trial
+            K[0] = self._slope()
+            take_stages(method, self, K, self.y, self.spare, y, self.t, step)
+            if self.end_first:
+                K[self.ends - 1] = self._derivative(self.t + step, y)
+            error = self._error(step, y)
+            passed = error < 1.0
+            h, most = next_length(method, error, step, h, most, cut, passed, not passed)
+            if passed:
+                self.h = h
                 self._accept(t, y)
                 return ""
+            if method.fixed:
+                return NOT_FINITE
             self.rejected += 1
-            if not math.isfinite(error) and not np.isfinite(self.trial[0]).all():
+            if not math.isfinite(error) and not np.isfinite(K[0]).all():
                 return NOT_FINITE  # the derivative at the step's start, so no shorter step can help
-            h = wanted = shorter
-            most = 1.0
-        return TOO_SMALL if np.isfinite(self.trial[: len(self.tableau.B)]).all() else NOT_FINITE
+            fresh = False
 
-    def _error(self, h: float, y_new: np.ndarray) -> float:
+    def _error(self, step: float, y: np.ndarray) -> float:
         """The estimated error of a trial step, in units of the tolerance; NaN if a quadrature isn't finite."""
         n = self.measured
-        if n < y_new.size and not np.isfinite(y_new[n:]).all():
+        if not self.method.fixed and n < y.size and not np.isfinite(y[n:]).all():
             return math.nan
-        scale = self.atol + np.maximum(np.abs(self.y[:n]), np.abs(y_new[:n])) * self.rtol
-        K, low = self.trial[: self.ends, :n].T, self.tableau.E_low
-        if low is None:
-            return float(integrator_error_rms(np.dot(K, self.E) * h / scale))
-        high_square, low_square = (np.linalg.norm(np.dot(K, e) / scale) ** 2 for e in (self.E, low))
-        return float(combined_step_error(float(high_square), float(low_square), h, max(n, 1)))
+        return float(error_of_step(self.method, max(n, 1), self.trial, self.y, y, step, self.rtol, self.atol))
 
     def _first_step(self) -> float:
         n, f, length = self.measured, self._slope(), min(self.t_end - self.t, self.max_step)
@@ -209,7 +185,7 @@ class RungeKutta:
 
         scale = self.atol + np.abs(self.y[:n]) * self.rtol
         return float(
-            first_step_length(rate, self.y[:n], f[:n], scale, self.t_end - self.t, length, self.control.exponent)
+            first_step_length(rate, self.y[:n], f[:n], scale, self.t_end - self.t, length, self.method.exponent)
         )
 
 
@@ -257,6 +233,16 @@ def integrator_scheme(tableau: Tableau) -> Scheme:
         tuple((tuple(a[: len(tableau.B) + 1 + s]), c) for s, (a, c) in enumerate(further)),
         lands=tableau.P is None,
     )
+
+
+@cache
+def scheme_on_arrays(tableau: Tableau, *, adaptive: bool) -> Any:
+    """The same with arrays, on which the text of steps runs uncompiled; without estimates of errors for fixed steps."""
+    scheme = integrator_scheme(tableau)
+    further = tuple((np.array(a), c) for a, c in scheme.further)
+    E, E_low = (np.array(x if adaptive else ()) for x in (scheme.E, scheme.E_low))
+    arrays: Any = {"A": tableau.A, "B": tableau.B, "E": E, "E_low": E_low, "further": further}
+    return replace(scheme, **arrays)
 
 
 def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,11 +21,12 @@ from denoc.machine.jit.march import (
     T,
     build_compiled_loop,
 )
+from denoc.machine.loops.explicit import advance
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
-from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme
+from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme, scheme_on_arrays
 from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA
 
 pair = pytest.mark.parametrize("tableau", [DORMAND_PRINCE, DORMAND_PRINCE_8], ids=lambda tableau: tableau.name)
@@ -122,6 +124,46 @@ def test_every_lane_is_a_run_of_its_own(tableau, lanes):
         assert march.control[ACCEPTED, lane] == stepper.accepted
         assert march.control[REJECTED, lane] == stepper.rejected
         assert march.evaluated(march.control)[lane] == stepper.evaluations - before  # dense output where rows are
+
+
+def plain_run(tableau, starts, h, end, grid):
+    """The text of the loop as it stands: for one start, or for a column for each of many."""
+    method, y, many = scheme_on_arrays(tableau, adaptive=True), starts.copy(), starts.shape[1:]
+    system = SimpleNamespace(
+        rate=lambda t, y: np.array([*swing(list(y))[:3], 0.0 * y[0] + 1.0]), guard=np.ones((1, *many)), measured=3
+    )
+    vars(system).update(closing=0, delays=0, units=0)
+    K = np.zeros((method.stages, *y.shape))
+    K[0] = system.rate(0.0, y)
+    none = SimpleNamespace(count=0)
+    out = np.zeros((*many, len(grid), len(y)))
+    given = dict(t_end=end, rtol=1e-8, atol=1e-10, max_step=np.inf, t=0.0, h=h, most=0.0, fresh=1.0, accepted=0.0)
+    numbers = {**given, **dict.fromkeys(("rejected", "row", "status", "dense", "gap", "stop"), 0.0)}
+    if many:
+        numbers = {name: np.broadcast_to(x, many).astype(float) for name, x in numbers.items()}
+    ends = np.append(grid, np.inf)
+    with np.errstate(all="ignore"):
+        found = advance(method, system, none, K, y, np.zeros_like(y), np.zeros_like(y), ends, out, 10**6, **numbers)
+    return np.array(found[5]), np.array(found[6]), out
+
+
+@pair
+def test_one_text_runs_on_floats_on_arrays_and_in_lanes(tableau):
+    """Each run takes its own steps, the same in all forms."""
+    starts = np.array([[0.3 + 0.4 * k, 0.2 * k, 1.0 - 0.3 * k, 0.0] for k in range(4)]).T.copy()
+    steppers, march = [stepping(swing, y, 2.0, tableau) for y in starts.T], made(swing, 4, tableau)
+    begin(march, steppers, 2.0)
+    grid, h = np.linspace(0.0, 2.0, 21)[1:], march.control[H].copy()
+    out = march.room(len(grid))
+    assert march.go(grid, out, 10**6) == REACHED
+    steps, rejected, rows = plain_run(tableau, starts, h, 2.0, grid)
+    np.testing.assert_array_equal(steps, march.control[ACCEPTED])
+    np.testing.assert_array_equal(rejected, march.control[REJECTED])
+    np.testing.assert_allclose(rows, out, rtol=0, atol=1e-8)  # where errors are hardly more than rounding, so are steps
+    for k, y in enumerate(starts.T.copy()):
+        alone = plain_run(tableau, y, float(h[k]), 2.0, grid)
+        assert (alone[0], alone[1]) == (steps[k], rejected[k])
+        np.testing.assert_allclose(alone[2], rows[k], rtol=0, atol=1e-8)
 
 
 @pair

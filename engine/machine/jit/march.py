@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..loops.dense import PARTS, RULE
 from ..program.recording import Program
 from . import cores, march_block, march_implicit, native, objects
 from .collocation import Collocation
@@ -25,6 +26,7 @@ from .march_block import (
     ACCEPTED,
     FRESH,
     GOING,
+    GUARD,
     GUARDED,
     LANDING,
     OPEN,
@@ -39,11 +41,10 @@ from .march_block import (
     H,
     T,
 )
-from .march_code import compiled_loop_ir
+from .march_code import explicit_loop_ir, system_functions_ir
 from .march_dense import Scheme
 from .march_implicit import Implicit
 from .march_past import Past
-from .march_watch import RULE, SAMPLES
 from .polynomials import EMPTY, FIRST, SignalPieces
 
 __all__ = [
@@ -89,6 +90,7 @@ class March:
         *,
         closes: bool = False,
         derivatives: Single | None = None,
+        system: System | None = None,
     ):
         self._loaded, self._scheme, self.closes, self.derivatives = loaded, scheme, closes, derivatives
         self.m, self.lanes = m, lanes
@@ -98,12 +100,13 @@ class March:
         self._y = np.zeros((m, lanes))
         self._stages = np.zeros((scheme.memory(m), m, lanes))
         pointer = ctypes.c_void_p
+        self._system = system
+        self._words = None if system is None else system.words.ctypes.data
         self._further = () if derivatives is None else (derivatives.address,)
-        kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long, pointer, pointer]
-        kinds += [pointer] * len(self._further)
+        kinds = [pointer] * 7 + [ctypes.c_long, pointer, ctypes.c_long, pointer] + [pointer] * len(self._further)
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
-        self._first = ctypes.CFUNCTYPE(None, *[pointer] * 5)(loaded.address("first"))
-        self._look = ctypes.CFUNCTYPE(None, *[pointer] * 3)(loaded.address("look"))
+        self._first = ctypes.CFUNCTYPE(None, *[pointer] * 6)(loaded.address("first"))
+        self._look = ctypes.CFUNCTYPE(None, *[pointer] * 4)(loaded.address("look"))
 
     @property
     def y(self) -> np.ndarray:
@@ -140,27 +143,28 @@ class March:
             self._watches.want_dense_output()
         self._y[:] = np.atleast_2d(y).T
         self.control[:] = 0.0
-        self.control[FRESH] = 1.0
+        self.control[FRESH] = self.control[GUARD] = 1.0  # of systems without a guard nothing changes it
         for name, value in control.items():
             self.control[getattr(march_block, name)] = value
         if slope is not None:
             self._stages[0, :, 0] = slope
         elif history is None:
-            self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, self._table)))
+            places = (x.ctypes.data for x in (self.control, self._signals, self._table))
+            self._first(*places, self._words, self._y.ctypes.data, self._stages.ctypes.data)
         if isinstance(self._scheme, Differences):
             self._scheme.begin(self._stages[:, :, 0], self.control[:, 0], self._y[:, 0], history)
 
     def rate(self, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
         """The rate of one state under these signals, for a loop with one lane; what is under way isn't touched."""
-        control, rate = np.zeros(self._rows), np.empty(self.m)
-        arrays = (control, np.array([*signals, 0.0]), np.array(y, dtype=float), rate, EMPTY.table())
-        self._first(*(x.ctypes.data for x in arrays))
+        control, rate, state = np.zeros(self._rows), np.empty(self.m), np.array(y, dtype=float)
+        places = (x.ctypes.data for x in (control, np.array([*signals, 0.0]), EMPTY.table()))
+        self._first(*places, self._words, state.ctypes.data, rate.ctypes.data)
         return rate
 
     def watched(self, signals: Sequence[float], y: np.ndarray, quantities: int) -> np.ndarray:
         """The program's quantities for watches, so many of them, in one state under these signals, likewise."""
-        found = np.empty(quantities)
-        self._look(*(x.ctypes.data for x in (np.array([*signals, 0.0]), np.array(y, dtype=float), found)))
+        found, u, state = np.empty(quantities), np.array([*signals, 0.0]), np.array(y, dtype=float)
+        self._look(u.ctypes.data, self._words, state.ctypes.data, found.ctypes.data)
         return found
 
     @property
@@ -202,9 +206,11 @@ class March:
         """Run the loop for at most so many attempts, and return why it stopped: REACHED or PAUSED."""
         if self._past is not None:
             attempts, self._table[FIRST:] = min(attempts, self._past.room), self._past.words()
-        before = [x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, grid)]
-        behind = self._table.ctypes.data, self._watches.table.ctypes.data, *self._further
-        return int(self._march(*before, len(grid), out.ctypes.data, attempts, *behind))
+        ends = np.append(grid, np.inf)
+        before = (x.ctypes.data for x in (self.control, self._signals, self._table))
+        memory = (x.ctypes.data for x in (self._y, self._stages, ends))
+        given = len(grid), out.ctypes.data, attempts, self._watches.table.ctypes.data
+        return int(self._march(*before, self._words, *memory, *given, *self._further))
 
     # ---- many runs
 
@@ -213,9 +219,9 @@ class March:
         u, states, table = self._signal_blocks(signals), self._blocks(y), pieces.table()
         control, rate, clocks = np.zeros((ROWS, self.lanes)), np.empty_like(states), self._blocks(t[:, None])
         control_at, table_at = control.ctypes.data, table.ctypes.data
-        for k, places in enumerate(addresses(u, states, rate)):
+        for k, (u_at, y_at, rate_at) in enumerate(addresses(u, states, rate)):
             control[T] = clocks[k, 0]
-            self._first(control_at, *places, table_at)
+            self._first(control_at, u_at, table_at, self._words, y_at, rate_at)
         return self._runs(rate, len(y))
 
     def carry(self, runs: Many, grid: np.ndarray, most: int, attempts: int, **control: Any) -> np.ndarray:
@@ -251,7 +257,7 @@ class March:
         count, lanes, table = len(runs.y), self.lanes, runs.pieces.table()
         u, states, slopes = self._signal_blocks(runs.signals), self._blocks(runs.y), self._blocks(runs.slope)
         blocks = np.zeros((len(states), ROWS, lanes))
-        blocks[:, FRESH] = 1.0
+        blocks[:, FRESH] = blocks[:, GUARD] = 1.0
         for name, value in control.items():
             each = np.broadcast_to(np.asarray(value, dtype=float), count)
             blocks[:, getattr(march_block, name)] = self._blocks(each[:, None])[:, 0]
@@ -260,7 +266,8 @@ class March:
         places = () if once else runs.places
         rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE, lanes) if places else None
 
-        grid_at, table_at = grid.ctypes.data, table.ctypes.data
+        ends = np.append(grid, np.inf)
+        grid_at, table_at = ends.ctypes.data, table.ctypes.data
 
         def run(first: int, end: int) -> None:
             watches = Watches(self.m, lanes, places, runs.quantities)
@@ -271,9 +278,9 @@ class March:
             kept[:, 0] = slopes[first:end]
             arrays = (blocks[first:end], u[first:end], states[first:end], kept, out[first:end], looks)
             for k, (control_at, u_at, y_at, kept_at, out_at, watched_at) in enumerate(addresses(*arrays), start=first):
-                before = control_at, u_at, y_at, kept_at, grid_at, len(grid), out_at
+                before = control_at, u_at, table_at, self._words, y_at, kept_at, grid_at, len(grid), out_at
                 accepted = 0
-                while self._march(*before, min(attempts, most + 1 - accepted), table_at, watched_at) == PAUSED:
+                while self._march(*before, min(attempts, most + 1 - accepted), watched_at) == PAUSED:
                     accepted = int(blocks[k, ACCEPTED].max()) + once
                     if accepted > most:
                         break
@@ -322,7 +329,7 @@ class Watches:
         self._places = np.array(places, dtype=np.int64)
         self._inner = self._places >= m  # what isn't in the state has to be computed
         self._rules = np.zeros((len(places), RULE, lanes))
-        self._watched, self._values = np.zeros((m + quantities, lanes)), np.zeros((len(places), SAMPLES + 1, lanes))
+        self._watched, self._values = np.zeros((m + quantities, lanes)), np.zeros((len(places), PARTS + 1, lanes))
         arrays = (self._places, self._rules, self._watched, self._values)
         self.table = np.array([len(places), *(x.ctypes.data for x in arrays), 0], dtype=np.int64)
 
@@ -374,14 +381,34 @@ def build_compiled_loop(
     `closes` says whether the program has the output `closed`; implicit methods need `derivatives` of the rate.
     `late` loops remember their steps, for signals that are components of an earlier state.
     """
-    kind = repr((scheme, measured, list(units), closes, late))
+    explicit = isinstance(scheme, Scheme)
+    kind = repr(closes) if explicit else repr((scheme, measured, list(units), closes, late))
 
     def text() -> str:
         if isinstance(scheme, Implicit):
             return march_implicit.implicit_compiled_loop_ir(program(), scheme, measured, units, late=late)
-        return compiled_loop_ir(program(), scheme, measured, units, lanes, late=late)
+        return system_functions_ir(program(), lanes)
 
-    code = objects.loaded_machine_code(f"march {lanes}", (kind, *identity), text, cached, level, numbers)
-    if code is None:
-        return None
-    return March(code, m, scheme, lanes, closes=closes, derivatives=derivatives)
+    form = "system" if explicit else "march"
+    code = objects.loaded_machine_code(f"{form} {lanes}", (kind, *identity), text, cached, level, numbers)
+    if code is None or isinstance(scheme, Implicit):
+        return March(code, m, scheme, lanes, closes=closes, derivatives=derivatives) if code is not None else None
+    shared, system = explicit_loop(scheme, lanes, cached), System(code, m, measured, units, closes=closes)
+    return March(shared, m, scheme, lanes, closes=closes, system=system) if shared is not None else None
+
+
+def explicit_loop(scheme: Scheme, lanes: int, cached: bool) -> native.Loaded | None:
+    """The loop of an explicit method for all systems, in so many lanes."""
+    passes = "always_inliner", "sroa"
+    return objects.loaded_machine_code(
+        f"explicit {lanes}", (repr(scheme),), lambda: explicit_loop_ir(scheme, lanes), cached, passes=passes
+    )
+
+
+class System:
+    """What the loop of an explicit method has to know of a system, in words that compiled code reads."""
+
+    def __init__(self, code: native.Loaded, m: int, measured: int, units: Sequence[int], *, closes: bool):
+        self._code, self._places = code, np.array(units, dtype=np.int64)
+        addresses = self._places.ctypes.data, code.address("rate"), code.address("quantities")
+        self.words = np.array([m, measured, (measured + 1) * closes, len(units), *addresses], dtype=np.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..program.control import foreseen_step_factor, larger_in_step_control, smaller_in_step_control
-from . import march_dense
+from .block import Block
 from .collocation import STAGES, Collocation
 from .flow import ir_when
 from .implicit import Code, ImplicitStep
@@ -30,6 +30,7 @@ from .march_block import (
     H,
     T,
 )
+from .march_dense import Dense
 from .march_lanes import Lane
 from .newton import solve_lines
 
@@ -60,7 +61,7 @@ class CollocationStep(ImplicitStep):
             with code.each(code.m) as i:
                 K = [code.get(f"K{k}", i) for k in range(method.stages)]
                 for k, x in enumerate(places):
-                    ahead = code.operation("fsub", march_dense.dense_output_ir(code.block, method, K, x), K[-1])
+                    ahead = code.operation("fsub", dense_output_ir(code.block, method, K, x), K[-1])
                     code.set(f"Z{k}", i, code.operation("fmul", last, ahead))
         with code.each(code.m) as i:
             Z = [code.get(f"Z{k}", i) for k in range(STAGES)]
@@ -180,3 +181,17 @@ class CollocationStep(ImplicitStep):
     def settle(self, code: Code, units: Sequence[int]) -> None:
         if units:
             code.rate("y", "K0", code.row(T))
+
+
+def dense_output_ir(block: Block, scheme: Dense, stages: Sequence[str], x: str) -> str:
+    """The register of Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule: dense output is y + h times that."""
+    total, number = "", block.constant
+    for p in reversed(range(len(scheme.P[0]))):
+        term = ""
+        for j, K in enumerate(stages):
+            weight = number(scheme.P[j][p])
+            if scheme.P[j][p]:
+                term = block.call("fma", K, weight, term) if term else block.operation("fmul", K, weight)
+        term = term or number(0.0)
+        total = block.call("fma", total, x, term) if total else term
+    return block.operation("fmul", total, x)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..loops.emit import OUTSIDE
 from ..program.control import bounded_step_length
 from ..program.recording import Program
-from . import march_code, march_dense, newton
+from . import march_code, newton
 from .collocation import Collocation
 from .differences import Differences
 from .flow import ir_leave, ir_when
@@ -38,8 +39,7 @@ from .march_differences import DifferencesStep
 from .march_lanes import Lane
 
 ARGUMENTS = (
-    "ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, i64 %attempts, ptr %table, "
-    "ptr %watches, ptr %jacobian"
+    f"{OUTSIDE}, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, i64 %attempts, ptr %watches, ptr %jacobian"
 )
 Implicit = Collocation | Differences
 
@@ -54,10 +54,10 @@ def implicit_compiled_loop_ir(
     """
     m = measured + 2
     step = CollocationStep(method) if isinstance(method, Collocation) else DifferencesStep(method)
-    shared = march_code.compiled_loop_parts_ir(program, method, m, 1, late=late)
+    shared = march_code.implicit_loop_parts_ir(program, method, m, late=late)
     own = newton.newton_functions_ir(step, method, measured) + step.functions(measured)
     steps = _loop(step, Code(method, measured), units, "guard" in program.outputs, late)
-    return f"{shared}{own}{steps}{march_code.first_stage_ir(1)}"
+    return f"{shared}{own}{steps}{march_code.first_stage_ir()}"
 
 
 def _loop(step: ImplicitStep, code: Code, units: Sequence[int], guarded: bool, late: bool) -> str:
@@ -133,7 +133,7 @@ def _solve(step: ImplicitStep, code: Code, t: str) -> None:
 
 def _look(code: Code, t: str, h: str, guarded: bool) -> None:
     """Stop before a step within which there may be an event."""
-    arguments = "ptr %u, ptr %y, ptr %new, ptr %stages, ptr %table, ptr %watches"
+    arguments = f"{OUTSIDE}, ptr %y, ptr %new, ptr %stages, ptr %watches"
     barred = code.compare("ole", code.row(GUARD), code.number(0.0)) if guarded else "false"
     seen = code.let(f"call i1 @seen({arguments}, double {t}, double {h})")
     barred = code.let(f"or i1 {barred}, {seen}")
@@ -146,9 +146,9 @@ def _accept(step: ImplicitStep, code: Code, error: str, h: str, units: Sequence[
     number = code.number
     code.put(STEP, h)
     code.put(TAKEN, number(1.0))
-    code.line(f"  call void @rows({march_dense.ROWS_ARGUMENTS})")
+    code.line(f"  call void @rows({OUTSIDE}, ptr %y, ptr %stages, ptr %new, ptr %grid, i64 %count, ptr %out)")
     if late:
-        code.line(march_code.KEEP)
+        code.line(march_code.KEEP.format(code.m))
     code.put(FRESH, number(1.0))
     code.put(CURRENT, number(0.0))
     code.add(ACCEPTED, 1.0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from .block import Block
-from .march_block import ATOL, RTOL
 
 
 class Lane:
@@ -86,20 +85,10 @@ class LaneCode:
     def opposite(self, a: str) -> str:
         return self.block.opposite(a)
 
-    def any(self, a: str) -> str:
-        if self.lanes == 1:
-            return a
-        bits = self.let(f"bitcast {self.block.bit} {a} to i{self.lanes}")
-        return self.let(f"icmp ne i{self.lanes} {bits}, 0")
-
     def power(self, x: str, exponent: float) -> str:
         kind = f"v{self.lanes}f64" if self.lanes > 1 else "f64"
         arguments = f"{self.vector} {x}, {self.vector} {self.number(exponent)}"
         return self.let(f"call {self.vector} @llvm.pow.{kind}({arguments})")
-
-    def power_declaration(self) -> str:
-        kind = f"v{self.lanes}f64" if self.lanes > 1 else "f64"
-        return f"declare {self.vector} @llvm.pow.{kind}({self.vector}, {self.vector})"
 
     def spacing(self, t: str) -> str:
         """Ten times the distance from t to the next larger double."""
@@ -140,48 +129,11 @@ class LaneCode:
     def set(self, name: str, i: str, value: str) -> None:
         self.line(f"  store {self.vector} {value}, ptr {self._at(name, i)}, align 8")
 
-    def weighted(self, terms: Sequence[tuple[float, str]], i: str) -> str:
-        """The sum Σ weight · stage of one component."""
-        total = ""
-        for weight, name in terms:
-            if weight:
-                x = self.get(name, i)
-                number = self.number(weight)
-                total = self.block.call("fma", x, number, total) if total else self.operation("fmul", x, number)
-        return total or self.number(0.0)
-
-    def combine(self, target: str, start: str, terms: Sequence[tuple[float, str]], h: str) -> None:
-        """Write the loop that sets target = start + h Σ weight · stage."""
-        with self.each(self.m) as i:
-            self.set(target, i, self.block.call("fma", self.weighted(terms, i), h, self.get(start, i)))
-
     def rate(self, state: str, target: str, t: str) -> None:
         """Write the evaluation of the program at the instants t, with the signals that hold there."""
         self.line(f"  store {self.vector} {t}, ptr %clock")
         self.line("  call void @signals(ptr %table, ptr %u, ptr %clock)")
         self.line(f"  call void @rate(ptr %control, ptr %u, ptr %{state}, ptr %{target})")
-
-    def squares(self, terms: Sequence[tuple[float, str]], measured: int, h: str) -> str:
-        """The sum of squares of h E K / (atol + rtol max(|y|, |new|)) over the measured components."""
-        block = self.block
-        rtol, atol = self.row(RTOL), self.row(ATOL)
-        self.line(f"  store {self.vector} {self.number(0.0)}, ptr %total")
-        with self.each(measured) as i:
-            size = block.larger(block.call("fabs", self.get("y", i)), block.call("fabs", self.get("new", i)))
-            x = self.operation("fmul", self.weighted(terms, i), h)
-            x = self.operation("fdiv", x, block.call("fma", size, rtol, atol))
-            total = self.let(f"load {self.vector}, ptr %total")
-            self.line(f"  store {self.vector} {block.call('fma', x, x, total)}, ptr %total")
-        return self.let(f"load {self.vector}, ptr %total")
-
-    def unsound(self, state: str) -> str:
-        """0 where all components of a state are finite numbers, else not a number."""
-        self.line(f"  store {self.vector} {self.number(0.0)}, ptr %total")
-        with self.each(self.m) as i:
-            nothing = self.operation("fmul", self.get(state, i), self.number(0.0))
-            total = self.let(f"load {self.vector}, ptr %total")
-            self.line(f"  store {self.vector} {self.operation('fadd', total, nothing)}, ptr %total")
-        return self.let(f"load {self.vector}, ptr %total")
 
     def normalise(self, first: int, where: str) -> None:
         """Write the division of four components of y by their norm, in the lanes `where`."""

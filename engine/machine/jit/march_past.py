@@ -172,8 +172,8 @@ def late_function_ir(scheme: Dense) -> str:
     return _function("late", "ptr %table, ptr %u, ptr %clock", block)
 
 
-def keep_function_ir(scheme: Dense, m: int) -> str:
-    """The IR of `keep`, which remembers the step from `y` if it is taken; for a single lane."""
+def keep_function_ir(scheme: Dense) -> str:
+    """The IR of `keep`, which remembers the step from `y`, of length m, if it is taken; for a single lane."""
     block = Block(1)
     words, of, line, let = _Words(block), _Memory(block), block.lines.append, block.let
     powers, zero = len(scheme.P[0]) + 1, hexadecimal_of_double(0.0)
@@ -186,7 +186,7 @@ def keep_function_ir(scheme: Dense, m: int) -> str:
             place = of.get(words.places, each.index, "i64")
             base = of.at(words.coefficients, of.product(of.sum(skip, each.index), str(powers)))
             of.put(of.get("%y", place), base, "0")
-            stages = [of.get("%stages", of.sum(place, str(j * m))) for j in range(scheme.stages)]
+            stages = [of.get("%stages", of.sum(place, of.product("%m", str(j)))) for j in range(scheme.stages)]
             for p in range(powers - 1):
                 total = ""
                 for j, K in enumerate(stages):
@@ -196,7 +196,7 @@ def keep_function_ir(scheme: Dense, m: int) -> str:
                 of.put(block.operation("fmul", total, h) if total else zero, base, str(p + 1))
         of.put(of.sum(count, "1"), words.counts, "0", "i64")
     line("  ret void")
-    return _function("keep", "ptr %control, ptr %y, ptr %stages, ptr %table", block)
+    return _function("keep", "ptr %control, ptr %y, ptr %stages, ptr %table, i64 %m", block)
 
 
 def _function(name: str, arguments: str, block: Block) -> str:

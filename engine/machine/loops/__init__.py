@@ -3,8 +3,11 @@
     words       what a text may call: loops over bodies (`rolled`), loops over all at once (`across`), recorded steps
     values      what names stand for: values in registers, variables, tables
     translate   walks the syntax tree of a text, and asks an emitter for each operation
-    emit        the emitter: lines of LLVM IR, with eight numbers side by side in loops across
-    compiled    a text as one object of machine code for all robots, whose sizes and tables come with the call
+    operations  on numbers and whole vectors; what is known folds
+    emit        the emitter: lines of LLVM IR, with bodies or runs side by side
+    compiled    a text about bodies as one object for all robots, whose sizes and tables come with the call
+    explicit    the text of explicit Runge-Kutta steps
+    dense       that of what happens within a step: rows, watches, and where functions change their sign
 
 A text is an ordinary function of lengths and tables. A table of numbers is an array `(k, N)`, with a column for each
 body; one of integers is a row. What a text may do is in the docstring of `translate`.

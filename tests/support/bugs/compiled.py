@@ -11,6 +11,7 @@ LEAPS = ("simulate/test_follow.py::test_leaps_lead_where_single_steps_do",)
 ABREAST_TESTS = ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",)
 PLANNED = ("study/test_abreast.py::test_planned_forces_are_those_of_each_run",)
 DIPS = ("simulate/test_crossings.py::test_the_first_events_of_many_steps_are_those_of_each",)
+STEPS_OF_SCIPY = ("simulate/test_integrate.py::test_steps_are_scipys_to_the_last_bit",)
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 SHARING = ("scenario/test_numbers_as_inputs.py::test_a_third_mass_compiles_nothing",)
 IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
@@ -26,16 +27,16 @@ VARY = ("study/test_ensemble.py::test_states_and_masses_vary",)
 COMPILED = (
     Bug(
         "the time loop doesn't look for events",
-        "march_watch:_verdict",
-        'let(f"and {bit} {before}, {block.opposite(here)}")',
-        "_false(lanes)",
+        "event_is_possible",
+        "up & no(watch.values[i, k + 1] > 0.0)",
+        "up & no(up)",
         ("simulate/test_march_modes.py::test_modes_are_in_the_loop",),
     ),
     Bug(
         "stages for dense output only where no rows are",
-        "due_function_ir",
-        "f\"  br i1 {let(f'fcmp olt double {instant}, {end}')}, label %next, label %idle\"",
-        "f\"  br i1 {let(f'fcmp ogt double {instant}, {end}')}, label %next, label %idle\"",
+        "advance",
+        "grid[whole(row)] < t_new",
+        "grid[whole(row)] > t_new",
         LANES,
     ),
     Bug(
@@ -65,13 +66,6 @@ COMPILED = (
         "first + begun",
         "matrices[0][0] + begun",
         SOLVED,
-    ),
-    Bug(
-        "the second error estimate of an integrator is forgotten in the time loop",
-        "march_code:_error",
-        "(Lane(code, code.squares(terms, measured, code.number(1.0))) for terms in (E, low))",
-        "(Lane(code, code.squares(terms, measured, code.number(1.0))) for terms in (E, E))",
-        STEPPERS,
     ),
     Bug(
         "Newton's method in the loop takes the conjugate eigenvalue",
@@ -293,8 +287,8 @@ COMPILED = (
     Bug(
         "a dip is looked for behind the first fall only",
         "_bent",
-        "np.arange(1, SAMPLES)[:, None] <= parts",
-        "np.arange(1, SAMPLES)[:, None] > parts",
+        "np.arange(1, PARTS)[:, None] <= parts",
+        "np.arange(1, PARTS)[:, None] > parts",
         DIPS,
     ),
     Bug(
@@ -376,9 +370,9 @@ COMPILED = (
     ),
     Bug(
         "steps without dense output don't end on rows",
-        "landing_function_ir",
-        "f\"  br i1 {let(f'fcmp ult double {instant}, {end}')}, label %nearer, label %next\"",
-        "f\"  br i1 {let(f'fcmp ugt double {instant}, {end}')}, label %nearer, label %next\"",
+        "advance",
+        "smaller(grid[whole(row)], t_end)",
+        "+t_end",
         ("simulate/test_march.py::test_steps_end_on_the_rows_of_each_lane",),
     ),
     Bug(
@@ -411,9 +405,9 @@ COMPILED = (
     ),
     Bug(
         "signals in the time loop are those of the step's start",
-        "_try",
-        'code.block.call("fma", h, code.number(scheme.C[s]), attempt.t)',
-        "attempt.t",
+        "take_stages",
+        "t + method.C[s] * step",
+        "+t",
         ("simulate/test_march_modes.py::test_laws_of_time_are_in_the_loop",),
     ),
     Bug(
@@ -613,38 +607,31 @@ COMPILED = (
         ("machine/test_recording.py::test_lanes_agree_with_plain_text",),
     ),
     Bug(
-        "compiled steps beyond the end",
-        "_up_to_end",
-        "code.select(cut, end, ahead)",
+        "steps beyond the end",
+        "aim",
+        "where(cut, stop, ahead)",
         "ahead",
-        STEPPERS,
+        STEPS_OF_SCIPY,
     ),
     Bug(
         "steps are accepted at any error below two",
-        "_try",
-        "code.number(1.0)",
-        "code.number(2.0)",
+        "advance",
+        "error < 1.0",
+        "error < 2.0",
         STEPPERS,
     ),
     Bug(
         "steps grow at once after a rejected one",
-        "_choose_lengths",
-        "code.select(reject, code.number(1.0), attempt.most)",
-        "attempt.most",
-        STEPPERS,
-    ),
-    Bug(
-        "lanes that are done go on",
-        "_going",
-        'code.both(code.compare("olt", t, end), code.compare("oeq", code.row(STATUS), code.number(GOING)))',
-        'code.compare("oeq", code.row(STATUS), code.number(GOING))',
-        LANES,
+        "next_length",
+        "where(refused, 1.0, most)",
+        "most",
+        STEPS_OF_SCIPY,
     ),
     Bug(
         "guards of time loops not looked at",
-        "_try",
-        "code.number(0.0)",
-        "code.number(-1e300)",
+        "advance",
+        "system.guard[0] <= 0.0",
+        "system.guard[0] <= -1e300",
         (
             "loops/test_reference_motion.py::test_the_singular_position_of_the_five_bar_is_announced",
             "loops/test_benchmarks.py::test_stops_where_it_is_told_to",
@@ -652,38 +639,38 @@ COMPILED = (
     ),
     Bug(
         "output rows of the step before",
-        "rows_function_ir",
-        "f\"fdiv double {let(f'fsub double {at}, {load(control(T))}')}, {h}\"",
-        "f\"fdiv double {let(f'fsub double {at}, {load(control(T_NEW))}')}, {h}\"",
+        "put_rows",
+        "(at - t) / step",
+        "(at - t_new) / step",
         ("simulate/test_march.py::test_a_free_fall_is_the_same_either_way",),
     ),
     Bug(
         "rows of mechanisms are left as dense output has them",
-        "_close_row",
-        "numbers[:-1]",
-        "numbers[:0]",
+        "closed",
+        "state[i] = +system.closes[i]",
+        "spare[i] = +system.closes[i]",
         CLOSED_ROWS,
     ),
     Bug(
         "rows count as closed however far open they are",
-        "_close_row",
-        'f"fcmp ugt double {numbers[-1]}, {before}"',
-        'f"fcmp ult double {numbers[-1]}, {before}"',
+        "closed",
+        "where(no(last <= gap), last, gap)",
+        "gap",
         CLOSED_ROWS,
     ),
     Bug(
-        "rows are closed with the signals of the last stage",
-        "_close_row",
-        '"call void @signals(ptr %table, ptr %u, ptr %clock)"',
-        '""',
+        "rows are closed with the signals of the run's start",
+        "closed",
+        "system.rate(at, state)",
+        "system.rate(0.0 * at, state)",
         CLOSED_ROWS,
     ),
     Bug(
-        "errors of lanes measured by the new state alone",
-        "LaneCode.squares",
-        'block.larger(block.call("fabs", self.get("y", i)), block.call("fabs", self.get("new", i)))',
-        'block.call("fabs", self.get("new", i))',
-        STEPPERS,
+        "errors of steps measured by the new state alone",
+        "error_of_step",
+        "larger(abs(y[:n]), abs(new[:n]))",
+        "abs(new[:n])",
+        STEPS_OF_SCIPY,
     ),
     Bug(
         "Euler parameters of lanes aren't normalised",
@@ -879,8 +866,8 @@ COMPILED = (
     Bug(
         "an ensemble's batches begin at the first run",
         "March._each.run",
-        "control_at, u_at, y_at, kept_at, grid_at, len(grid), out_at",
-        "control_at, u.ctypes.data, y_at, kept_at, grid_at, len(grid), out_at",
+        "control_at, u_at, table_at, self._words, y_at, kept_at, grid_at, len(grid), out_at",
+        "control_at, u.ctypes.data, table_at, self._words, y_at, kept_at, grid_at, len(grid), out_at",
         ("study/test_ensemble.py::test_mechanisms_in_lanes_of_every_width",),
     ),
     Bug(
