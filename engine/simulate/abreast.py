@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..machine.jit.kernel import Kernel
-from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
+from ..machine.stepping.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from . import blows, modes, reasons, saturation, sticking
 from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_event_crossings

@@ -14,15 +14,16 @@ import numpy as np
 
 from ..dynamics.looped import runs_as_loop_over_bodies
 from ..dynamics.number_symbols import INERTIAL, Own, ProgramOfNumbers, own_numbers
-from ..machine.jit import choice, march
+from ..machine.jit import choice
 from ..machine.jit.kernel import Single
 from ..machine.jit.ledger import RUNS
-from ..machine.jit.march import Implicit, March, Method
 from ..machine.jit.native import QUICK, SOUND
 from ..machine.jit.offer import Offer, Text
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import as_floats, as_samples
+from ..machine.stepping import march
+from ..machine.stepping.march import Implicit, March, Method
 from .discrete import Discrete
 from .equations import Evaluation, Recursion
 from .large import recursion_in_discrete_state

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..machine.jit.march import Implicit, Scheme
+from ..machine.stepping.march import Implicit, Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8
 from .ndf import NDF
 from .radau import RADAU

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from ..machine.jit.polynomials import SignalPieces
+from ..machine.stepping.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import reasons
 from .events import Watch
 from .integrate import INTEGRATORS

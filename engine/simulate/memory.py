@@ -3,7 +3,7 @@
 Every accepted step leaves the function of time by which it joins its ends, the stepper's dense output.  As no step is
 longer than the shortest dead time, the state that a law sees within a step lies in steps that have been taken: for the
 step under way its force is a function of time alone.  The compiled loop remembers its own steps
-(`machine/jit/march_past.py`), which are handed to it and taken back.
+(`machine/stepping/march_past.py`), which are handed to it and taken back.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.march_past import Steps
+from ..machine.stepping.march_past import Steps
 from .inputs import Driven
 from .runge_kutta import Course
 

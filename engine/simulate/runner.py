@@ -12,9 +12,9 @@ from ..dynamics.vanishing import joints_of_vanishing_inertia
 from ..errors import InputError
 from ..loops import vanishing as freedoms
 from ..loops.methods import METHODS
-from ..machine.jit.march import Implicit, March, Method, Past
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
+from ..machine.stepping.march import Implicit, March, Method, Past
 from ..robot import Joint
 from . import coordinates, equations, row_parts, singular
 from .compiled import Compiled

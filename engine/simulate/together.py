@@ -12,11 +12,12 @@ import numpy as np
 from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.regroup import inertias_moved_towards_base
 from ..loops.alike import Alike, Measures
-from ..machine.jit import march, native
+from ..machine.jit import native
 from ..machine.jit.kernel import Kernel
-from ..machine.jit.march import March
 from ..machine.jit.offer import Offer
 from ..machine.program.recording import Program, Recording
+from ..machine.stepping import march
+from ..machine.stepping.march import March
 from ..robot import Body
 from .beside import quantities_beside_state, widths_beside_state
 from .contacts import Limits

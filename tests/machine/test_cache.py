@@ -18,9 +18,10 @@ import pytest
 
 import denoc
 import generator
-from denoc.machine.jit import builtin_code, cache, choice, march, native, objects, sources
+from denoc.machine.jit import builtin_code, cache, choice, native, objects, sources
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.recording import Recording
+from denoc.machine.stepping import march
 from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 from denoc.study.sweep.tasks import machine_of_study_runs

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.jit.march import (
+from denoc.machine.loops.explicit import advance
+from denoc.machine.program.recording import Recording
+from denoc.machine.program.scalars import cosine_sine
+from denoc.machine.stepping.march import (
     ACCEPTED,
     REACHED,
     REJECTED,
@@ -21,9 +24,6 @@ from denoc.machine.jit.march import (
     T,
     build_compiled_loop,
 )
-from denoc.machine.loops.explicit import advance
-from denoc.machine.program.recording import Recording
-from denoc.machine.program.scalars import cosine_sine
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
 from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme, scheme_on_arrays

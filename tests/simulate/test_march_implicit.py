@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from denoc.machine.jit import elimination, native
+from denoc.machine.jit import native
 from denoc.machine.jit.block import Block
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.jit.differences import DIFFERENCES
 from denoc.machine.jit.kernel import build_single_kernel
-from denoc.machine.jit.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, History, March, T, build_compiled_loop
-from denoc.machine.jit.march_block import ORDER, REJECTED
 from denoc.machine.program.differences import rescaled_differences
 from denoc.machine.program.dual import Dual, dual_derivative
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
+from denoc.machine.stepping import elimination
+from denoc.machine.stepping.differences import DIFFERENCES
+from denoc.machine.stepping.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, History, March, T, build_compiled_loop
+from denoc.machine.stepping.march_block import ORDER, REJECTED
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.ndf import NDF
 from denoc.simulate.radau import RADAU, A, C

@@ -9,8 +9,8 @@ import pytest
 
 import denoc
 from denoc.dynamics.sweeps import sweep_tree
-from denoc.machine.jit import march
 from denoc.machine.jit.choice import using_backend
+from denoc.machine.stepping import march
 from denoc.robot.read import build_robot
 from denoc.simulate import compiled
 from denoc.simulate.integrate import INTEGRATORS

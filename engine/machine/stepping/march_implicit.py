@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..jit.flow import ir_leave, ir_when
 from ..loops.emit import OUTSIDE
 from ..program.control import bounded_step_length
 from ..program.recording import Program
 from . import march_code, newton
 from .collocation import Collocation
 from .differences import Differences
-from .flow import ir_leave, ir_when
 from .implicit import POINTERS, Code, ImplicitStep
 from .march_block import (
     ACCEPTED,

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .block import Block, hexadecimal_of_double
-from .flow import ir_loop, ir_when
+from ..jit.block import Block, hexadecimal_of_double
+from ..jit.flow import ir_loop, ir_when
+from ..jit.polynomials import FIRST
 from .march_block import STEP, TAKEN, T
 from .march_dense import Dense
-from .polynomials import FIRST
 
 ROOM = 512  # steps
 

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from ..jit import cores, native, objects
+from ..jit.kernel import Single
+from ..jit.polynomials import EMPTY, FIRST, SignalPieces
 from ..loops.dense import PARTS, RULE
 from ..program.recording import Program
-from . import cores, march_block, march_implicit, native, objects
+from . import march_block, march_implicit
 from .collocation import Collocation
 from .differences import Differences, History
-from .kernel import Single
 from .march_block import (
     ACCEPTED,
     FRESH,
@@ -45,7 +47,6 @@ from .march_code import explicit_loop_ir, system_functions_ir
 from .march_dense import Scheme
 from .march_implicit import Implicit
 from .march_past import Past
-from .polynomials import EMPTY, FIRST, SignalPieces
 
 __all__ = [
     "ACCEPTED",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .block import Block
-from .polynomials import ABREAST, NODES
+from ..jit.block import Block
+from ..jit.polynomials import ABREAST, NODES
 
 
 def signals_function_ir(lanes: int, late: bool = False) -> str:

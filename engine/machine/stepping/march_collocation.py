@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..jit.block import Block
+from ..jit.flow import ir_when
 from ..program.control import foreseen_step_factor, larger_in_step_control, smaller_in_step_control
-from .block import Block
 from .collocation import STAGES, Collocation
-from .flow import ir_when
 from .implicit import Code, ImplicitStep
 from .march_block import (
     BEFORE,

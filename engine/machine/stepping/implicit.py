@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
-from .flow import ir_loop
+from ..jit.flow import ir_loop
 from .march_block import ATOL, CURRENT, DERIVED, EVALUATED, FACTORED, ROUNDS, RTOL
 from .march_dense import Dense
 from .march_lanes import Lane, LaneCode

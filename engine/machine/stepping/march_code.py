@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..jit.block import Block
+from ..jit.llvm import number_table_ir
+from ..jit.polynomials import ABREAST, FIRST
 from ..loops import dense, explicit
 from ..loops.dense import PARTS, RULE
 from ..loops.emit import OUTSIDE, Lines
@@ -12,11 +15,8 @@ from ..loops.values import EIGHT, INTEGER, Integers, Operand, Output, Outside, S
 from ..program.nodes import Node, live_nodes
 from ..program.recording import Program
 from . import march_block, march_past, march_time
-from .block import Block
-from .llvm import number_table_ir
 from .march_block import GUARD, OPEN, PAUSED, REACHED, ROW, ROWS, STEP, T_NEW, TAKEN, T
 from .march_dense import Dense, Scheme
-from .polynomials import ABREAST, FIRST
 
 KEEP = "  call void @keep(ptr %control, ptr %y, ptr %stages, ptr %table, i64 {})"
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..jit.flow import ir_loop, ir_when
 from ..program.control import larger_in_step_control, smaller_in_step_control
 from ..program.differences import rescaled_differences
 from .differences import DIFFERENCES, Differences
-from .flow import ir_loop, ir_when
 from .implicit import POINTERS, Code, ImplicitStep
 from .march_block import EQUAL, FACTORED, LONGER, NEXT, ORDER, SHIFT, T_NEW, H
 from .march_lanes import Lane

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .block import Block
+from ..jit.block import Block
 
 
 class Lane:

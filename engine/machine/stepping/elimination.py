@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .block import Block, hexadecimal_of_double
-from .flow import ir_loop, ir_when
+from ..jit.block import Block, hexadecimal_of_double
+from ..jit.flow import ir_loop, ir_when
 
 Number = tuple[str, ...]  # the registers of the parts of a number
 

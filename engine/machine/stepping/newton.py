@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..jit.block import Block
+from ..jit.flow import ir_leave, ir_loop
 from ..program.control import larger_in_step_control, smaller_in_step_control
 from . import elimination
-from .block import Block
-from .flow import ir_leave, ir_loop
 from .implicit import POINTERS, Code, ImplicitMethod, ImplicitStep
 from .march_block import FACTORED, PACE, ROUNDS, RTOL
 from .march_lanes import Lane

@@ -1,0 +1,1 @@
+"""The time loop of runs as machine code: steps of explicit and implicit methods, with rows, signals and watches."""
