@@ -4,7 +4,9 @@ A cut that keeps two points together doesn't say on which of its links a mass in
 a mass that may be put on the one link and taken off the other, of any size and sign, without any effect on motions that
 keep the loops closed; where the other link is the base, it has none at all.  Together with what joints don't move
 (`dynamics/regroup.py`), this makes first moments vanish: a link between two joints whose mass centre lies on the line
-through both has nothing but a moment of inertia.  Multipliers and reactions would be others.
+through both has nothing but moments of inertia.  Multipliers and reactions would be others.
+
+The papers' row that needs this is forward dynamics of the carpet scraper (Saha's overview, section 4.4).
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..dynamics.reach import Reach, tree_moment_arms
 from ..dynamics.regroup import CENTRE, parted, pseudo_inertia, regrouped_bodies, with_numbers
 from ..robot import Body
 from .blocks import Block
@@ -53,28 +54,7 @@ def _exchanged(bodies: tuple[Body, ...], ties: tuple[Tie, ...], blocks: tuple[Bl
         exchanges = [one for k in block.ties if (one := exchange(bodies, ties[k])) is not None] if ties else []
         if exchanges and math.prod(len(one.ends) + 1 for one in exchanges) <= MOST:
             G = _best(bodies, G, exchanges, mass)
-    return with_numbers(
-        bodies, [_about_one(body, own, g) for body, (_, own), g in zip(bodies, tree_moment_arms(bodies), G)]
-    )
-
-
-def _about_one(body: Body, own: Reach, G: np.ndarray) -> np.ndarray:
-    """The pseudo-inertia of a body that turns about one fixed direction at most, by its moment of inertia about it.
-
-    Second moments that are alike in all directions square to this one stay so wherever they are turned; on the base,
-    they aren't turned, and one of them is enough.
-    """
-    if own.turns > 1:
-        return G
-    result = G.copy()
-    result[:CENTRE, :CENTRE] = 0.0
-    if own.axis is not None:
-        across: np.ndarray = np.eye(CENTRE) - np.outer(own.axis, own.axis)
-        moment = float(np.sum(across * G[:CENTRE, :CENTRE]))
-        first = across[int(np.argmax(np.diag(across)))]
-        alone = np.outer(first, first) / (first @ first)
-        result[:CENTRE, :CENTRE] = moment * (0.5 * across if body.parent is not None else alone)
-    return result
+    return with_numbers(bodies, G)
 
 
 def exchange(bodies: Sequence[Body], tie: Tie) -> Exchange | None:

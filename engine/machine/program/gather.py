@@ -5,8 +5,10 @@ sum are its own and those of the sums in it, equal ones are counted once, produc
 before they are multiplied, and two addends that occur together in several sums are added once.  All of this is exact
 but for rounding, and what is made depends on the program alone.
 
-This is for programs that are counted and exported.  Processors that multiply and add in one step gain nothing from it:
-a b + a c is two such steps, a (b + c) is two as well, and what several sums share has to be kept.
+This is for programs that are counted and exported: both rows of the carpet scraper (Saha's overview, section 4.4) need
+common pairs, and sums in full as well; common factors save operations of 3-RRR and Gough-Stewart platform.  Processors
+that multiply and add in one step gain nothing from it: a b + a c is two such steps, a (b + c) is two as well, and what
+several sums share has to be kept.
 """
 
 from __future__ import annotations

@@ -499,13 +499,6 @@ LOOPS = (
         ("loops/test_exchange.py::test_points_that_are_held_apart_exchange_nothing",),
     ),
     Bug(
-        "links that turn about one direction keep half of their inertia",
-        "exchange:_about_one",
-        "0.5 * across if body.parent is not None else alone",
-        "0.5 * across if body.parent is not None else 0.5 * alone",
-        ("loops/test_exchange.py::test_mechanisms_with_ball_joints_and_hinges_for_cuts",),
-    ),
-    Bug(
         "unknowns are taken out of their sums without regard to the axes' directions",
         "taken_apart",
         "result[k] - x[j] if sign > 0 else result[k] + x[j]",
