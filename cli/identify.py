@@ -14,7 +14,7 @@ from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
     from denoc.cli.study_shapes import Identification
-    from denoc.study.identification.identify import Identified
+    from denoc.study.identification.estimate import Identified
 
 
 def identify_command(

@@ -17,7 +17,7 @@ from denoc.text import count_with_noun
 if TYPE_CHECKING:
     from denoc.cli.study_shapes import Optimised as OptimisedShape
     from denoc.cli.study_shapes import SearchPlan
-    from denoc.study.optimise.landscape import Landscape
+    from denoc.study.optimise.objective import Landscape
     from denoc.study.optimise.run import Optimised, Search
 
 

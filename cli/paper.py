@@ -20,7 +20,7 @@ from denoc.cli.waiting import WRITING, Wait
 if TYPE_CHECKING:
     from denoc.cli.shapes import Paper
     from denoc.cli.shapes import Reproduction as Document
-    from denoc.study.papers.exhibit import Exhibit, Reproduction
+    from denoc.study.papers.reproduction import Exhibit, Reproduction
 
 WIDTH = 110
 
@@ -70,7 +70,7 @@ def paper_command(
 
 
 def _list(exhibits: list[Exhibit], as_json: bool) -> None:
-    from denoc.study.papers.exhibit import PAPERS
+    from denoc.study.papers.reproduction import PAPERS
 
     if as_json:
         listed: list[Paper] = [
@@ -114,7 +114,7 @@ def _csv(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _show(exhibit: Exhibit, made: Reproduction, files: list[Path]) -> None:
-    from denoc.study.papers.exhibit import RANGES, exhibit_ranges
+    from denoc.study.papers.reproduction import RANGES, exhibit_ranges
 
     print_lines(exhibit.id, f"  {exhibit.title}")
     print_text(textwrap.fill(exhibit.claim, WIDTH, initial_indent="  ", subsequent_indent="  "))
@@ -129,7 +129,7 @@ def _show(exhibit: Exhibit, made: Reproduction, files: list[Path]) -> None:
 
 def _summary(entry: Exhibit, made: Reproduction, files: list[Path]) -> Document:
     """The data that `--json` prints."""
-    from denoc.study.papers.exhibit import RANGES, exhibit_ranges
+    from denoc.study.papers.reproduction import RANGES, exhibit_ranges
 
     return {
         "id": entry.id,

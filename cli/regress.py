@@ -54,7 +54,7 @@ def regress_command(
     from denoc.cli import ci
     from denoc.record.files import check_output_writable
     from denoc.study.regression import cases as scenarios_again
-    from denoc.study.regression.updating import update_baseline as updated
+    from denoc.study.regression.judging import update_baseline as updated
 
     for file in (junit, summary, report):
         if file is not None:

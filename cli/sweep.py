@@ -90,8 +90,8 @@ def sweep_command(
 ) -> None:
     """Run a scenario for many values of its numbers; runs are kept as they finish, and none is computed twice."""
     from denoc.record.files import check_output_writable, make_output_folder
-    from denoc.study.sweep import best as chosen
     from denoc.study.sweep import engines, results
+    from denoc.study.sweep import results as chosen
     from denoc.study.sweep.probe import probe_study
     from denoc.study.sweep.reading import open_study
     from denoc.study.sweep.run import Runs, forecast_sweep

@@ -29,7 +29,7 @@ def verify_command(
             "--with",
             metavar="ENGINE",
             help="Check the rows by another engine, too: pinocchio or mujoco.",
-            autocompletion=options.completion_from_names("denoc.peers.known", "PEERS"),
+            autocompletion=options.completion_from_names("denoc.study.verification.verify", "PEERS"),
         ),
     ] = None,
     tolerance: Annotated[

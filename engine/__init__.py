@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from .robot import Robot
     from .scenario import Result, run
     from .simulate.simulator import Simulator, simulator
-    from .study.ensemble import ensemble
-    from .study.identification.identify import identify
+    from .study.ensemble_runs import ensemble
+    from .study.identification.estimate import identify
     from .study.optimise.run import optimise
     from .study.sweep.run import sweep
 else:

@@ -1,7 +1,9 @@
-"""The sliders of a page: which numbers of the robot's file they stand for, and the robot with their values."""
+"""What a page is asked for: a scenario, or a robot that falls freely, and sliders for numbers of the robot's file."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..robot import Robot
-from ..scenario import Plan
-from ..text import Change, Keys, yaml_flow_text
+from ..formats import load
+from ..robot import TYPES, Robot
+from ..robot.read import JointEntry
+from ..scenario import Plan, changed_robot_of_scenario, prepare_scenario
+from ..text import ROBOT, Change, Keys, find_library_file, parted_changes, read_yaml_document, yaml_flow_text
+from ..text.expressions import DIMENSIONS
+from ..text.fields import Strict, reader_of_quantity_field
 from .arguments import codegen_draft_with_arguments, number_with_key, numbers_of_robot_file
-from .file_units import unit_at
 from .sliders import Slider
 
 FALL = "robot.gravity"  # the slider for the size of gravity, whose direction stays
@@ -23,6 +28,14 @@ MASS, GRAVITY = 3.0, 2.0  # times the file's value, up to which the sliders of a
 REACHES = (0.5, 0.2, 0.1, 0.05)  # of a length, by which its slider reaches to both sides: the first that serves
 DH = ("a", "b", "d", "r")  # the lengths among a joint's parameters
 IN_WORDS = {"com": "mass centre", "rotor_inertia": "rotor inertia", "first_moments": "first moment", "r": "mass centre"}
+# what a number of a joint is if that turns, and if it slides
+OF_JOINT = {
+    "position": ("angle", "length"),
+    "velocity": ("rate", "speed"),
+    "effort": ("moment", "force"),
+    **{kind: (f"turn {kind}", f"slide {kind}") for kind in ("stiffness", "damping", "rotor")},
+}
+DURATION = 10.0  # seconds of a robot's free fall
 
 
 def page_own_sliders(
@@ -158,3 +171,74 @@ def page_robot_changed(robot: Robot, sliders: Sequence[Slider], values: Sequence
             given = [float(value) / one.value * g for g in robot.gravity] if one.key == FALL else float(value)
             changes.append(Change(one.key.removeprefix("robot."), given, one.key, f"{one.key}={value:g}"))
     return changed_robot_of_scenario(robot, changes)
+
+
+def unit_at(robot: Robot, key: str) -> str:
+    """The SI unit of the number at a key such as `robot.links.crank.mass`; empty for a plain number."""
+    here: Any = codegen_draft_with_arguments(robot).file
+    kind, turning = "number", True
+    for step in key.removeprefix(ROBOT).split("."):
+        if isinstance(here, JointEntry):
+            row = TYPES[here.type]
+            turning = "angle" in row.kinds or row.orientation is not None
+        if isinstance(here, Strict) and (reader := reader_of_quantity_field(type(here), step)) is not None:
+            kind = reader.kind  # of an item of a list, too
+            break
+        here = _part(here, step)
+    words = DIMENSIONS[OF_JOINT[kind][not turning] if kind in OF_JOINT else kind][1]
+    found = re.search(r"\(([^,)]+)", words)
+    return found[1].replace("^2", "²") if found is not None else ""
+
+
+def _part(here: Any, step: str) -> Any:
+    """What is at a step of a key: a field, an entry of a mapping, or one of a list by its name or its place."""
+    if isinstance(here, Strict):
+        return getattr(here, step, None)
+    if isinstance(here, dict):
+        return here.get(step)
+    if isinstance(here, list | tuple):
+        named = [one for one in here if step in (getattr(one, "name", None), getattr(one, "joint", None))]
+        return named[0] if named else here[int(step)] if step.isdigit() and int(step) < len(here) else None
+    return None
+
+
+def plan_of_page(what: str, changes: Sequence[Change]) -> Plan:
+    """The plan of a scenario, or of the free fall of a robot."""
+    try:
+        document = read_yaml_document(find_library_file(what, "scenarios"))
+    except InputError:
+        data = None
+    else:
+        data = document.data
+    if isinstance(data, dict) and "task" in data:
+        return prepare_scenario(what, changes=list(changes))
+    rest, of_robot = parted_changes(list(changes))
+    robot = changed_robot_of_scenario(load(what), of_robot)
+    fall = {"robot": what, "name": f"{robot.name}-fall", "task": "simulate", "time": {"end": DURATION, "step": 0.02}}
+    return prepare_scenario(fall, robot, list(rest))
+
+
+def page_slider_ranges(texts: Sequence[str]) -> list[tuple[str, float | None, float | None]]:
+    """Keys and ranges of sliders, from texts such as `robot.links.crank.mass=1..5`; without a range it has None."""
+    made: list[tuple[str, float | None, float | None]] = []
+    for text in texts:
+        key, sign, span = text.partition("=")
+        low, _, high = span.partition("..")
+        try:
+            ends = (float(low), float(high)) if sign else None
+        except ValueError:
+            ends = (math.nan, math.nan)
+        if ends is not None and not all(map(math.isfinite, ends)):
+            allowed = "KEY or KEY=LOW..HIGH, in SI units"
+            raise InputError("not a range", key="--slider", found=f"`{text}`", allowed=allowed)
+        made.append((key.strip(), *(ends or (None, None))))
+        if any(key.strip() == one for one, _, _ in made[:-1]):
+            raise InputError("a number has one slider", key="--slider", found=f"`{key.strip()}` twice", allowed="once")
+        if not key.strip().startswith("robot."):
+            raise InputError(
+                "not a number of the robot's file",
+                key="--slider",
+                found=f"`{text}`",
+                allowed="such as robot.links.crank.mass",
+            )
+    return made

@@ -17,7 +17,7 @@ import numpy as np
 from ..machine.jit import choice
 from ..robot import Robot
 from ..scenario import Scenario, residual_share_of_energy, unmet_expectation
-from .ensemble import Part, carry_out_ensemble
+from .ensemble_runs import Part, carry_out_ensemble
 from .variations import Columns, Variation, Variations
 
 MOST = 5000  # runs of a block

@@ -11,17 +11,18 @@ from ..dynamics.kinematics import body_frames
 from ..dynamics.quantities import frames
 from ..record.sketch import BASE, Poses, Scene, SceneActuator, SceneJoint, ScenePart, ScenePoint, Solid
 from ..robot import Link, Loop, Robot, turn_matrix_of
-from .shapes import corners_of_animated_solid, shapes_for_animation
-from .solids import (
+from .shapes import (
     NEAR,
     ROD,
     animated_solids_between_joints,
+    corners_of_animated_solid,
     distance_from_animated_solid,
     distinct_animated_places,
     inverse_of_animated_frame,
     place_in_animated_frame,
     scene_axes,
     scene_point,
+    shapes_for_animation,
 )
 
 THIN, TUBE = 0.004, 0.017  # half the thickness of solids, as a share of the machine's size

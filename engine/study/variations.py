@@ -25,7 +25,7 @@ from ..scenario import (
     robot_of_scenario,
 )
 from ..text import ROBOT, Change, Keys, changed_document, document_from_mapping, parted_changes, yaml_flow_text
-from .varied import varied_key_may_be_plain
+from .vary_masses import varied_key_may_be_plain
 
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations

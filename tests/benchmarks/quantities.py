@@ -18,8 +18,8 @@ from pace import within
 import denoc
 from denoc.formats import load
 from denoc.machine.jit.choice import using_backend
-from denoc.peers.pinocchio import Pinocchio
 from denoc.robot import Robot
+from denoc.study.verification.pinocchio import Pinocchio
 
 COUNT = 10_000
 CALLS = 500  # that are timed at once

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from denoc.study import compare as study
+from denoc.study.comparison import compare as study
 
 TURN = """
 robot: four-bar

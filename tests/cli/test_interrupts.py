@@ -19,7 +19,7 @@ from denoc.cli import app, interrupts, main
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario import carry_out_plan, carry_out_whole_plan, prepare_scenario
 from denoc.simulate import loop
-from denoc.study import compare
+from denoc.study.comparison import compare
 from denoc.study.distribution import study
 from limits import HANGS
 

@@ -165,7 +165,7 @@ def test_kept_runs_depend_on_every_module(tmp_path):
     keys = {cache.hash_of_all_package_sources()}
     for module in (
         "study/sweep/keep.py",
-        "study/optimise/nearby.py",
+        "study/optimise/gradients.py",
         "formats/table.py",
         "record/columns.py",
         "api.py",

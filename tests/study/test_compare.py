@@ -15,12 +15,11 @@ import denoc
 from denoc.errors import InputError
 from denoc.record import plots
 from denoc.scenario import carry_out_plan, prepare_scenario
-from denoc.study import compare_table
-from denoc.study.compare import Comparison
-from denoc.study.compare_plots import figures_of_comparison
-from denoc.study.compare_settings import ADAPTIVE, FIXED, Options, RunSetting
-from denoc.study.compared import COLUMNS, Run
-from denoc.study.stiffness import stiffness_jacobian_for_comparison
+from denoc.study.comparison import compared
+from denoc.study.comparison.compare import Comparison, stiffness_jacobian_for_comparison
+from denoc.study.comparison.compared import COLUMNS, Run
+from denoc.study.comparison.plots import figures_of_comparison
+from denoc.study.comparison.settings import ADAPTIVE, FIXED, Options, RunSetting
 from denoc.text import Change
 
 FEW = Options(
@@ -254,7 +253,7 @@ def test_an_interrupt_keeps_what_was_done(five_bar, monkeypatch):
 
 
 def test_the_csv_has_a_row_a_run(runs):
-    text = compare_table.comparison_csv([run.row() for run in runs.values()], COLUMNS)
+    text = compared.comparison_csv([run.row() for run in runs.values()], COLUMNS)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == len(runs)
     for row, run in zip(rows, runs.values()):
@@ -262,19 +261,19 @@ def test_the_csv_has_a_row_a_run(runs):
         assert int(row["evaluations"]) == run.evaluations
         assert row["error_max"] == ("" if math.isnan(run.error_max) else repr(run.error_max))
         assert (row["rtol"] == "") != (row["step"] == "")
-    assert compare_table.comparison_csv([], COLUMNS) == ",".join(COLUMNS) + "\n"
+    assert compared.comparison_csv([], COLUMNS) == ",".join(COLUMNS) + "\n"
 
 
 def test_the_summary_has_a_row_a_method(runs):
-    rows = compare_table.comparison_summary(list(runs.values()))
+    rows = compared.comparison_summary(list(runs.values()))
     assert [row["method"] for row in rows] == list(FEW.methods)
     first = rows[0]
     assert first["runs"] == 3
     assert first["failed"] == 0
     assert first["evaluations at rtol 0.001"] == str(runs[RunSetting("denoc", "", None, ADAPTIVE, 1e-3)].evaluations)
-    assert compare_table.comparison_span([]) == ""
-    assert compare_table.comparison_span([3, 5, 4]) == "3 to 5"
-    assert compare_table.comparison_span([math.nan, 0.25]) == "0.25"
+    assert compared.comparison_span([]) == ""
+    assert compared.comparison_span([3, 5, 4]) == "3 to 5"
+    assert compared.comparison_span([math.nan, 0.25]) == "0.25"
 
 
 def test_plots(runs, tmp_path):

@@ -14,7 +14,7 @@ from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario import carry_out as running
 from denoc.simulate import many_rows
-from denoc.study import ensemble
+from denoc.study import ensemble_runs
 from denoc.study.variations import Variations
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 1, "step": 0.1}}
@@ -211,8 +211,8 @@ def test_rows_of_few_runs_are_compiled_once_there_have_been_many(monkeypatch, tm
     """As text they cost a hundred times as much, so no number of small ensembles may go on like that."""
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
     monkeypatch.setattr(many_rows, "_without", Counter())
-    by_text, make = [], ensemble._by_itself
-    monkeypatch.setattr(ensemble, "_by_itself", lambda *given: by_text.append(1) or make(*given))
+    by_text, make = [], ensemble_runs._by_itself
+    monkeypatch.setattr(ensemble_runs, "_by_itself", lambda *given: by_text.append(1) or make(*given))
     fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1, "step": 0.1}}
     own = "robot.links.link2.joint.friction.viscous"  # of which no other test has a program beside masses
     changes = [{"robot.links.link3.mass": 0.51 + k / 8, own: 0.1 + k / 9, "rates.joint3": 0.1} for k in range(5)]

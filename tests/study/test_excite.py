@@ -5,8 +5,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.study.identification.determinant import Search
-from denoc.study.identification.excite import excite
+from denoc.study.identification.excitation import Search, excite
 
 LIMITED = """
 name: limited

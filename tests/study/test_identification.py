@@ -12,11 +12,15 @@ from denoc.errors import InputError
 from denoc.loops.base import _closed
 from denoc.loops.constraints import loop_closure
 from denoc.study.identification import written
-from denoc.study.identification.filters import derivative_of_measured_columns, smooth_measured_columns
-from denoc.study.identification.friction import sliding
+from denoc.study.identification.columns import sliding
 from denoc.study.identification.least_squares import solve_identification_fit
 from denoc.study.identification.nearest import least_change_of_identified_numbers, pseudo_inertia_of_identified_link
-from denoc.study.identification.recorded import measured_effort_columns, measured_joints
+from denoc.study.identification.recorded import (
+    derivative_of_measured_columns,
+    measured_effort_columns,
+    measured_joints,
+    smooth_measured_columns,
+)
 from denoc.text import find_library_file
 
 TWO_ARMS = """

@@ -10,8 +10,8 @@ import closed
 import denoc
 import khan_model
 from comparing import off
-from denoc.study.compare_settings import ADAPTIVE, FIXED
-from denoc.study.papers import khan_choices, khan_runs
+from denoc.study.comparison.settings import ADAPTIVE, FIXED
+from denoc.study.papers import khan_2002, khan_runs
 
 STIFFNESSES = (1e3, 1e4, 1e5, 1e6)
 FAILS = {0.01: [False, True, True, True], 0.001: [False, False, False, True]}  # thesis, section 4.1, Figs. 4.5 and 4.6
@@ -91,7 +91,7 @@ def test_which_choices_of_coordinates_become_singular():
         else "later"
         if one.singular < np.inf
         else "never"
-        for one in khan_choices.khan_choices_of_coordinates()
+        for one in khan_2002.khan_choices_of_coordinates()
     }
     assert found == right
     assert sorted(found.values()) == ["at once"] + 26 * ["later"] + 57 * ["never"]

@@ -23,10 +23,10 @@ from denoc.cli.main import main
 from denoc.errors import InputError, NumericalError
 from denoc.loops.numbers import AROUND
 from denoc.scenario import opened_scenario as scenario_of
-from denoc.study.optimise import nearby
+from denoc.study.minimisers import METHODS
+from denoc.study.optimise import gradients
 from denoc.study.optimise import run as searching
-from denoc.study.optimise.methods import METHODS
-from denoc.study.optimise.nearby import Derivatives
+from denoc.study.optimise.gradients import Derivatives
 from denoc.study.optimise.together import View, go_together
 from denoc.study.optimise.verdict import projected_search_slope
 from denoc.study.sweep import engines
@@ -149,8 +149,8 @@ def test_efforts_of_a_given_motion_have_derivatives_along_masses_from_one_run(sc
     runs, at = search_of(scenario, takes, place, plots=[])
     expected = differences(runs, at, 1e-3)
     with monkeypatch.context() as patch:
-        patch.setattr("denoc.study.optimise.nearby.study_slopes_of_given_motion", None)
-        patch.setattr("denoc.study.optimise.nearby.carry_out_whole_plan", None)
+        patch.setattr("denoc.study.optimise.gradients.study_slopes_of_given_motion", None)
+        patch.setattr("denoc.study.optimise.gradients.carry_out_whole_plan", None)
         slopes = np.array([*Derivatives(runs).at(at).values()])
     assert (abs(slopes - expected).max(axis=1) / abs(expected).max(axis=1)).max() < 1e-7
 
@@ -546,7 +546,7 @@ def test_where_there_are_no_derivatives_it_is_said(command):
     ],
 )
 def test_an_event_is_said_in_a_sentence(event, said):
-    assert nearby._said_of_event({"t": 0.25, **event}) == f"an event at t = 0.25 s, where {said}"
+    assert gradients._said_of_event({"t": 0.25, **event}) == f"an event at t = 0.25 s, where {said}"
 
 
 def test_where_derivatives_end_on_the_way_the_search_goes_on_without():
@@ -600,8 +600,8 @@ def test_where_loops_close_to_one_side_only_derivatives_are_those_of_that_side()
 
 def test_why_there_are_no_derivatives_gives_no_advice_about_the_files():
     error = NumericalError("four-bar: the loops can't be closed: `B` by 3 mm; look for a length that is wrong")
-    assert nearby._why_none(error) == "a run right beside fails: four-bar: the loops can't be closed: `B` by 3 mm"
-    assert nearby._why_none(nearby.NoTangentsError("forces jump; always")) == "forces jump; always"
+    assert gradients._why_none(error) == "a run right beside fails: four-bar: the loops can't be closed: `B` by 3 mm"
+    assert gradients._why_none(gradients.NoTangentsError("forces jump; always")) == "forces jump; always"
 
 
 # ---- forces that jump, and those with corners

@@ -17,9 +17,14 @@ from denoc.record.pages import html
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.study import page as pages
 from denoc.study.arguments import number_with_key
-from denoc.study.file_units import unit_at
-from denoc.study.page_plan import page_slider_ranges, plan_of_page
-from denoc.study.page_sliders import page_own_sliders, page_slider_number, page_words_of_key
+from denoc.study.page_sliders import (
+    page_own_sliders,
+    page_slider_number,
+    page_slider_ranges,
+    page_words_of_key,
+    plan_of_page,
+    unit_at,
+)
 from denoc.study.sliders import Slider, fit_slider_polynomials
 from denoc.text import Change
 

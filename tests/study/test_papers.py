@@ -14,9 +14,9 @@ from comparing import off
 from denoc.dynamics.programs import program_of_tree_quantity
 from denoc.errors import InputError
 from denoc.machine.program.counting import count_operations
-from denoc.study.papers import hanzaki_costs, saha_counts
-from denoc.study.papers.exhibit import PAPERS, exhibit_ranges
+from denoc.study.papers import hanzaki_2009, saha_counts
 from denoc.study.papers.exhibits import EXHIBITS, exhibit
+from denoc.study.papers.reproduction import PAPERS, exhibit_ranges
 
 PRINTED_BOTH = {name: n for name, (_, _, n, _, _) in saha_counts.PRINTED_CROSSINGS.items()}
 BREAK_OFF = (
@@ -264,7 +264,7 @@ def test_euler_parameters_cost_about_as_much_with_the_loop():
 
 def test_three_joints_with_links_between_are_larger_in_matrices_only():
     """The paper's argument: 30 rows of N_l instead of 18; the recursion leaves massless links out, and costs the same."""
-    three, joints = hanzaki_costs.hanzaki_rssr(hanzaki_costs.THREE), hanzaki_costs.hanzaki_linked_rssr()
+    three, joints = hanzaki_2009.hanzaki_rssr(hanzaki_2009.THREE), hanzaki_2009.hanzaki_linked_rssr()
     assert len(joints.links) == len(three.links) + 2
     assert count_operations(program_of_tree_quantity(joints, "idyn").results()) == count_operations(
         program_of_tree_quantity(three, "idyn").results()
@@ -341,12 +341,12 @@ def test_ratings_beside_numbers():
 
 def test_the_least_time_counts():
     calls = []
-    found = hanzaki_costs.hanzaki_timed(
-        [{hanzaki_costs.WHOLE: lambda: calls.append("a")}, {hanzaki_costs.WHOLE: lambda: calls.append("b")}], rounds=3
+    found = hanzaki_2009.hanzaki_timed(
+        [{hanzaki_2009.WHOLE: lambda: calls.append("a")}, {hanzaki_2009.WHOLE: lambda: calls.append("b")}], rounds=3
     )
     assert "".join(calls) == "ababab"  # in turns
-    assert set(found) == {hanzaki_costs.WHOLE}
-    assert all(0 <= seconds < 1 for seconds in found[hanzaki_costs.WHOLE])
+    assert set(found) == {hanzaki_2009.WHOLE}
+    assert all(0 <= seconds < 1 for seconds in found[hanzaki_2009.WHOLE])
 
 
 def test_ranges_tell_units_and_times():

@@ -22,7 +22,7 @@ from denoc.record.compared import description_of_figure
 from denoc.record.compared import deviation as compare
 from denoc.robot.read import build_robot
 from denoc.scenario import carry_out_plan, prepare_scenario
-from denoc.study.regression import baseline, cases, judging, overlays, updating
+from denoc.study.regression import baseline, cases, judging, overlays
 from denoc.text import document_from_mapping, library_folder, library_names, read_yaml_document
 
 SWING = {
@@ -42,7 +42,7 @@ def recorded(tmp_path_factory):
     home = tmp_path_factory.mktemp("recorded")
     (home / "swing.yaml").write_text(json.dumps(SWING))
     (case,) = cases.regression_cases(home / "kept", [str(home / "swing.yaml")], update=True)
-    assert updating.update_baseline(home / "kept", [judged(case)]) == {"swing": "added"}
+    assert judging.update_baseline(home / "kept", [judged(case)]) == {"swing": "added"}
     return home
 
 
@@ -82,7 +82,7 @@ def test_the_same_again(swing):
     assert verdict.nearest < 1e-4
     assert not overlays.regression_overlays(verdict)
     before = {path.name: path.read_bytes() for path in swing.folder.iterdir()}
-    assert updating.update_baseline(swing.folder, [verdict]) == {}
+    assert judging.update_baseline(swing.folder, [verdict]) == {}
     assert {path.name: path.read_bytes() for path in swing.folder.iterdir()} == before
 
 
@@ -96,7 +96,7 @@ def test_rounding_passes(name, tmp_path, monkeypatch):
     kept = tmp_path / "kept"
     with using_backend("compiled"):
         (case,) = cases.regression_cases(kept, [name], update=True)
-        updating.update_baseline(kept, [judged(case)])
+        judging.update_baseline(kept, [judged(case)])
     (case,) = cases.regression_cases(kept, [name])
     for backend, lanes in (("plain", 8), ("compiled", 2), ("compiled", 4), ("compiled", 8)):
         monkeypatch.setattr(native, "native_lanes", lambda lanes=lanes: lanes)
@@ -118,7 +118,7 @@ def test_a_mass_off_by_a_thousandth(name, tmp_path):
     """Of the last link that has one, in every scenario; that of the KUKA arm is light."""
     kept = tmp_path / "kept"
     (case,) = cases.regression_cases(kept, [name], update=True)
-    updating.update_baseline(kept, [judged(case)])
+    judging.update_baseline(kept, [judged(case)])
     (case,) = cases.regression_cases(kept, [name])
     robot = read_yaml_document(library_folder("robots") / f"{case.plan.file.robot}.yaml").data
     last = [link for link in robot["links"] if link.get("mass")][-1]
@@ -282,7 +282,7 @@ def test_limits_of_equal_scales(swing):
     """They are those before the panel's form widens them, however often a figure is drawn."""
     circle = {"y": ["joint1.qd"], "x": ["joint1.q"], "equal": True, "name": "circle"}
     keys = {"plots": ["torques", circle], "regress": {"pinned": ["torques"]}}
-    updating.update_baseline(swing.folder, [swing(**keys)])
+    judging.update_baseline(swing.folder, [swing(**keys)])
     verdict = swing(**keys)
     assert verdict.same, verdict.differences
     figure = verdict.result.plot(*verdict.result.plots)["swing-circle"]
@@ -305,7 +305,7 @@ def test_a_baseline_from_before_looks_were_kept(swing):
     verdict = swing(_repainted(lambda axes, line: (line.set_color("white"), axes.set_ylim(-9, 9))))
     assert verdict.same
     assert verdict.notes == ["colours, strokes and limits of plots aren't in this baseline yet; --update adds them"]
-    assert updating.update_baseline(swing.folder, [swing()]) == {"swing": "changed"}
+    assert judging.update_baseline(swing.folder, [swing()]) == {"swing": "changed"}
     assert not swing(_repainted(lambda axes, line: line.set_color("white"))).same
     assert swing().notes == []
 
@@ -351,7 +351,7 @@ def test_another_end(swing):
     verdict = swing(fail)
     assert whats(verdict) == {"ended", "rows"}
     with pytest.raises(NumericalError, match="no baseline is made of it"):
-        updating.update_baseline(swing.folder, [verdict])
+        judging.update_baseline(swing.folder, [verdict])
 
 
 def test_a_spike_between_the_rows_that_are_kept(swing):
@@ -380,7 +380,7 @@ def test_numbers_that_are_none(swing, tmp_path):
 
 def test_until(swing, tmp_path):
     """What happens after the horizon isn't compared, rows and end included."""
-    updating.update_baseline(swing.folder, [swing(regress={"until": 0.5})])
+    judging.update_baseline(swing.folder, [swing(regress={"until": 0.5})])
 
     def later(result):
         result.table["joint1.q"][51:] += 1.0
@@ -407,9 +407,9 @@ def test_tolerances(swing):
     told = swing(off, regress=loose)
     assert "regress" in whats(told)  # the old settings are applied until --update
     assert "joint1.q" in whats(told)
-    updating.update_baseline(swing.folder, [swing(regress=loose)])
+    judging.update_baseline(swing.folder, [swing(regress=loose)])
     assert swing(off, regress=loose).same
-    updating.update_baseline(swing.folder, [swing(regress={"columns": {"joint1.*": {"rtol": 1e-3}}})])
+    judging.update_baseline(swing.folder, [swing(regress={"columns": {"joint1.*": {"rtol": 1e-3}}})])
     told = whats(swing(off, regress={"columns": {"joint1.*": {"rtol": 1e-3}}}))
     assert "joint2.qd" in told
     assert "joint1.q" not in told
@@ -428,7 +428,7 @@ def test_settings_that_make_no_sense(swing, entry):
 
 def test_pinned_images(swing, monkeypatch):
     pinned = {"pinned": ["angles", "rates"]}
-    updating.update_baseline(swing.folder, [swing(regress=pinned)])
+    judging.update_baseline(swing.folder, [swing(regress=pinned)])
     assert sorted(path.name for path in swing.folder.glob("*.png")) == ["swing-angles.png", "swing-rates.png"]
     assert swing(regress=pinned).same
 
@@ -457,7 +457,7 @@ def test_pinned_images(swing, monkeypatch):
     assert verdict.same
     assert verdict.stale
     assert len(verdict.notes) == 2
-    updating.update_baseline(swing.folder, [swing()])
+    judging.update_baseline(swing.folder, [swing()])
     assert not list(swing.folder.glob("*.png"))
 
 
@@ -469,7 +469,7 @@ def test_a_missing_scenario(swing):
     (case,) = cases.regression_cases(swing.folder, [])
     verdict = judging.judge_missing_scenario(case)
     assert [difference.message for difference in verdict.differences] == ["`../swing.yaml` is no longer there"]
-    assert updating.update_baseline(swing.folder, [verdict]) == {"swing": "removed"}
+    assert judging.update_baseline(swing.folder, [verdict]) == {"swing": "removed"}
     assert list(swing.folder.iterdir()) == []
     with pytest.raises(InputError, match="empty"):
         cases.regression_cases(swing.folder, [])
@@ -487,7 +487,7 @@ def test_one_that_is_not_in_the_baseline(swing):
 def test_another_name(swing):
     verdict = swing(name="swung")
     assert "scenario" in whats(verdict)
-    updating.update_baseline(swing.folder, [verdict])
+    judging.update_baseline(swing.folder, [verdict])
     assert sorted(path.name for path in swing.folder.iterdir()) == ["swung.csv", "swung.json"]
 
 
@@ -500,7 +500,7 @@ def test_files_are_small_and_the_same_everywhere(tmp_path):
         kept = tmp_path / place / "kept"
         (case,) = cases.regression_cases(kept, ["puma-idyn"], update=True)
         with using_backend("plain"):  # another test's process may have made code between the two
-            updating.update_baseline(kept, [judged(case)])
+            judging.update_baseline(kept, [judged(case)])
         texts.append({path.name: path.read_bytes() for path in kept.iterdir()})
         assert os.listdir(kept.parent) == ["kept"]  # no drafts
     assert texts[0] == texts[1]
@@ -611,10 +611,10 @@ def test_update_is_whole_or_not_at_all(swing, step, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Path, step, failing(getattr(Path, step)))
         with pytest.raises(InputError, match="no space left"):
-            updating.update_baseline(swing.folder, [verdict])
+            judging.update_baseline(swing.folder, [verdict])
     assert {path.name: path.read_bytes() for path in swing.folder.iterdir()} == before
     assert sorted(os.listdir(swing.folder.parent)) == ["kept", "swing.yaml"]
-    updating.update_baseline(swing.folder, [verdict])
+    judging.update_baseline(swing.folder, [verdict])
     file.unlink()
     assert swing(initial={"joint1": 0.5}).same
 

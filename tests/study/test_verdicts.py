@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from denoc.study.compare_settings import ADAPTIVE, FIXED, RunSetting
-from denoc.study.compared import Run
-from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_counts, saha_smoothness
+from denoc.study.comparison.compared import Run
+from denoc.study.comparison.settings import ADAPTIVE, FIXED, RunSetting
+from denoc.study.papers import hanzaki_2009, khan_ratings, saha_1999, saha_counts, saha_smoothness
 from denoc.study.papers import khan_verdicts as verdicts
 
 
@@ -187,16 +187,16 @@ def test_rounding_of_dense_factors_grows_with_the_condition():
 
 
 def test_savings():
-    names = (hanzaki_costs.TREE, hanzaki_costs.INVERSE, hanzaki_costs.FORWARD)
+    names = (hanzaki_2009.TREE, hanzaki_2009.INVERSE, hanzaki_2009.FORWARD)
     operations = dict(zip(names, (1.1, 0.93, 0.88)))
-    times = dict.fromkeys((*names, hanzaki_costs.CALL, hanzaki_costs.WHOLE), 0.95) | {hanzaki_costs.MATRICES: 0.9}
-    words = hanzaki_costs.hanzaki_verdict(0.9, operations, times, 0.4)
+    times = dict.fromkeys((*names, hanzaki_2009.CALL, hanzaki_2009.WHOLE), 0.95) | {hanzaki_2009.MATRICES: 0.9}
+    words = hanzaki_2009.hanzaki_verdict(0.9, operations, times, 0.4)
     assert "take 10 % more of the operations and save 5 % of the time" in words
     assert words.endswith("0.90 of that with three joints, about the paper's saving.")
-    assert hanzaki_costs.hanzaki_verdict(0.9, operations, times | {hanzaki_costs.MATRICES: 1.2}, 0.4).endswith(
+    assert hanzaki_2009.hanzaki_verdict(0.9, operations, times | {hanzaki_2009.MATRICES: 1.2}, 0.4).endswith(
         "a smaller saving."
     )
-    assert "save nothing of the operations" in hanzaki_costs.hanzaki_verdict(0.9, dict.fromkeys(names, 1.0), times, 0.4)
+    assert "save nothing of the operations" in hanzaki_2009.hanzaki_verdict(0.9, dict.fromkeys(names, 1.0), times, 0.4)
 
 
 def test_a_setting_of_a_run_is_named_by_its_parameter():

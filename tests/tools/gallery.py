@@ -21,7 +21,7 @@ from denoc.record.sketch import sketch_figure
 from denoc.scenario import stored_scenario_result
 from denoc.study.animate import animation_html
 from denoc.study.page import page_of_plan
-from denoc.study.page_plan import plan_of_page
+from denoc.study.page_sliders import plan_of_page
 from denoc.study.staging import stage_scene
 from denoc.text import library_folder, read_yaml_document
 

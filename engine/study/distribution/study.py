@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from ...api import inverse
 from ...parallel.conduct import Distributed
-from ...parallel.engines import Counting, Process
+from ...parallel.engines import Counting, Engine, Process, TimedProcess
 from ...parallel.full import Full
+from ...parallel.rates import RatesByLegs
 from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
-from ...scenario import Plan
+from ...scenario import Plan, Result, carry_out_plan, carry_out_whole_plan, result_of_trace, scenario_wrenches_over_time
 from ...text import count_with_noun
-from .carry import carry_out_distributed_run
-from .costs import measured_distribution_cost, price_exchanges
+from .forecast import Cost, distribution_forecast, distribution_steps_forecast, ping_distribution_nodes
 from .parts import (
     distribution_part_count,
     distribution_part_name,
@@ -23,6 +27,8 @@ from .parts import (
     runs_fully_distributed,
 )
 from .settings import EngineSetting, Listener, Outcome, distribution_engine
+
+QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
 
 
 def distribution_study(
@@ -77,3 +83,195 @@ def distribution_explained(
     links = list(dict.fromkeys(one.link for one in plan.system.inputs.wrenches))
     unit = f"a batch of {samples} samples"
     return unit, count, nodes, list(messages_of(task, conductor.groups, samples, links))
+
+
+def columns_of_all_joints(plan: Plan, result: Result, what: str) -> np.ndarray:
+    """The columns of all joints from a result's table."""
+    kind = QUANTITIES[what]
+    names = [f"{joint.name}.{suffix}" for joint in plan.robot.moving for suffix in _suffixes(joint.type, kind)]
+    return np.column_stack([result.table[name] for name in names])
+
+
+def _suffixes(type_: Any, kind: str) -> Sequence[str]:
+    return tuple(getattr(type_, kind))
+
+
+def force_columns_of_actuators(plan: Plan) -> list[str]:
+    """The columns of the forces of joints with actuators."""
+    moving = [joint for joint in plan.robot.moving if joint.actuated]
+    return [f"{joint.name}.{suffix}" for joint in moving for suffix in joint.type.forces]
+
+
+def relative_difference(x: np.ndarray, reference: np.ndarray) -> float:
+    """The largest difference, relative to the largest number."""
+    return float(abs(x - reference).max(initial=0.0) / max(abs(reference).max(initial=0.0), 1e-300))
+
+
+def differences_by_family(result: Result, reference: Result) -> dict[str, float]:
+    """The largest difference in common rows by family, relative to the family's largest number."""
+    rows = min(len(result.t), len(reference.t))
+    by_family: dict[str, tuple[float, float]] = {}
+    for column in reference.columns:
+        if column.name in result.table and column.family in ("position", "rate", "acceleration", "force"):
+            a, b = result.table[column.name][:rows], reference.table[column.name][:rows]
+            off, size = by_family.get(column.family, (0.0, 0.0))
+            by_family[column.family] = (
+                max(off, float(abs(a - b).max(initial=0.0))),
+                max(size, float(abs(b).max(initial=0.0))),
+            )
+    return {family: off / size if size else off for family, (off, size) in by_family.items()}
+
+
+def carry_out_distributed_run(
+    make: Callable[[], Plan],
+    plan: Plan,
+    engine: Counting,
+    setting: EngineSetting,
+    nodes: int,
+    count: int,
+    check: bool,
+    listener: Listener,
+    prices: tuple[float, float] | None,
+) -> Outcome:
+    """The outcome of a distributed run, before its costs are measured."""
+    simulated = plan.task != "inverse"
+    full = simulated and runs_fully_distributed(plan)
+    reference, before = None, 0.0
+    if check or not simulated:
+        begun = time.perf_counter()
+        reference = carry_out_whole_plan(make())
+        before = time.perf_counter() - begun
+    if not simulated:
+        assert reference is not None
+        return _inverse(plan, reference, engine, setting, nodes, count)
+    if full:
+        run = Full(lambda: make().system, plan.solver, engine, nodes)
+        rows, form = list(run.plan()), "fully distributed"
+        planned = distribution_steps_forecast(plan.grid, plan.solver.step, plan.kinks) if plan.solver.step else None
+        listener.foretold(distribution_forecast("step", planned, rows, prices))
+        begun = time.perf_counter()
+        trace = run.carried_out(plan.q0, plan.qd0, plan.grid, plan.kinks, listener.reached)
+        seconds = time.perf_counter() - begun
+        result, units = result_of_trace(plan, run.run, trace), trace.steps
+    else:
+        by_legs, form = RatesByLegs(plan.system, engine, nodes), "by legs"
+        by_legs.conductor.begin(independent_speeds_at_start(plan))
+        groups = by_legs.conductor.groups
+        rows = list(messages_of("forward", groups, 1, [one.link for one in plan.system.inputs.wrenches]))
+        known = reference.audit["evaluations"] + 1 if reference is not None else None  # the output's rows are one more
+        listener.foretold(distribution_forecast("evaluation", known, rows, prices))
+        begun = time.perf_counter()
+        result = carry_out_plan(plan, listener.reached, lambda: by_legs.begun(plan.system, plan.q0))
+        seconds = time.perf_counter() - begun
+        units = result.audit["evaluations"]
+    off = differences_by_family(result, reference) if reference is not None else {}
+    return _outcome(plan, form, engine, nodes, count, result, off, before, seconds, rows, units)
+
+
+def _inverse(
+    plan: Plan, reference: Result, engine: Counting, setting: EngineSetting, nodes: int, count: int
+) -> Outcome:
+    """Inverse dynamics of the rows by legs, at the positions of the undistributed run."""
+    robot = plan.robot
+    q, qd, qdd = (columns_of_all_joints(plan, reference, what) for what in QUANTITIES)
+    wrenches = scenario_wrenches_over_time(plan, reference.t, q, qd)
+    begun = time.perf_counter()
+    inverse(robot, q, qd, qdd, wrenches)
+    before = time.perf_counter() - begun
+    conductor = Distributed(robot, engine, nodes, batch=setting.batch)
+    begun = time.perf_counter()
+    tau = conductor.inverse(q, qd, qdd, wrenches)
+    seconds = time.perf_counter() - begun
+    samples = min(len(q), setting.batch)
+    rows = list(messages_of(conductor.task("inverse", q[0]), conductor.groups, samples, list(wrenches or {})))
+    table, names = dict(reference.table), force_columns_of_actuators(plan)
+    off = {"force": relative_difference(tau, np.column_stack([reference.table[name] for name in names]))}
+    for name, column in zip(names, tau.T):
+        table[name] = column.copy()
+    units, result = -(-len(q) // setting.batch), replace(reference, table=table)
+    return _outcome(plan, "by legs", engine, nodes, count, result, off, before, seconds, rows, units)
+
+
+def _outcome(
+    plan: Plan,
+    form: str,
+    engine: Counting,
+    nodes: int,
+    count: int,
+    result: Result,
+    off: dict[str, float],
+    before: float,
+    seconds: float,
+    rows: list[Exchange],
+    units: int,
+) -> Outcome:
+    """The outcome with the messages that the engine has counted, before costs are measured."""
+    sent = [one for _, one in engine.sent]
+    messages, passed = sum(one.messages for one in sent), sum(one.bytes for one in sent)
+    return Outcome(
+        plan.name, plan.task, form, count, distribution_part_name(plan), nodes, engine.name, result, off, before,
+        seconds, rows, units, messages, passed, None, [],
+    )  # fmt: skip
+
+
+def price_exchanges(engine: Engine, nodes: int) -> tuple[float, float]:
+    """The latency and the rate of exchanges with nodes that have nothing to do."""
+    engine.begin([[None] for _ in range(nodes)])
+    return ping_distribution_nodes(engine, nodes)
+
+
+def measured_distribution_cost(
+    make: Callable[[], Plan], setting: EngineSetting, nodes: int, outcome: Outcome, prices: tuple[float, float]
+) -> Cost:
+    """The measured costs: processor times of the nodes and of central here, latency and rate of echoed messages."""
+    latency, rate = prices
+    timing, plan = TimedProcess(), make()
+    if outcome.form != "by legs":
+        full = Full(lambda: make().system, plan.solver, timing, nodes)
+        few = plan.grid[: min(len(plan.grid), 3)]
+        begun = time.thread_time()
+        trace = full.carried_out(plan.q0, plan.qd0, few, plan.kinks)
+        trace.raise_if_interrupted()
+        units = trace.steps
+        whole, samples = time.thread_time() - begun, 1
+        # in one process, one node does the work that all nodes repeat
+        spent = np.array(timing.spent) / max(units, 1)
+        return Cost(
+            latency, rate, float(spent.max()), float(spent.max()), max(whole / max(units, 1) - float(spent.sum()), 0.0),
+            1, sum(row.bytes for row in outcome.rows), samples,
+        )  # fmt: skip
+    q, qd, qdd = (columns_of_all_joints(plan, outcome.result, what) for what in QUANTITIES)
+    conductor = Distributed(plan.robot, timing, nodes, batch=setting.batch)
+    if outcome.task == "inverse":
+        samples = min(len(q), setting.batch)
+        wrenches = scenario_wrenches_over_time(plan, outcome.result.t[:samples], q[:samples], qd[:samples])
+
+        def once() -> None:
+            conductor.inverse(q[:samples], qd[:samples], qdd[:samples], wrenches)
+    else:
+        samples, tau = 1, np.zeros(plan.robot.nv)
+        independent = independent_speeds_at_start(plan)
+
+        def once() -> None:
+            conductor.moved(q[0], qd[0], tau, None, independent)
+
+    once()  # so that what is made at the first call isn't measured
+    best = []
+    for _ in range(3):
+        timing.spent = [0.0] * nodes
+        begun = time.thread_time()
+        once()
+        best.append((time.thread_time() - begun, timing.spent))
+    whole, each = min(best, key=lambda one: one[0])
+    spent = np.array(each)
+    exchanges = sum(row.way == "to central" for row in outcome.rows)
+    return Cost(
+        latency,
+        rate,
+        float(spent.sum()),
+        float(spent.max()),
+        whole - float(spent.sum()),
+        exchanges,
+        sum(row.bytes for row in outcome.rows),
+        samples,
+    )

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from ...dynamics.regressor import parameters
 from .columns import unit_of_identified_number
-from .identify import Identified
+from .estimate import Identified
 
 
 class ReportRow(TypedDict):

@@ -13,16 +13,15 @@ import numpy as np
 from ...errors import InputError, NumericalError
 from ...simulate.variational import NoTangentsError
 from ...text import Document, count_with_noun
+from ..minimisers import METHODS, Method
 from ..sweep import engines
 from ..sweep.design import sampled_sweep_cube
 from ..sweep.probe import Probed, probe_study
 from ..sweep.reading import Study, open_study
 from ..sweep.run import Runs, Source, missed_sweep_expectations
 from ..sweep.table import Table, sweep_reductions
-from .goal import Goal
-from .landscape import Landscape, LostError, Report, SpentError
-from .methods import METHODS, Method
-from .nearby import Derivatives, search_outputs_that_jump
+from .gradients import Derivatives, search_outputs_that_jump
+from .objective import Goal, Landscape, LostError, Report, SpentError
 from .together import View, go_together
 from .verdict import BETTER, Verdict, search_neighbours, search_verdict
 

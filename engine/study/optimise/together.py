@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .landscape import Landscape, LostError, SpentError
+from .objective import Landscape, LostError, SpentError
 
 PATIENCE = 0.01  # seconds between two looks at whether a search that is broken off has ended
 Search = Callable[["View"], None]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...simulate.variational import NoTangentsError
-from .landscape import Landscape
-from .methods import FAILED, OUTSIDE
+from ..minimisers import FAILED, OUTSIDE
+from .objective import Landscape
 
 AROUND = 1e-3  # of the points around the best one, as a share of the range
 BETTER = 1e-5  # by which one of them has to be better, as a share of what is minimised

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...errors import InputError, did_you_mean
 from . import hanzaki_2009, khan_2002, saha_1999, saha_overview
-from .exhibit import Exhibit
+from .reproduction import Exhibit
 
 _PAPERS = (saha_1999, saha_overview, hanzaki_2009, khan_2002)
 EXHIBITS: dict[str, Exhibit] = {one.id: one for paper in _PAPERS for one in paper.EXHIBITS}

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...record import Line, Panel
-from ..compare_settings import ADAPTIVE, RunSetting
-from ..compared import Run
-from .exhibit import Reproduction, Row, Table
+from ..comparison.compared import Run
+from ..comparison.settings import ADAPTIVE, RunSetting
 from .khan_runs import (
     QR,
     RAW,
@@ -25,6 +24,7 @@ from .khan_runs import (
     khan_run_pace,
     khan_values_on_grid,
 )
+from .reproduction import Reproduction, Row, Table
 
 TOLERANCE = 1e-6
 ROLLING = ("diff-drive-idyn", "two-carriers-carry")

@@ -18,12 +18,11 @@ from ...parallel.rates import RatesByLegs
 from ...record import Line, Panel
 from ...scenario import carry_out_whole_plan
 from ...simulate.system import constraints_of_system
-from ..compare import Comparison
-from ..compare_settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting
-from ..compared import Run
+from ..comparison.compare import Comparison, evaluation_time_for_comparison
+from ..comparison.compared import Run
+from ..comparison.settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting
 from ..distribution.study import distribution_explained
-from ..stiffness import evaluation_time_for_comparison
-from .exhibit import Reproduction, Row, Table
+from .reproduction import Reproduction, Row, Table
 
 MOTION, HUNG = "three-rrr-platform-idyn", "three-rrr-idyn"  # the platform free, and hung on leg 1
 BURST = 1e3  # rad: beyond it no curve is drawn

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...record import Line, Panel
 from ...scenario import Result
-from .exhibit import (
+from .reproduction import (
     Exhibit,
     Row,
     exhibit_column_span,

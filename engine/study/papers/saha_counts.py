@@ -9,7 +9,7 @@ import numpy as np
 from ...record import Line, Panel
 from .. import complexity
 from ..complexity import FORWARD, INVERSE, Published
-from .exhibit import Reproduction, Row
+from .reproduction import Reproduction, Row
 
 Counts = Callable[[int], tuple[int, int]]  # multiplications and additions over the number of joints
 

@@ -12,7 +12,7 @@ from ...machine.program.counting import count_operations
 from ...record import Line, Panel
 from ...scenario import Result
 from ..complexity import UNDIVIDED, program_for_complexity
-from .exhibit import (
+from .reproduction import (
     Changes,
     Exhibit,
     Reproduction,

@@ -15,7 +15,7 @@ from ...machine.program.scalars import Scalar
 from ...record import Line, Panel
 from ...robot import Robot
 from ...simulate.integrate import stepper_of_integrator
-from .exhibit import Reproduction, Row
+from .reproduction import Reproduction, Row
 
 LINKS = (4, 12)
 HEAVIER = (1.0, 1e3, 1e6)  # mass and inertia of the last link, in those of each other one

@@ -18,7 +18,7 @@ from ...text.expressions import (
     dimension_in_words,
     evaluate_expression,
 )
-from ..ensemble import ensemble
+from ..ensemble_runs import ensemble
 from .keep import SETTLES, dimension_of_sweep_column
 from .reading import Study
 from .schema import CrossingEntry, KeptEntry

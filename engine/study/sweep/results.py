@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._version import VERSION
+from ...errors import InputError, did_you_mean
 from ...record import Sweep, figure_of_pareto_front, figures_of_study, save_figure
 from ...record.files import write_files_with_record, write_tidy_parquet
-from .best import best_scenario_files, best_sweep_runs
+from ...scenario import files_of_replay
+from ...text.fields import nearest_file_name
+from ..ensemble_runs import ensemble
 from .reading import Study
 from .run import Swept
 from .store import ENDING
@@ -19,6 +22,8 @@ from .table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+LARGEST = "max:"
 
 
 def store_of_study(folder: Path, name: str) -> Path:
@@ -93,4 +98,40 @@ def sweep_figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
         goals = {name: outputs[name] for name in study.file.pareto}
         sweep = Sweep(title, numbers, words, goals, table.units)
         made[f"{swept.name}-pareto"] = figure_of_pareto_front(sweep, study.file.pareto, np.array(table["unbeaten"]))
+    return made
+
+
+def sweep_goal(study: Study, text: str) -> tuple[str, bool]:
+    """The output that `--best` names, and whether the largest is sought."""
+    name = text.removeprefix(LARGEST)
+    if name not in study.file.keep:
+        raise InputError(
+            "no such output",
+            key="--best",
+            found=f"`{name}`",
+            allowed=", ".join(f"{name} or {LARGEST}{name}" for name in study.file.keep),
+            hint=did_you_mean(name, study.file.keep),
+        )
+    return name, name != text
+
+
+def best_sweep_runs(made: Table, name: str, largest: bool, count: int) -> list[int]:
+    """The places of the best runs among those that ended as expected, the best one first."""
+    values = np.where(made.as_expected, made[name], np.nan)
+    order = np.argsort(-values if largest else values, kind="stable")
+    return [int(k) for k in order if not np.isnan(values[k])][:count]
+
+
+def best_scenario_files(study: Study, places: Sequence[int]) -> dict[str, bytes]:
+    """The contents of the scenario and robot files of these runs, by their names."""
+    made: dict[str, bytes] = {}
+    for n, k in enumerate(places, start=1):
+        name = nearest_file_name(f"{study.name}-best-{n}")  # a study's file may be called otherwise than a scenario
+        changes = {**study.changes(k), "name": name}
+        (result,) = ensemble(study.scenario, [changes], study.robot)
+        record = dict(result.record)
+        robot = dict(record["robot"])
+        if robot["data"]:  # each run has a robot of its own
+            robot["name"] = f"{name}.{robot['name']}"
+        made.update(files_of_replay(name, {**record, "robot": robot}, result.tables))
     return made

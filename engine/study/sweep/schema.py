@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from ...text.expressions import PLAIN, Dimension, ExpressionError, Quantity, dimension_in_words, evaluate_expression
 from ...text.fields import QUANTITY, Choice, FileName, Or, Reader, Schema, Strict, json_schema
-from ..optimise.methods import METHODS
+from ..minimisers import METHODS
 
 SAMPLED = ("random", "latin", "sobol")
 SEARCHED = "between"  # the way in which a search for a minimum varies a number

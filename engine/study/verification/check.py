@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...dynamics.quantities import energy, inertia
+from ...dynamics.samples import LARGE
+from ...errors import InputError, NumericalError
+from ...loops.constraints import Closure
 from ...record import Column
 from ...record.compared import Difference, allowed_recorded_difference, recorded_column_size, recorded_difference_excess
+from ...record.files import check_recorded_checksums
+from ...robot import Robot
+from ...scenario import BROKEN, Plan, Result, Stored
+from ...simulate.signals import wanted_row_signals
+from .peer import PeerModel
+from .stored_rows import RowMotion, StoredRows
 
 EXACT = 1e-9  # of a column's largest number, where nothing was integrated, and in single rows
 FLOOR = 0.01  # of the allowed share, relative to the largest number of the column's unit and family
 
 Table = Mapping[str, np.ndarray]
+ENERGIES = ("kinetic", "potential", "elastic")
 
 
 @dataclass(frozen=True)
@@ -65,3 +76,127 @@ def check_of_differences(
     beyond = sorted((one for one in measured if one.times > 1.0), key=lambda one: -one.times)
     worst = max(measured, key=lambda one: one.times, default=None)
     return Check(name, by, words, [*others, *beyond], worst)
+
+
+def check_files_of_result(kept: Stored, notes: list[str]) -> Check:
+    """Whether the files are those that were written with the record."""
+    sums = kept.record.get("checksums")
+    if not isinstance(sums, Mapping) or not sums:
+        notes.append("the record has no checksums: it comes from an old version")
+        return Check("files", "SHA-256", "no checksums")
+    changed: list[Difference] = []
+    for name in sums:
+        try:
+            check_recorded_checksums(kept.folder, kept.record, [str(name)])
+        except InputError as error:
+            changed.append(Difference(str(name), error.message))
+    return Check("files", "SHA-256", f"{len(sums)} files", changed)
+
+
+def check_closure_of_rows(made: Plan, loops: Closure, t: np.ndarray, rows: RowMotion, share: float) -> Check:
+    """Whether loops and couplings are closed in each row, and stay so at its speeds and accelerations."""
+    J, drift = loops.jacobian(rows.q, rows.qd)
+    target = np.array([wanted_row_signals(made.system, float(x)) for x in t]).reshape(len(t), 3, loops.m)
+    rates, seconds = (np.einsum("nmk,nk->nm", J, x) for x in (rows.qd, rows.qdd))
+    parts = (
+        ("position", loops.gap(rows.q) - target[:, 0], np.ones(loops.m)),
+        ("rate", rates - target[:, 1], _reach(J, rows.qd)),
+        ("acceleration", seconds + drift - target[:, 2], _reach(J, rows.qdd) + abs(drift).max(axis=0, initial=0.0)),
+    )
+    compared = []
+    for word, off, sizes in parts:
+        for k, name in enumerate(_owners(made.robot, loops)):
+            turning = bool(loops.turning[k])
+            length = 1.0 if turning or word != "position" else loops.length
+            unit = ("rad" if turning else "m") + {"position": "", "rate": "/s", "acceleration": "/s²"}[word]
+            kind = max(x for x, other in zip(sizes, loops.turning) if bool(other) == turning)
+            allowed = allowed_recorded_difference(float(sizes[k]) * length, float(kind) * length, share, None, share)
+            compared.append(worst_row_of_column(unit, f"{name}, {word}", t, np.zeros(len(t)), off[:, k], allowed))
+    if made.system.method.raw:  # which is what the method is there to show
+        worst = max(compared, key=lambda one: one.times)
+        words = f"`{made.system.closure}` lets loops drift: only reported"
+        return Check("closure", "plain text", words, [], worst)
+    return check_of_differences("closure", "plain text", f"{loops.m} constraints in {len(t)} rows", compared)
+
+
+def _reach(J: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The size of each row of J x, whose terms may cancel."""
+    sizes: np.ndarray = np.einsum("nmk,nk->nm", abs(J), abs(x)).max(axis=0, initial=0.0)
+    return sizes
+
+
+def _owners(robot: Robot, loops: Closure) -> list[str]:
+    """The name of the tie, or of the coupled joint, that each row of the constraints belongs to."""
+    names = [one.name for one, place in zip(loops.ties, loops.places) for _ in range(place.start, place.stop)]
+    return names + [next(j.name for j in robot.moving if c.coordinate in j.coordinates) for c in loops.couplings]
+
+
+def check_energy_of_rows(kept: Stored, made: Plan, again: Result, share: float) -> list[Check]:
+    """Whether the energies are those of the rows' positions and speeds, and their balance holds."""
+    if not {f"energy.{name}" for name in (*ENERGIES, "total", "residual")} <= {*kept.table}:
+        return []
+    reading = StoredRows(made, kept.t, kept.table, False)
+    try:
+        q, qd = reading.q, reading.joints("speeds")
+    except InputError:  # the check of the columns says which are missing
+        return []
+    sound = (abs(np.hstack([q, qd])) < LARGE).all(axis=1)
+    parts = energy(made.robot, q[sound], qd[sound])
+    parts["total"] = parts["kinetic"] + parts["potential"] + parts["elastic"]
+    old = {f"energy.{name}": kept.table[f"energy.{name}"][sound] for name in parts}
+    allowed = allowed_in_columns(again.columns, old, share)
+    compared = [
+        worst_row_of_column("J", name, kept.t[sound], old[name], parts[name[7:]], allowed[name]) for name in old
+    ]
+    residual = kept.table["energy.residual"]
+    most, exchanged = recorded_column_size(residual), again.audit["exchanged"] or 0.0
+    words = f"energies of {len(old['energy.total'])} rows; the balance is off by {most:.2g} J of {exchanged:.2g} J"
+    broken = []
+    reported = made.file.solver.energy == "accept" or (made.system.method.raw and made.system.loops is not None)
+    if exchanged and most >= BROKEN * exchanged and made.system.free and not reported:
+        at = int(np.nanargmax(abs(residual)))
+        limit = BROKEN * exchanged
+        broken = [Difference("energy.residual", "the balance", float(kept.t[at]), 0.0, float(residual[at]), limit, "J")]
+    return [check_of_differences("energy", "plain text", words, compared, broken)]
+
+
+def check_motion_of_rows(
+    reading: StoredRows, rows: RowMotion, engine: PeerModel, share: float, notes: list[str]
+) -> Check:
+    """Whether each row satisfies the equations of motion: its forces fit its motion, and its motion its forces."""
+    robot, t = reading.plan.robot, reading.t[reading.sound]
+    sizes = rows.sizes(engine)
+    compared = list(_along(robot, t, "forces", rows.tau, rows.tau + rows.residual(engine), sizes, share))
+    words = f"forces of {len(t)} rows"
+    try:
+        found = rows.accelerations(engine)
+    except NumericalError:
+        found = None
+    if found is None or not np.isfinite(found).all():
+        notes.append(f"accelerations were not checked by {engine.title}: the tree alone has massless joints")
+    else:
+        sizes = abs(rows.qdd).max(axis=0, initial=0.0)
+        share = max(share, _conditioned(robot, rows.q))
+        compared += _along(robot, t, "accelerations", rows.qdd, found, sizes, share)
+        words = f"forces and accelerations of {len(t)} rows"
+    return check_of_differences("motion", engine.title, words, compared)
+
+
+def _along(
+    robot: Robot, t: np.ndarray, what: str, old: np.ndarray, new: np.ndarray, sizes: np.ndarray, share: float
+) -> Iterator[Difference]:
+    """The worst difference along each speed, whose column is named by `forces` or `accelerations`."""
+    turns = [turning for joint in robot.moving for turning in joint.type.turning]
+    names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in getattr(joint.type, what)]
+    units = {"forces": ("N m", "N"), "accelerations": ("rad/s²", "m/s²")}[what]
+    for k, (name, turning) in enumerate(zip(names, turns)):
+        kind = max(x for x, other in zip(sizes, turns) if other == turning)
+        allowed = allowed_recorded_difference(float(sizes[k]), float(kind), share, None, FLOOR * share)
+        yield worst_row_of_column(units[0] if turning else units[1], name, t, old[:, k], new[:, k], allowed)
+
+
+def _conditioned(robot: Robot, q: np.ndarray) -> float:
+    """The share to which accelerations can be known, by the condition of the inertia matrix in a few rows."""
+    if not len(q) or not robot.nv:
+        return 0.0
+    return max(1e-14 * float(np.linalg.cond(inertia(robot, q[n]))) for n in {0, len(q) // 2, len(q) - 1})

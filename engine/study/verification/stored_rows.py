@@ -15,11 +15,11 @@ from ...dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
 from ...errors import InputError
 from ...loops.constraints import loop_closure
 from ...machine.program.scalars import as_samples
-from ...peers.peer import PeerModel
 from ...record import WRENCH
 from ...robot import Robot
 from ...scenario import Plan
 from ...simulate.acting import wrenches_at_instants
+from .peer import PeerModel
 
 Table = Mapping[str, np.ndarray]
 SLOW = 1e-6  # of a column's largest speed: a joint that is slower may stick

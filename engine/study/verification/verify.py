@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ...errors import DenocError, InputError
+from ...errors import DenocError, InputError, did_you_mean
 from ...machine.jit.choice import using_backend
-from ...peers.known import peer_engine
-from ...peers.text import PlainText
 from ...record.compared import Difference
+from ...robot import Robot
 from ...scenario import (
     Prepared,
     Stored,
@@ -20,12 +19,16 @@ from ...scenario import (
     scenario_of_result,
 )
 from ...text import read_yaml_document
-from .check import EXACT, Check
-from .closure_check import check_closure_of_rows
+from .check import (
+    EXACT,
+    Check,
+    check_closure_of_rows,
+    check_energy_of_rows,
+    check_files_of_result,
+    check_motion_of_rows,
+)
 from .columns_check import Progress, allowed_share_of_run, check_columns_of_result, run_of_result_again
-from .energy_check import check_energy_of_rows
-from .files_check import check_files_of_result
-from .motion_check import check_motion_of_rows
+from .peer import ImpossibleError, PeerModel, PlainText
 from .stored_rows import StoredRows
 
 
@@ -97,3 +100,42 @@ def _plan(kept: Stored) -> Prepared:
     if kept.record.get("ended") == "interrupted":  # as far as it came
         made = replace(made, grid=made.grid[made.grid <= kept.t[-1]])
     return prepared_scenario_replay(made, document)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """An engine: its title, the package that brings it, and a function that builds a robot in it."""
+
+    title: str
+    package: str
+    make: Callable[[Robot], PeerModel]
+
+
+def _pinocchio(robot: Robot) -> PeerModel:
+    from .pinocchio import Pinocchio
+
+    return Pinocchio(robot)
+
+
+def _mujoco(robot: Robot) -> PeerModel:
+    from .mujoco import Mujoco
+
+    return Mujoco(robot)
+
+
+PEERS = {"pinocchio": Peer("Pinocchio", "pin", _pinocchio), "mujoco": Peer("MuJoCo", "mujoco", _mujoco)}
+
+
+def peer_engine(name: str, robot: Robot) -> PeerModel:
+    """The robot in another engine; engines that aren't installed, or have no model for it, are refused."""
+    row = PEERS.get(name)
+    if row is None:
+        hint = did_you_mean(name, PEERS)
+        raise InputError("unknown engine", key="--with", found=f"`{name}`", allowed=", ".join(PEERS), hint=hint)
+    try:
+        return row.make(robot)
+    except ImportError:
+        hint = f"python -m pip install {row.package}"
+        raise InputError(f"{row.title} isn't installed here", key="--with", found=f"`{name}`", hint=hint) from None
+    except ImpossibleError as error:
+        raise InputError(f"{robot.name}: {row.title} {error}", key="--with", found=f"`{name}`") from None

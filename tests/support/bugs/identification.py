@@ -39,7 +39,7 @@ IDENTIFICATION = (
     ),
     Bug(
         "joints without dry friction have paths on which it builds up",
-        "identify:_distances",
+        "estimate:_distances",
         "k in wanted.distances and dry and not abs(dry) <= SHOWN * error",
         "k in wanted.distances and dry",
         (f"{TESTS}test_only_joints_with_dry_friction_have_paths_on_which_it_builds_up",),

@@ -227,7 +227,7 @@ STUDIES = (
     ),
     Bug(
         "the runs of a batch are shifted by the one that all go by",
-        "ensemble:_of_numbers",
+        "ensemble_runs:_of_numbers",
         "slice(1, None)",
         "slice(0, -1)",
         SAME,

@@ -17,7 +17,7 @@ from ...loops.regressor import regressor
 from ...robot import Robot
 from ...scenario import Plan, columns_of_run, course_of_plan
 from ..identification.recorded import measured_effort_columns
-from ..varied import varied_key_is_of_dynamics
+from ..vary_masses import varied_key_is_of_dynamics
 
 OTHERS = ("energy", "reactions")  # families of columns that are no efforts
 SAME = 1e-9  # share of the largest effort to which the regressor gives a run's efforts

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, NumericalError
-from ..robot import Robot
-from ..scenario import Plan, Scenario, carry_out_whole_plan, prepare_scenario
-from ..simulate import feedforward
-from ..simulate.follow import Path
-from ..simulate.inputs import Driven
-from ..text import Change
+from ...errors import InputError, NumericalError
+from ...robot import Robot
+from ...scenario import Plan, Scenario, carry_out_whole_plan, prepare_scenario
+from ...simulate import feedforward
+from ...simulate.follow import Path
+from ...simulate.inputs import Driven
+from ...text import Change
 
 ROWS = 600  # of a motion that is recorded
 KINDS = ("coordinates", "speeds", "forces")

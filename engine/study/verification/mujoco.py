@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot import Body, Robot, turn_matrix_of
+from ...robot import Body, Robot, turn_matrix_of
 from .peer import (
     NEAR_FRAME,
     ImpossibleError,

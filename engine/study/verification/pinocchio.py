@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot import Robot, turn_matrix_of
+from ...robot import Robot, turn_matrix_of
 from .peer import Move, peer_body_masses, peer_joint_moves, peer_rotor_inertias, peer_wrenches_on_bodies
 
 AXES = "XYZ"

@@ -10,7 +10,7 @@ from ..scenario import Plan
 from ..simulate.contacts import Limits
 from ..simulate.system import System
 from ..text import Keys
-from .placed import OtherError
+from .vary_geometry import OtherError
 
 
 def put_varied_limit(plan: Plan, path: Keys, values: np.ndarray, limits: Limits) -> None:

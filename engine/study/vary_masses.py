@@ -31,14 +31,14 @@ from ..simulate.together import Numbers, system_numbers_of_bodies
 from ..text import Keys
 from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of_quantity_field
 from .arguments import codegen_draft_with_arguments
-from .limited import put_varied_limit, runs_with_sound_limits, varied_path_is_limit
-from .placed import (
+from .vary_geometry import (
     OtherError,
     rebuild_varied_robots,
     start_depends_on_inertia,
     start_varied_runs,
     varied_run_with_partition,
 )
+from .vary_limits import put_varied_limit, runs_with_sound_limits, varied_path_is_limit
 
 OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
 OF_PLACE = ("a", "b", "alpha", "gamma", "d", "theta", "xyz", "rpy")  # keys of a joint

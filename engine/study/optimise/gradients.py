@@ -28,7 +28,7 @@ from ...simulate.sticking import settle_sticking_modes
 from ...simulate.trace import Trace
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
 from ...text.expressions import ExpressionError, Quantity, parsed_formula
-from ..ensemble import ensemble_plans_with_symbols
+from ..ensemble_runs import ensemble_plans_with_symbols
 from ..run_blocks import variations_of_blocks
 from ..sweep.keep import (
     JUMPS,
@@ -49,7 +49,7 @@ from .column_jumps import (
     jumps_of_loads,
     refuse_jumps_that_move,
 )
-from .same_motion import Beside, motion_stays_the_same, study_slopes_of_efforts
+from .effort_gradients import Beside, motion_stays_the_same, study_slopes_of_efforts
 
 Slopes = tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]  # instants, columns, their derivatives
 Made = TypeVar("Made", Plan, Robot)

@@ -1,15 +1,17 @@
-"""What other engines have in common: their interface, the single moves of a joint, and wrenches on bodies."""
+"""What other engines have in common, their interface above all, and the plain text of the recursion as one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from ..dynamics.wrenches import wrenches_moved_to_points
-from ..robot import Body, Robot
+from ...dynamics import calls
+from ...dynamics.wrenches import wrenches_moved_to_points
+from ...machine.jit.choice import using_backend
+from ...robot import Body, Drive, Robot, Tree
 
 FREE = (3, 4, 5, 0, 1, 2)  # directions of a free joint's speeds: the origin's velocity, then the turn
 NEAR_FRAME = ((), (0.0, 0.0, 0.0))  # rotation and origin of a body that begins where its parent is
@@ -95,3 +97,32 @@ def peer_wrenches_on_bodies(robot: Robot, wrenches: Mapping[str, np.ndarray]) ->
         own = wrenches_moved_to_points(six[:, :3] @ R.T, six[:, 3:] @ R.T, np.array(seat.origin))
         result[body] = result[body] + own if body in result else own
     return result
+
+
+class PlainText:
+    """Inverse and forward dynamics of a tree by the text as it stands, whatever has been compiled."""
+
+    title = "plain text"
+
+    def __init__(self, robot: Robot):
+        self.robot = _rigid(robot)
+
+    def inverse(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, wrenches: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The forces along all speeds that a motion needs."""
+        with using_backend("plain"):
+            return calls.inverse(self.robot, q, qd, qdd, wrenches)
+
+    def forward(
+        self, q: np.ndarray, qd: np.ndarray, force: np.ndarray, wrenches: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """The accelerations under forces along all speeds."""
+        with using_backend("plain"):
+            return calls.forward(self.robot, q, qd, force, wrenches)
+
+
+def _rigid(robot: Robot) -> Robot:
+    """The robot without springs, damping, dry friction and wrenches of its own."""
+    bodies = tuple(
+        replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in robot.tree.bodies
+    )
+    return replace(robot, tree=Tree(bodies, robot.tree.seats), wrenches=(), vouched=True)

@@ -10,9 +10,9 @@ import pytest
 import denoc
 from comparing import off, off_accelerations
 from denoc.errors import InputError
-from denoc.peers.known import PEERS, peer_engine
-from denoc.peers.text import PlainText
 from denoc.robot.read import build_robot
+from denoc.study.verification.peer import PlainText
+from denoc.study.verification.verify import PEERS, peer_engine
 from denoc.text import document_from_mapping
 from random_robots import CHAINS, FREE, drawn
 

@@ -28,7 +28,7 @@ from ..simulate.signals import own_signal_columns
 from ..simulate.together import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
 from ..simulate.trace import Trace
 from .variations import Variation, Variations
-from .varied import varied_numbers_of_runs
+from .vary_masses import varied_numbers_of_runs
 
 LAWS = 97  # instants at which laws of time are compared
 MOST_SAMPLES = 100_000  # rows of all runs that are held at once while results are made of them

@@ -12,27 +12,28 @@ import pathlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from ..dynamics import quantities
-from ..errors import InputError, did_you_mean
-from ..laws import ProportionalDerivative
-from ..loops.methods import METHODS
-from ..loops.rank import constraint_null_space
-from ..machine.jit import choice
-from ..robot import Joint
-from ..scenario import Scenario, carry_out_plan
-from ..simulate import feedforward
-from ..simulate.inputs import Driven
-from ..simulate.runner import Runner
-from ..simulate.system import System, constraints_of_system
-from ..simulate.trace import Solver
-from ..text import Change
-from .compare_settings import STAGES, Options, RunSetting, compared_method_parameter, settings_to_compare
+from ...dynamics import quantities
+from ...errors import InputError, did_you_mean
+from ...laws import ProportionalDerivative
+from ...loops.methods import METHODS
+from ...loops.rank import constraint_null_space
+from ...machine.jit import choice
+from ...robot import Joint
+from ...scenario import Plan, Scenario, carry_out_plan
+from ...simulate import feedforward
+from ...simulate.follow import Path
+from ...simulate.inputs import Driven
+from ...simulate.runner import Runner
+from ...simulate.system import System, constraints_of_system
+from ...simulate.trace import Solver
+from ...text import Change
 from .compared import Run
-from .playback import plan_played_back, playback_reference_path
-from .stiffness import evaluation_time_for_comparison, largest_eigenvalue
+from .playback import RecordedMotion, plan_played_back, playback_reference_path
+from .settings import STAGES, Options, RunSetting, compared_method_parameter, settings_to_compare
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 SLOWER = 10  # methods that can't be compiled get a limit of evaluations that is lower by this factor
@@ -40,6 +41,7 @@ RATE = 20.0  # 1/s, of the feedback: kp = RATE² and kd = 2 RATE times the inert
 SMALL = 0.05  # of a joint's largest force; percentages of smaller planned forces mean nothing
 KNOWN = 200_000  # planned forces that are cached
 PAUSE = 1 / 500  # of the duration, between two checks of the independent coordinates
+INSTANTS = 5  # along the reference, at which eigenvalues are computed
 
 
 class Comparison:
@@ -248,3 +250,40 @@ class Comparison:
                 largest = largest_eigenvalue(self.plan, self.path, run) if not run.system.method.afresh else math.nan
             self._cost[mark] = evaluation_time_for_comparison(self.plan, run), largest * (self.end - self.start)
         return self._cost[mark]
+
+
+def evaluation_time_for_comparison(plan: Plan, run: Runner) -> float:
+    """The processor's seconds of one evaluation of the equations of motion at the start, the least of ten."""
+    y, t = run.start(plan.q0, plan.qd0), float(plan.grid[0])
+    times = []
+    for _ in range(10):
+        begun = time.thread_time()
+        run.derivative(t, y)
+        times.append(time.thread_time() - begun)
+    return min(times)
+
+
+def largest_eigenvalue(plan: Plan, path: Path | RecordedMotion, run: Runner) -> float:
+    """The largest |eigenvalue| of the equations of motion along the reference, in 1/s."""
+    largest = 0.0
+    for t in np.linspace(plan.grid[0], plan.grid[-1], INSTANTS).tolist():
+        q, qd, *_ = path.at(t)
+        J = stiffness_jacobian_for_comparison(
+            partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured
+        )
+        if np.isfinite(J).all():
+            largest = max(largest, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
+    return largest
+
+
+def stiffness_jacobian_for_comparison(
+    f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, step: float = 1e-6
+) -> np.ndarray:
+    """The Jacobian of the first `count` components by central differences."""
+    J = np.empty((count, count))
+    for k in range(count):
+        h = step * max(abs(float(y[k])), 1.0)
+        ahead, behind = y.copy(), y.copy()
+        ahead[k], behind[k] = y[k] + h, y[k] - h
+        J[:, k] = (np.array(f(ahead)) - f(behind))[:count] / (2 * h)
+    return J

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..record import COLOURS, blank_figure, plain_plot_text
+from ...record import COLOURS, blank_figure, plain_plot_text
 from .compared import Run
 
 if TYPE_CHECKING:
