@@ -30,7 +30,7 @@ def animate_command(
     from denoc.record.files import make_output_folder, write_file_whole
     from denoc.record.sketch import check_ffmpeg, write_film_strip, write_gif, write_mp4
     from denoc.scenario import stored_scenario_result
-    from denoc.study.animate import animation_html, animation_scene_of_result
+    from denoc.study import animation_html, animation_scene_of_result
 
     if mp4:
         check_ffmpeg()

@@ -11,7 +11,7 @@ from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.record.compared import Difference
-    from denoc.study.regression.judging import Verdict
+    from denoc.study.regression import Verdict
 
 MOST_ROWS = 20  # differences of one scenario in a summary
 HEADS = ("where", "at t", "baseline", "now", "difference", "allowed", "times allowed")

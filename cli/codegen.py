@@ -58,7 +58,7 @@ def codegen_command(
     """Write a robot's dynamics as one self-contained file of C (with a header beside it), JavaScript or Python."""
     from denoc.errors import InputError, Place
     from denoc.machine.program.languages import LANGUAGES
-    from denoc.study.codegen import generate_code
+    from denoc.study import generate_code
     from denoc.text import DOCUMENT_BYTES, content_of_file
 
     keys = [key for key in parameters.split(",") if key.strip()]

@@ -15,9 +15,7 @@ from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
     from denoc.cli.shapes import Comparison as Document
-    from denoc.study.comparison.compare import Comparison
-    from denoc.study.comparison.compared import Run
-    from denoc.study.comparison.settings import RunSetting
+    from denoc.study.comparison import Comparison, Run, RunSetting
 
 HEADS = (
     ("method", "left"),
@@ -88,9 +86,7 @@ def compare_command(
     is a row of <scenario>-compare.csv.
     """
     from denoc.record.files import check_output_writable
-    from denoc.study.comparison.compare import Comparison
-    from denoc.study.comparison.compared import comparison_summary
-    from denoc.study.comparison.settings import Options
+    from denoc.study.comparison import Comparison, Options, comparison_summary
 
     names = [name.strip() for name in methods.split(",") if name.strip()] if methods is not None else None
     chosen = Options(
@@ -140,7 +136,7 @@ def _numbers(text: str, kind: str, option: str, below: float | None = None) -> t
 def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tuple[float, ...]]:
     """The values of the methods' parameters by name; the others take the values in the methods' table."""
     from denoc.errors import InputError
-    from denoc.study.comparison.settings import compared_method_parameter
+    from denoc.study.comparison import compared_method_parameter
 
     given = {f"--{name}": (name, text) for name, text in (("k", k), ("sigma", sigma)) if text is not None}
     for text in others:
@@ -175,14 +171,14 @@ def _run(comparison: Comparison, wait: Wait, done: Callable[[], None]) -> tuple[
 def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[Path]:
     """The files of the comparison, written: CSV, summary and plots."""
     from denoc.record.files import write_output_files
-    from denoc.study.comparison.compared import COLUMNS, comparison_csv, comparison_summary
+    from denoc.study.comparison import COLUMNS, comparison_csv, comparison_summary
 
     files: dict[str, Any] = {
         f"{name}-compare.csv": comparison_csv([run.row() for run in runs], COLUMNS),
         f"{name}-compare-summary.csv": comparison_csv(comparison_summary(runs)),
     }
     if form is not None and runs:
-        from denoc.study.comparison.plots import figures_of_comparison
+        from denoc.study.comparison import figures_of_comparison
 
         files |= {f"{stem}.{form}": figure for stem, figure in figures_of_comparison(name, runs).items()}
     return write_output_files(
@@ -195,7 +191,7 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
 
 def _document(name: str, runs: list[Run], files: list[Path], *, interrupted: bool) -> Document:
     """The data that `--json` prints."""
-    from denoc.study.comparison.compared import comparison_summary
+    from denoc.study.comparison import comparison_summary
 
     return {
         "scenario": name,

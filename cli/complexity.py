@@ -50,7 +50,7 @@ def complexity_command(
     as_json: options.Json = False,
 ) -> None:
     """Print the papers' Tables 1 and 2 with the operations of denoc's recursion, counted from its source."""
-    from denoc.study import complexity as study
+    from denoc.study import chain_robot_for_times, measured_complexity_times
 
     if plot is not None:
         _drawable(plot)
@@ -61,7 +61,7 @@ def complexity_command(
         counted = _counted(model) if model is not None and model.nv else {}
         crossing = _crossing(own)
         wait.now("measuring times")
-        times = study.measured_complexity_times({k: study.chain_robot_for_times(k) for k in TIMED}) if measure else {}
+        times = measured_complexity_times({k: chain_robot_for_times(k) for k in TIMED}) if measure else {}
     if csv is not None:
         _write_csv(csv, own)
     if plot is not None:
@@ -77,10 +77,10 @@ def _own(n: int, *, every: bool) -> Own:
 
     Where the recursion has become cheaper it stays so: it grows by a constant a joint, the dense way with n³.
     """
-    from denoc.study import complexity as study
+    from denoc.study import ALGORITHMS, complexity_of_chain
 
     def row(k: int) -> dict[str, Count]:
-        return {what: study.complexity_of_chain(what, k) for what in study.ALGORITHMS}
+        return {what: complexity_of_chain(what, k) for what in ALGORITHMS}
 
     own: Own = {}
     for k in range(1, MOST + 1):
@@ -92,24 +92,24 @@ def _own(n: int, *, every: bool) -> Own:
 
 def _crossing(own: Own) -> dict[str, int | None]:
     """The numbers of joints from which on the recursion is cheaper than the dense way."""
-    from denoc.study import complexity as study
+    from denoc.study import complexity_crossover
 
-    return study.complexity_crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
+    return complexity_crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
 
 
 def _counted(model: Robot) -> Counted:
     """The operations of each algorithm for a robot, with regrouped and with plain inertias."""
     from denoc.dynamics.samples import singular_dynamics_error
     from denoc.machine.program.counting import count_operations
-    from denoc.study import complexity as study
+    from denoc.study import complexity_of_robot, program_for_complexity
 
     try:
         return {
             what: {
-                grouped: count_operations(study.program_for_complexity(model, what, regroup=grouped).results())
+                grouped: count_operations(program_for_complexity(model, what, regroup=grouped).results())
                 for grouped in (True, False)
             }
-            for what in study.complexity_of_robot(model)
+            for what in complexity_of_robot(model)
         }
     except ZeroDivisionError:
         raise singular_dynamics_error(model) from None
@@ -119,11 +119,11 @@ def _show(
     n: int, own: Own, model: Robot | None, counted: Counted, crossing: dict[str, int | None], times: Times
 ) -> None:
     """Prints the tables, the counts for the robot, the crossover, and the measured times."""
-    from denoc.study import complexity as study
+    from denoc.study import FORWARD, INVERSE, OF_TREES
 
-    _table("Table 1: inverse dynamics", study.INVERSE, n, {"denoc": own[n]["inverse"]}, _polynomial(own, "inverse"))
+    _table("Table 1: inverse dynamics", INVERSE, n, {"denoc": own[n]["inverse"]}, _polynomial(own, "inverse"))
     dense = {"denoc, O(n)": own[n]["forward"], "denoc, dense U D U^T": own[n]["forward, dense"]}
-    _table("Table 2: forward dynamics", study.FORWARD, n, dense, _polynomial(own, "forward"))
+    _table("Table 2: forward dynamics", FORWARD, n, dense, _polynomial(own, "forward"))
     print_lines(
         "Published rows: multiplications with divisions. Rows of denoc: a general chain of revolute joints, gravity",
         "along its first axis, regrouped inertias, without what follows from its numbers alone; M, A, D, T:",
@@ -134,7 +134,7 @@ def _show(
         for what, both in counted.items():
             print_lines(f"  {what:<16} {both[True]!s:<28} plain inertias {both[False]}")
         if model.tied:
-            print_lines(f"  of the mechanism with its loops closed; {', '.join(study.OF_TREES)} of its spanning tree")
+            print_lines(f"  of the mechanism with its loops closed; {', '.join(OF_TREES)} of its spanning tree")
             print_lines("  inverse and forward go subsystem by subsystem; dense: the same equations in one system")
     print_lines(
         "",
@@ -179,14 +179,14 @@ def _table(title: str, published: Any, n: int, own: dict[str, Count], formula: t
 
 
 def _document(n: int, own: Own, counted: Counted, crossing: dict[str, int | None], times: Times) -> Complexity:
-    from denoc.study import complexity as study
+    from denoc.study import FORWARD, INVERSE
 
     return {
         "published": {
             title: [
                 {"algorithm": row.algorithm, "formulas": row.formulas(), "n": n, "count": row.at(n)} for row in rows
             ]
-            for title, rows in (("inverse", study.INVERSE), ("forward", study.FORWARD))
+            for title, rows in (("inverse", INVERSE), ("forward", FORWARD))
         },
         "chain": {str(k): {what: _operations(c) for what, c in row.items()} for k, row in own.items()},
         "robot": {w: {"regrouped": _operations(b[True]), "plain": _operations(b[False])} for w, b in counted.items()},
@@ -207,11 +207,11 @@ def _operations(count: Count) -> Operations:
 
 
 def _write_csv(path: Path, own: Own) -> None:
-    from denoc.study import complexity as study
+    from denoc.study import FORWARD, INVERSE
 
     lines = ["n,algorithm,multiplications,additions,divisions"]
     for n, row in own.items():
-        for title, rows in (("inverse", study.INVERSE), ("forward", study.FORWARD)):
+        for title, rows in (("inverse", INVERSE), ("forward", FORWARD)):
             for published in rows:
                 m, a = published.at(n)
                 lines.append(f'{n},"{title}: {published.algorithm}",{m},{a},')

@@ -18,8 +18,7 @@ from denoc.text import count_with_noun
 if TYPE_CHECKING:
     from denoc.cli.shapes import Distributed, Message, Plan
     from denoc.parallel.steps import Exchange
-    from denoc.study.distribution.forecast import Cost, Forecast
-    from denoc.study.distribution.settings import Outcome
+    from denoc.study.distribution import Cost, Forecast, Outcome
 
 
 class EngineName(StrEnum):
@@ -81,9 +80,13 @@ def distribute_command(
     from denoc.machine.jit.choice import using_backend
     from denoc.record.files import check_output_writable as writable
     from denoc.scenario import prepare_scenario
-    from denoc.study.distribution.parts import distribution_part_name
-    from denoc.study.distribution.settings import EngineSetting, Listener
-    from denoc.study.distribution.study import distribution_explained, distribution_study
+    from denoc.study.distribution import (
+        EngineSetting,
+        Listener,
+        distribution_explained,
+        distribution_part_name,
+        distribution_study,
+    )
 
     changes = options.changes_of_options(settings, name)
     patience = options.number_of_option(timeout, "time", "--timeout", above=0.0) or 60.0

@@ -45,7 +45,7 @@ def excite_command(
     import numpy as np
 
     from denoc.record.files import check_output_writable, csv_text, write_output_files
-    from denoc.study.identification.excitation import excite as excited
+    from denoc.study.identification import excite as excited
     from denoc.text import path_from_folder, yaml_text
 
     period = options.number_of_option(time, "time", "--time", above=0.0) or 0.0

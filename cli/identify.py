@@ -14,7 +14,7 @@ from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
     from denoc.cli.study_shapes import Identification
-    from denoc.study.identification.estimate import Identified
+    from denoc.study.identification import Identified
 
 
 def identify_command(
@@ -67,7 +67,7 @@ def identify_command(
 
 def _files(name: str, result: Identified) -> dict[str, str]:
     """The texts of the files, by name."""
-    from denoc.study.identification.report import identified_numbers_csv, identified_parameters_csv
+    from denoc.study.identification import identified_numbers_csv, identified_parameters_csv
 
     files = {f"{name}.csv": identified_parameters_csv(result), f"{name}-numbers.csv": identified_numbers_csv(result)}
     if not result.unwritable:
@@ -77,7 +77,7 @@ def _files(name: str, result: Identified) -> dict[str, str]:
 
 def _document(result: Identified, files: list[Path]) -> Identification:
     """The data that `--json` prints."""
-    from denoc.study.identification.report import identified_parameter_rows
+    from denoc.study.identification import identified_parameter_rows
 
     return {
         "robot": result.robot.name,
@@ -99,7 +99,7 @@ def _document(result: Identified, files: list[Path]) -> Identification:
 
 
 def _show(result: Identified) -> None:
-    from denoc.study.identification.report import identified_parameter_rows
+    from denoc.study.identification import identified_parameter_rows
 
     rows = identified_parameter_rows(result)
     width = max((len(row["name"]) for row in rows), default=4)

@@ -91,7 +91,7 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> tu
     """Draws a sketch, and returns its file, and what couldn't be drawn."""
     from denoc.record.files import make_output_folder
     from denoc.record.sketch import sketch_figure
-    from denoc.study.staging import stage_scene
+    from denoc.study import stage_scene
 
     path = out / model.name / f"{model.name}-sketch.{form}"
     make_output_folder(path.parent)

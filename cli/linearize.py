@@ -129,7 +129,7 @@ def _show_eigenvalues(values: np.ndarray) -> None:
 def _regulated(robot: Robot, linear: dict[str, Any], q: Sequence[float], text: str) -> Regulated:
     """The gains of the regulator with these weights, and the force laws that use them."""
     from denoc.errors import InputError
-    from denoc.study.regulator import regulator_gains, regulator_weights, study_regulator_as_laws
+    from denoc.study import regulator_gains, regulator_weights, study_regulator_as_laws
 
     if not linear["equilibrium"]:
         raise InputError(

@@ -17,8 +17,7 @@ from denoc.text import count_with_noun
 if TYPE_CHECKING:
     from denoc.cli.study_shapes import Optimised as OptimisedShape
     from denoc.cli.study_shapes import SearchPlan
-    from denoc.study.optimise.objective import Landscape
-    from denoc.study.optimise.run import Optimised, Search
+    from denoc.study.optimise import Landscape, Optimised, Search
 
 
 def optimise_command(
@@ -47,11 +46,8 @@ def optimise_command(
 ) -> None:
     """Seek the numbers at which an output is least, within bounds and limits; runs are kept as they finish."""
     from denoc.record.files import check_output_writable, make_output_folder
-    from denoc.study.optimise import results
-    from denoc.study.optimise.run import Search, search_ready
-    from denoc.study.sweep import engines
-    from denoc.study.sweep.reading import open_study
-    from denoc.study.sweep.results import store_of_study
+    from denoc.study.optimise import Search, search_ready, search_summary, write_search_files
+    from denoc.study.sweep import open_study, store_of_study, sweep_engine
 
     wanted = options.file_options(forms)
     form = (wanted.form or options.Format.png.value) if plot else ""
@@ -70,15 +66,15 @@ def optimise_command(
         else:
             make_output_folder(folder)
             search = Search(first, store, fresh=not resume)
-            made = _carried_out(search, lambda: engines.sweep_engine(on.value, workers, scheduler), wait, store)
+            made = _carried_out(search, lambda: sweep_engine(on.value, workers, scheduler), wait, store)
             wait.now(WRITING)
             with interrupts.hold_interrupt_signals():
-                files = results.write_search_files(made, search.study, folder, form, "parquet" in wanted.tables)
+                files = write_search_files(made, search.study, folder, form, "parquet" in wanted.tables)
     if explain:
         _explain(document, as_json=as_json)
         return
     if as_json:
-        shape: OptimisedShape = {"study": made.name, **results.search_summary(made), "files": [str(x) for x in files]}  # type: ignore[typeddict-item]
+        shape: OptimisedShape = {"study": made.name, **search_summary(made), "files": [str(x) for x in files]}  # type: ignore[typeddict-item]
         printed.print_json_document(shape)
     elif not quiet:
         _show(made, files)
@@ -109,7 +105,7 @@ def _plan(search: Search, folder: Path) -> SearchPlan:
     """What a search would do; a run and its derivatives are carried out for that, and nothing is kept."""
     import time
 
-    from denoc.study.sweep.tasks import study_task_carried_out
+    from denoc.study.sweep import study_task_carried_out
 
     runs = search.runs
     study_task_carried_out(runs.task([0]))  # so that compiling isn't measured

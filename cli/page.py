@@ -37,8 +37,8 @@ def page_command(
 ) -> None:
     """Write one HTML file in which a machine runs: its equations of motion, with sliders for its numbers, offline."""
     from denoc.record.files import make_output_folder, write_file_whole
-    from denoc.study.page import page_of_plan as made
-    from denoc.study.page_sliders import page_slider_ranges, plan_of_page
+    from denoc.study import page_of_plan as made
+    from denoc.study import page_slider_ranges, plan_of_page
 
     wanted = page_slider_ranges(slider or [])
     plan = plan_of_page(what, options.changes_of_options(settings))

@@ -20,7 +20,7 @@ from denoc.cli.waiting import WRITING, Wait
 if TYPE_CHECKING:
     from denoc.cli.shapes import Paper
     from denoc.cli.shapes import Reproduction as Document
-    from denoc.study.papers.reproduction import Exhibit, Reproduction
+    from denoc.study.papers import Exhibit, Reproduction
 
 WIDTH = 110
 
@@ -31,7 +31,7 @@ def paper_command(
         typer.Argument(
             metavar="ID",
             help="Tables and figures (default: list them).",
-            autocompletion=options.completion_from_names("denoc.study.papers.exhibits", "EXHIBITS"),
+            autocompletion=options.completion_from_names("denoc.study.papers", "EXHIBITS"),
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Reproduce all of them.")] = False,
@@ -45,7 +45,7 @@ def paper_command(
     """List the papers' tables and figures; with an ID, reproduce one, and say what the comparison shows."""
     from denoc.errors import InputError
     from denoc.record.files import check_output_writable
-    from denoc.study.papers.exhibits import EXHIBITS, exhibit
+    from denoc.study.papers import EXHIBITS, exhibit
 
     if ids and everything:
         raise InputError("either IDs or --all", key="--all", found=", ".join(ids))
@@ -70,7 +70,7 @@ def paper_command(
 
 
 def _list(exhibits: list[Exhibit], as_json: bool) -> None:
-    from denoc.study.papers.reproduction import PAPERS
+    from denoc.study.papers import PAPERS
 
     if as_json:
         listed: list[Paper] = [
@@ -114,7 +114,7 @@ def _csv(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _show(exhibit: Exhibit, made: Reproduction, files: list[Path]) -> None:
-    from denoc.study.papers.reproduction import RANGES, exhibit_ranges
+    from denoc.study.papers import RANGES, exhibit_ranges
 
     print_lines(exhibit.id, f"  {exhibit.title}")
     print_text(textwrap.fill(exhibit.claim, WIDTH, initial_indent="  ", subsequent_indent="  "))
@@ -129,7 +129,7 @@ def _show(exhibit: Exhibit, made: Reproduction, files: list[Path]) -> None:
 
 def _summary(entry: Exhibit, made: Reproduction, files: list[Path]) -> Document:
     """The data that `--json` prints."""
-    from denoc.study.papers.reproduction import RANGES, exhibit_ranges
+    from denoc.study.papers import RANGES, exhibit_ranges
 
     return {
         "id": entry.id,

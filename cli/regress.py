@@ -16,8 +16,7 @@ from denoc.cli.waiting import Wait
 if TYPE_CHECKING:
     from denoc.cli.check_shapes import Regressed, Regression
     from denoc.record.compared import Difference
-    from denoc.study.regression.cases import Case
-    from denoc.study.regression.judging import Verdict
+    from denoc.study.regression import Case, Verdict
 
 MOST_SHOWN = 10  # differences of one scenario on the terminal
 MOST_NAMED = 4  # plots whose names are printed
@@ -53,13 +52,13 @@ def regress_command(
     """Run scenarios again and compare every column and plot with a baseline; exit with 1 if something differs."""
     from denoc.cli import ci
     from denoc.record.files import check_output_writable
-    from denoc.study.regression import cases as scenarios_again
-    from denoc.study.regression.judging import update_baseline as updated
+    from denoc.study.regression import regression_cases
+    from denoc.study.regression import update_baseline as updated
 
     for file in (junit, summary, report):
         if file is not None:
             check_output_writable(file.parent)
-    cases = scenarios_again.regression_cases(baseline, scenarios or [], update=update)
+    cases = regression_cases(baseline, scenarios or [], update=update)
     for case in cases:
         check_output_writable(out / case.name)
     verdicts, seconds, drawn = [], [], {}
@@ -110,23 +109,23 @@ def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
     from denoc.cli.running import compute_with_progress
     from denoc.machine.jit.choice import using_backend
-    from denoc.study.regression import judging
+    from denoc.study.regression import judge_against_baseline, judge_missing_scenario
 
     if case.plan is None:
-        return judging.judge_missing_scenario(case)
+        return judge_missing_scenario(case)
     with Wait(case.name, quiet=quiet) as wait:
         with using_backend(backend):
             result = compute_with_progress(case.plan, wait)
         if result.ended == "interrupted":
             raise KeyboardInterrupt
         wait.now("drawing plots and comparing them")
-        return judging.judge_against_baseline(case, result)
+        return judge_against_baseline(case, result)
 
 
 def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
     """Draws the plots of differences, removes those of an earlier comparison, and returns the files."""
     from denoc.record.files import make_output_folder as make
-    from denoc.study.regression.overlays import regression_overlays
+    from denoc.study.regression import regression_overlays
 
     if folder.is_dir():
         for file in folder.iterdir():

@@ -24,7 +24,7 @@ def report_command(
     """Write one file with all about a result: verdict, machine, motion, plots, extremes, inputs, how to repeat it."""
     from denoc.record.files import make_output_folder, write_file_whole
     from denoc.scenario import stored_scenario_result
-    from denoc.study import report as study
+    from denoc.study import report_html, write_report_pdf
 
     kept = stored_scenario_result(result)
     folder = out or kept.folder
@@ -33,11 +33,9 @@ def report_command(
     with Wait(kept.name, quiet=quiet) as wait:
         wait.now(WRITING)
         if pdf:
-            write_file_whole(
-                file, lambda draft: study.write_report_pdf(draft, kept, options.print_warning_beside_output)
-            )
+            write_file_whole(file, lambda draft: write_report_pdf(draft, kept, options.print_warning_beside_output))
         else:
-            text = study.report_html(kept, options.print_warning_beside_output)
+            text = report_html(kept, options.print_warning_beside_output)
             write_file_whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     if not quiet:
         print_lines(file)

@@ -58,11 +58,11 @@ def schema_of_kind(kind: str) -> Schema:
 
         return scenario_schema()
     if kind == "study":
-        from denoc.study.sweep.schema import study_schema
+        from denoc.study.sweep import study_schema
 
         return study_schema()
     if kind == "identification":
-        from denoc.study.identification.settings import IdentificationFile
+        from denoc.study.identification import IdentificationFile
         from denoc.text.fields import json_schema
 
         return json_schema(IdentificationFile, "what `denoc identify` does")

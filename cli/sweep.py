@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from denoc.cli.study_shapes import Forecast as ForecastShape
     from denoc.cli.study_shapes import Sweep
-    from denoc.study.sweep.engines import Engine
-    from denoc.study.sweep.run import Forecast, Progress, Runs, Swept
+    from denoc.study.sweep import Engine, Forecast, Progress, Runs, Swept
 
 MOST_SHOWN = 4  # reasons of failed runs on the terminal
 
@@ -90,22 +89,27 @@ def sweep_command(
 ) -> None:
     """Run a scenario for many values of its numbers; runs are kept as they finish, and none is computed twice."""
     from denoc.record.files import check_output_writable, make_output_folder
-    from denoc.study.sweep import engines, results
-    from denoc.study.sweep import results as chosen
-    from denoc.study.sweep.probe import probe_study
-    from denoc.study.sweep.reading import open_study
-    from denoc.study.sweep.run import Runs, forecast_sweep
+    from denoc.study.sweep import (
+        Runs,
+        forecast_sweep,
+        open_study,
+        probe_study,
+        store_of_study,
+        sweep_engine,
+        sweep_goal,
+        write_sweep_files,
+    )
 
     wanted = options.file_options(forms)
     asked = open_study(study)
-    sought = (*chosen.sweep_goal(asked, best), count) if best is not None else None
+    sought = (*sweep_goal(asked, best), count) if best is not None else None
     folder = out / asked.name
     check_output_writable(folder)
     form = (wanted.form or options.Format.png.value) if plot else ""
     with Wait(asked.name, quiet=quiet or as_json) as wait:
         wait.now("looking at the first run")
         ready = probe_study(asked)
-        store = results.store_of_study(folder, asked.name)
+        store = store_of_study(folder, asked.name)
         if explain:
             runs = Runs(ready, store if store.is_file() and resume else None)
             wait.now("measuring a few runs")
@@ -114,10 +118,10 @@ def sweep_command(
         else:
             make_output_folder(folder)
             runs = Runs(ready, store, fresh=not resume)
-            swept = _carried_out(runs, lambda: engines.sweep_engine(on.value, workers, scheduler), wait, store)
+            swept = _carried_out(runs, lambda: sweep_engine(on.value, workers, scheduler), wait, store)
             wait.now(WRITING)
             with interrupts.hold_interrupt_signals():
-                files = results.write_sweep_files(swept, runs.study, folder, form, "parquet" in wanted.tables, sought)
+                files = write_sweep_files(swept, runs.study, folder, form, "parquet" in wanted.tables, sought)
     if explain:
         _explain(asked.name, foretold, workers, on.value, folder, as_json=as_json)
         return
@@ -133,7 +137,7 @@ def sweep_command(
 
 def _carried_out(runs: Runs, engine: Callable[[], Engine], wait: Wait, store: Path) -> Swept:
     """The study carried out; an interrupt says what is kept."""
-    from denoc.study.sweep.run import Progress
+    from denoc.study.sweep import Progress
 
     def report(at: Progress) -> None:
         wait.now(_progress(at), at.done / at.count)

@@ -15,8 +15,7 @@ from denoc.cli.waiting import Wait
 if TYPE_CHECKING:
     from denoc.cli.check_shapes import Checked, Verified
     from denoc.record.compared import Difference
-    from denoc.study.verification.check import Check
-    from denoc.study.verification.verify import Verification
+    from denoc.study.verification import Check, Verification
 
 MOST_SHOWN = 6  # differences of one check
 
@@ -45,7 +44,7 @@ def verify_command(
     motion in each row, too.
     """
     from denoc.scenario import stored_scenario_result
-    from denoc.study.verification.verify import verify_result
+    from denoc.study.verification import verify_result
 
     share = options.number_of_option(tolerance, "number", "--tolerance", above=0.0)
     kept = stored_scenario_result(result, unchanged=False)

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from .robot import Robot
     from .scenario import Result, run
     from .simulate.simulator import Simulator, simulator
-    from .study.ensemble_runs import ensemble
-    from .study.identification.estimate import identify
-    from .study.optimise.run import optimise
-    from .study.sweep.run import sweep
+    from .study import ensemble
+    from .study.identification import identify
+    from .study.optimise import optimise
+    from .study.sweep import sweep
 else:
     __getattr__ = door(__name__)
 

@@ -16,7 +16,7 @@ from denoc.dynamics import calls
 from denoc.functions import FUNCTIONS
 from denoc.machine.jit import interpreter
 from denoc.machine.jit.choice import using_backend
-from denoc.study.complexity import chain_robot_for_times
+from denoc.study import chain_robot_for_times
 from random_robots import drawn
 
 EXACT = 1e-12

@@ -10,7 +10,7 @@ import numpy as np
 
 from denoc.formats import load
 from denoc.robot import Robot
-from denoc.study.complexity import chain_robot_for_times
+from denoc.study import chain_robot_for_times
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "puma.json"
 

@@ -23,7 +23,7 @@ import denoc
 from denoc.formats import load
 from denoc.machine.jit.choice import using_backend
 from denoc.robot import Robot, Wrench
-from denoc.study.verification.pinocchio import Pinocchio
+from denoc.study.verification import Pinocchio
 
 COUNT = 10_000
 SMALL = {8: 0.5e-6, 100: 0.06e-6, 1000: 0.02e-6}  # samples, and the seconds that each may take

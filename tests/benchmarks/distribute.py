@@ -19,7 +19,7 @@ from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Process, Threads, TimedProcess
 from denoc.parallel.steps import message_plan
-from denoc.study.distribution.forecast import Cost, ping_distribution_nodes
+from denoc.study.distribution import Cost, ping_distribution_nodes
 
 NODES = 2
 CASES = [

@@ -19,7 +19,7 @@ import denoc
 from denoc.formats import load
 from denoc.machine.jit.choice import using_backend
 from denoc.robot import Robot
-from denoc.study.verification.pinocchio import Pinocchio
+from denoc.study.verification import Pinocchio
 
 COUNT = 10_000
 CALLS = 500  # that are timed at once

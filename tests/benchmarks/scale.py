@@ -20,11 +20,19 @@ from typing import Any
 
 import psutil
 
-from denoc.study.sweep import engines, tasks
-from denoc.study.sweep.probe import probe_study
-from denoc.study.sweep.reading import open_study
-from denoc.study.sweep.run import BATCH, FIRST, GROWTH, MOST, Runs
-from denoc.study.sweep.tasks import Done, Task, study_task_carried_out
+from denoc.study.sweep import (
+    Done,
+    Engine,
+    Processes,
+    Runs,
+    Task,
+    open_study,
+    probe_study,
+    study_task_carried_out,
+    sweep_engine,
+)
+from denoc.study.sweep.run import BATCH, FIRST, GROWTH, MOST
+from denoc.study.sweep.tasks import _latest
 
 ROUNDS = 5
 WORKERS = (1, 2, 8, 64, 512)
@@ -101,13 +109,13 @@ def measured(machine: Machine, task: float) -> Costs:
         tracemalloc.start()
         kept = Runs(ready, file)
         kept._keep(done)
-        swept = kept.carried_out(lambda: engines.sweep_engine("threads", 1, None))
+        swept = kept.carried_out(lambda: sweep_engine("threads", 1, None))
         memory = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
         keeping, _ = seconds(lambda: kept._keep(done))
         kept.close()
         store = file.stat().st_size
-        tabled, _ = seconds(lambda: kept.carried_out(lambda: engines.sweep_engine("threads", 1, None)))
+        tabled, _ = seconds(lambda: kept.carried_out(lambda: sweep_engine("threads", 1, None)))
         writing, table = seconds(lambda: swept.table.csv_text())
     run = (long - short) / (many - few)
     return Costs(
@@ -126,7 +134,7 @@ def measured(machine: Machine, task: float) -> Costs:
 
 def forgotten(task: Task) -> Done:
     """A task as the first one of a worker, whose code is in the cache."""
-    tasks._latest.read = None
+    _latest.read = None
     return study_task_carried_out(task)
 
 
@@ -213,7 +221,7 @@ def checked(machine: Machine, costs: Costs) -> list[tuple[int, float, float, flo
     made, count = [], 4 * machine.many
     for workers in (1, 2):
         with tempfile.TemporaryDirectory() as folder:
-            engine = engines.Processes(workers)
+            engine = Processes(workers)
             lasting = Lasting(engine)
             Runs(probe_study(open_study(machine.study(16))), None).carried_out(lambda lasting=lasting: lasting)
             each = [psutil.Process(pid) for pid in engine._pool._processes]
@@ -240,7 +248,7 @@ def shared_by_two(count: int = 10_000) -> tuple[float, float]:
     Both are by the clock, so that other work on the machine changes both.
     """
     long = Machine("four-bar-fall", "robot.links.coupler.mass", (2.5, 3.5), 50.0, "A0", 0, 0)
-    engine = engines.sweep_engine("dask", 2, None)
+    engine = sweep_engine("dask", 2, None)
     try:
         lasting = Lasting(engine)
         Runs(probe_study(open_study(long.study(16))), None).carried_out(lambda: lasting)
@@ -259,7 +267,7 @@ def shared_by_two(count: int = 10_000) -> tuple[float, float]:
 class Lasting:
     """An engine that a study doesn't close, so that the next one finds its processes warm; it adds up what they took."""
 
-    def __init__(self, engine: engines.Engine):
+    def __init__(self, engine: Engine):
         self._engine, self.workers, self.room = engine, engine.workers, engine.room
         self.submit, self.computing = engine.submit, 0.0
 

@@ -19,7 +19,7 @@ from denoc.machine.program.counting import Count, count_operations
 from denoc.machine.program.nodes import Node
 from denoc.machine.program.recording import Program
 from denoc.robot import Robot
-from denoc.study.complexity import program_for_complexity
+from denoc.study import program_for_complexity
 
 Made = dict[str, list[Node]]  # step → the nodes that it ends with
 

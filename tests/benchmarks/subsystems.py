@@ -28,7 +28,7 @@ from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.counting import count_operations
 from denoc.robot import Robot
-from denoc.study.complexity import DenseForward, program_for_complexity
+from denoc.study import DenseForward, program_for_complexity
 
 SAMPLES, ROUNDS = 512, 200
 MOST_DENSE = 16  # four-bars; dense code for more takes minutes to compile

@@ -15,7 +15,7 @@ from measure import Row, against, checked, quickest
 from pace import within
 
 import denoc
-from denoc.study.verification.pinocchio import Pinocchio
+from denoc.study.verification import Pinocchio
 
 SIZES = 7, 30, 60, 61, 100, 300
 CALLS = 20  # that are timed at once

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from denoc.study.comparison import compare as study
+from denoc.study.comparison import Comparison
 
 TURN = """
 robot: four-bar
@@ -84,14 +84,14 @@ def test_failures_are_told_with_their_reasons(denoc):
 
 
 def test_an_interrupt_keeps_what_was_done(denoc, monkeypatch):
-    whole = study.Comparison.run
+    whole = Comparison.run
 
     def run(self, setting, tell=None):
         if setting.integrator == "rk4":
             raise KeyboardInterrupt
         return whole(self, setting, tell)
 
-    monkeypatch.setattr(study.Comparison, "run", run)
+    monkeypatch.setattr(Comparison, "run", run)
     code, _, err = denoc("turn.yaml", "--methods", "denoc", *QUICK)
     assert code == 130
     assert "interrupted" in err

@@ -19,7 +19,7 @@ from denoc.cli import app, interrupts, main
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario import carry_out_plan, carry_out_whole_plan, prepare_scenario
 from denoc.simulate import loop
-from denoc.study.comparison import compare
+from denoc.study.comparison import Comparison
 from denoc.study.distribution import study
 from limits import HANGS
 
@@ -193,13 +193,13 @@ def test_a_distributed_run_whose_rows_are_all_there_is_written(tmp_path, monkeyp
 
 def test_a_comparison_keeps_its_runs(tmp_path, monkeypatch, command_line):
     monkeypatch.chdir(tmp_path)
-    before = compare.Comparison.runs
+    before = Comparison.runs
 
     def signalled(*given):
         yield from before(*given)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(compare.Comparison, "runs", signalled)
+    monkeypatch.setattr(Comparison, "runs", signalled)
     words = ("compare", "four-bar-idyn", "--methods", "denoc", "--rtol", "1e-6", "--no-plot")
     assert command_line(*words)[0] == 143
     assert len(list(tmp_path.rglob("*-compare.csv"))) == 1

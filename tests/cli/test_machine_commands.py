@@ -15,7 +15,7 @@ from denoc.laws import profiled_motion_laws
 from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
 from denoc.simulate.integrate import INTEGRATORS
-from denoc.study import complexity
+from denoc.study import complexity_of_chain
 from denoc.text import library_folder
 
 
@@ -60,10 +60,10 @@ HOMES = {
 
 
 def test_complexity_prints_the_papers_and_ours(denoc):
-    complexity.complexity_of_chain.cache_clear()
+    complexity_of_chain.cache_clear()
     code, out, _ = denoc("complexity", "puma", "--no-measure")
     assert code == 0
-    assert complexity.complexity_of_chain.cache_info().misses == 3 * 8  # of thirty chains, those that show formulas
+    assert complexity_of_chain.cache_info().misses == 3 * 8  # of thirty chains, those that show formulas
     for shown in (
         "Balafoutis",
         "676M 527A",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from denoc.study.papers.exhibits import EXHIBITS
+from denoc.study.papers import EXHIBITS
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record.files import checksums
 from denoc.scenario import carry_out_plan, prepare_scenario, stored_scenario_result
-from denoc.study.verification import columns_check
-from denoc.study.verification.verify import PEERS, Peer, verify_result
+from denoc.study.verification import PEERS, Peer, columns_check, verify_result
 from denoc.text import Change
 
 FINGERS = """

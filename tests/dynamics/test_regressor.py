@@ -6,7 +6,7 @@ import pytest
 import denoc
 from comparing import off
 from denoc.machine.jit.choice import using_backend
-from denoc.study.verification.pinocchio import Pinocchio
+from denoc.study.verification import Pinocchio
 from random_mechanisms import mechanism
 from random_robots import MOVING, drawn
 

@@ -12,7 +12,7 @@ from denoc.dynamics import mixed, offered, programs
 from denoc.dynamics.programs import PROGRAMS, program_of_tree_quantity
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.lines import python_function
-from denoc.study.complexity import chain_robot_for_times
+from denoc.study import chain_robot_for_times
 from random_robots import drawn
 
 POINT = np.array([0.1, -0.2, 0.3])

@@ -11,9 +11,9 @@ from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.parallel.legs import bodies_shared_by_legs
 from denoc.scenario import prepare_scenario, stored_scenario_result
-from denoc.study.codegen import generate_code
-from denoc.study.distribution.parts import distribution_part_count
-from denoc.study.verification.verify import verify_result
+from denoc.study import generate_code
+from denoc.study.distribution import distribution_part_count
+from denoc.study.verification import verify_result
 from denoc.text import library_folder
 
 SHORT = {"task": "simulate", "time": {"end": 0.06, "step": 0.02}, "solver": {"rtol": 1e-11}}

@@ -10,8 +10,7 @@ from denoc.loops.methods import METHODS, Method, Parameter, projected_closure_ac
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario import prepare_scenario, scenario_schema
 from denoc.simulate.runner import Runner
-from denoc.study.comparison.compare import Comparison
-from denoc.study.comparison.settings import Options
+from denoc.study.comparison import Comparison, Options
 from denoc.text.fields import json_schema_text
 
 OMEGA = Parameter("omega", "gaps die out, critically damped", "frequency", 30.0, at_least=0.0, compared=(10.0, 60.0))

@@ -8,7 +8,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
-from denoc.study.verification.verify import PEERS, Peer
+from denoc.study.verification import PEERS, Peer
 
 ARM, MASS, INERTIA, G = 0.4, 2.0, 0.05, 9.81
 ROD = f"""

@@ -10,7 +10,7 @@ from denoc.cli import main, options
 from denoc.machine.program.languages import LANGUAGES, Language
 from denoc.machine.program.lines import FORMS, program_operation_lines
 from denoc.machine.program.nodes import COSINE, SIGN, SINE, SQUARE_ROOT
-from denoc.study.codegen import generate_code
+from denoc.study import generate_code
 
 FORM = {
     **FORMS,

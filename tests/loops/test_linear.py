@@ -15,7 +15,7 @@ from denoc.loops.assembly import close_loops_by_newton
 from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.account import noted_backend_runs
 from denoc.machine.jit.choice import using_backend
-from denoc.study.codegen import generate_code
+from denoc.study import generate_code
 from denoc.text import find_library_file
 from displacing import eighth_order, moved
 

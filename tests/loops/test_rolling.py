@@ -11,7 +11,7 @@ from denoc.errors import DenocError, InputError
 from denoc.loops.mobility import mobility
 from denoc.loops.search import closing_position_moved_along_speeds
 from denoc.machine.jit.choice import using_backend
-from denoc.study.codegen import generate_code
+from denoc.study import generate_code
 from denoc.text import library_folder
 from planar_wheels import Vehicle
 from random_mechanisms import RADIUS, mechanism

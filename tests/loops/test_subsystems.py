@@ -14,7 +14,7 @@ from denoc.loops.division import partition_portions
 from denoc.loops.partition import best_partition
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.counting import count_operations
-from denoc.study.complexity import DenseForward, program_for_complexity
+from denoc.study import DenseForward, program_for_complexity
 
 TREE = (0, 1, 1, 2, 2, 3, 3)  # a four-bar on the ground, two on its rocker, and so on
 

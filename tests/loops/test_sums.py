@@ -10,7 +10,7 @@ from denoc.loops.constraints import loop_closure
 from denoc.loops.elimination import Elimination, pivot_order_of_constraints
 from denoc.loops.partition import best_partition, combined_columns
 from denoc.machine.program.counting import count_operations
-from denoc.study.complexity import program_for_complexity
+from denoc.study import program_for_complexity
 from random_mechanisms import mechanism
 
 # one loop, its second and third axis against the first and the second

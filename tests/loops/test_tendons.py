@@ -8,7 +8,7 @@ import yamls
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario import stored_scenario_result
-from denoc.study.verification.verify import verify_result
+from denoc.study.verification import verify_result
 from denoc.text import library_folder
 
 SHORT = {"task": "simulate", "time": {"end": 0.06, "step": 0.02}, "solver": {"rtol": 1e-11}}

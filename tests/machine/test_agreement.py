@@ -12,8 +12,7 @@ import references
 from denoc.dynamics.mixed import Mixed
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
-from denoc.study.codegen import generate_code
-from denoc.study.complexity import chain_robot_for_times
+from denoc.study import chain_robot_for_times, generate_code
 from denoc.text import library_names
 
 pytestmark = pytest.mark.sound

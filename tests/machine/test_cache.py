@@ -24,7 +24,7 @@ from denoc.machine.program.recording import Recording
 from denoc.machine.stepping import march
 from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
-from denoc.study.sweep.tasks import machine_of_study_runs
+from denoc.study.sweep import machine_of_study_runs
 from limits import HANGS
 
 pytestmark = pytest.mark.smoke

@@ -12,7 +12,7 @@ from denoc.machine.program.counting import Count, count_operations
 from denoc.machine.program.gather import gathered_nodes
 from denoc.machine.program.lines import python_function
 from denoc.machine.program.recording import Recording
-from denoc.study.complexity import program_for_complexity
+from denoc.study import program_for_complexity
 
 pytestmark = pytest.mark.smoke
 

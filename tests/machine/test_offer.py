@@ -16,7 +16,7 @@ from denoc.machine.jit.ledger import LOOK, RUNS, Ledger
 from denoc.machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
 from denoc.machine.program.recording import Recording
 from denoc.scenario import prepare_scenario
-from denoc.study.complexity import chain_robot_for_times
+from denoc.study import chain_robot_for_times
 
 
 @pytest.fixture(autouse=True)

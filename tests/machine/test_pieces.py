@@ -15,7 +15,7 @@ from denoc.machine.program.nodes import live_nodes, nodes_result_by_result
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
 from denoc.robot.read import robot_file_number
-from denoc.study.complexity import chain_robot_for_times
+from denoc.study import chain_robot_for_times
 
 pytestmark = pytest.mark.sound
 

@@ -26,8 +26,7 @@ from denoc.parallel.part import euler_parameters_of_platform
 from denoc.parallel.rates import RatesByLegs
 from denoc.parallel.steps import message_plan
 from denoc.scenario import carry_out_plan, prepare_scenario, result_of_trace
-from denoc.study.distribution.settings import EngineSetting
-from denoc.study.distribution.study import distribution_explained, distribution_study
+from denoc.study.distribution import EngineSetting, distribution_explained, distribution_study
 from denoc.text import find_library_file
 from limits import HANGS
 

@@ -11,7 +11,7 @@ from denoc.record.drawings import Drawing, plot_drawing
 from denoc.record.styles import STYLES
 from denoc.record.view import UNDETERMINED, Look
 from denoc.scenario import stored_scenario_result
-from denoc.study.report import report_html
+from denoc.study import report_html
 
 CRANK = {
     "name": "bars",

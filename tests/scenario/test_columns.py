@@ -12,8 +12,8 @@ from denoc.errors import InputError
 from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
 from denoc.scenario.rows import Rows
 from denoc.scenario.stored import stored_scenario_result
-from denoc.study.animate import animation_force_arrows
-from denoc.study.verification.verify import verify_result
+from denoc.study import animation_force_arrows
+from denoc.study.verification import verify_result
 from denoc.text import Change
 from displacing import eighth_order
 from random_robots import drawn

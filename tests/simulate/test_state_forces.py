@@ -219,7 +219,7 @@ def test_an_engine_swings_as_its_own_equation_says():
 
 
 def test_the_gains_in_the_library_are_those_of_the_riccati_equation():
-    from denoc.study.regulator import regulator_gains, regulator_weights, study_regulator_as_laws
+    from denoc.study import regulator_gains, regulator_weights, study_regulator_as_laws
 
     robot = denoc.load("cart-pole")
     linear = denoc.linearize(robot, robot.q0)

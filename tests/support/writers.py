@@ -21,7 +21,7 @@ def result(folder, value=2.0, files=("b.yaml", "c.yaml")):
 
 
 def baseline(folder):
-    from denoc.study.regression.baseline import publish_baseline
+    from denoc.study.regression import publish_baseline
 
     publish_baseline(folder, ["a.csv", "b.csv"], {"b.csv": b"new b", "c.csv": b"new c"})
 
@@ -35,8 +35,7 @@ def study(folder):
 
 def swept(folder):
     """The files of a sweep or search, over a result of the same name."""
-    from denoc.study.sweep.results import write_study_files
-    from denoc.study.sweep.table import Table
+    from denoc.study.sweep import Table, write_study_files
 
     unseen.save_figures_by(lambda figure, path, **how: path.write_bytes(figure))
     table = Table({"run": [0, 1], "x": T[:2]}, {}, ["x"], [])

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from denoc.cli.new import TEMPLATES
 from denoc.robot.read import robot_schema
 from denoc.scenario import scenario_schema
-from denoc.study.sweep.schema import study_schema
+from denoc.study.sweep import study_schema
 from denoc.text.fields.schemas import json_schema_text
 from denoc.text.library import OF_STUDIES, ONE, library_folder
 from denoc.text.source import parse_yaml_document, read_yaml_document

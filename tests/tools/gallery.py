@@ -19,10 +19,7 @@ from denoc.errors import DenocError
 from denoc.record import save_figure
 from denoc.record.sketch import sketch_figure
 from denoc.scenario import stored_scenario_result
-from denoc.study.animate import animation_html
-from denoc.study.page import page_of_plan
-from denoc.study.page_sliders import plan_of_page
-from denoc.study.staging import stage_scene
+from denoc.study import animation_html, page_of_plan, plan_of_page, stage_scene
 from denoc.text import library_folder, read_yaml_document
 
 EXTRA = "extra:gallery"  # where the files are that stay as they are

@@ -19,7 +19,7 @@ import measured
 
 import reference
 from denoc.cli.schema import FILES, kinds_with_schema, schema_of_kind
-from denoc.study.papers.exhibits import EXHIBITS
+from denoc.study.papers import EXHIBITS
 from denoc.text.fields import json_schema_text
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -15,7 +15,7 @@ import accuracy
 from denoc.laws import FORCE_LAWS, MOTION_LAWS
 from denoc.robot.read import robot_schema
 from denoc.scenario import scenario_schema
-from denoc.study.sweep.schema import study_schema
+from denoc.study.sweep import study_schema
 from denoc.text import yaml_flow_text
 from denoc.text.fields import Schema
 

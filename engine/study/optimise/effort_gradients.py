@@ -16,7 +16,7 @@ from ...errors import DenocError
 from ...loops.regressor import regressor
 from ...robot import Robot
 from ...scenario import Plan, columns_of_run, course_of_plan
-from ..identification.recorded import measured_effort_columns
+from ..identification import measured_effort_columns
 from ..vary_masses import varied_key_is_of_dynamics
 
 OTHERS = ("energy", "reactions")  # families of columns that are no efforts

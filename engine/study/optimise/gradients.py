@@ -30,17 +30,17 @@ from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, sta
 from ...text.expressions import ExpressionError, Quantity, parsed_formula
 from ..ensemble_runs import ensemble_plans_with_symbols
 from ..run_blocks import variations_of_blocks
-from ..sweep.keep import (
+from ..sweep import (
     JUMPS,
+    Outcome,
+    Probed,
     Reduction,
+    Runs,
     dimension_of_sweep_column,
     take_sweep_outputs,
     take_sweep_slopes,
     value_of_sweep_expression,
 )
-from ..sweep.probe import Probed
-from ..sweep.run import Runs
-from ..sweep.store import Outcome
 from ..variations import Variations
 from .column_jumps import (
     Columns,

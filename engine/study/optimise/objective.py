@@ -11,11 +11,7 @@ import numpy as np
 from ...simulate.variational import NoTangentsError
 from ...text.expressions import PLAIN, Dimension, dimension_in_words
 from ..minimisers import FAILED, OUTSIDE
-from ..sweep.engines import Engine
-from ..sweep.keep import dimension_of_sweep_column
-from ..sweep.probe import Probed, si_unit_of_study_dimension
-from ..sweep.run import Runs
-from ..sweep.table import Table
+from ..sweep import Engine, Probed, Runs, Table, dimension_of_sweep_column, si_unit_of_study_dimension
 from .gradients import Derivatives
 
 ALLOWED = 1e-6  # by how much a limit may be missed, as a share of its size

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..._version import VERSION
 from ...record import figure_of_search_progress
-from ..sweep.reading import Study
-from ..sweep.results import best_scenario_files, write_study_files
+from ..sweep import Study, best_scenario_files, write_study_files
 from .run import Optimised
 
 

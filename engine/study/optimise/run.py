@@ -14,12 +14,21 @@ from ...errors import InputError, NumericalError
 from ...simulate.variational import NoTangentsError
 from ...text import Document, count_with_noun
 from ..minimisers import METHODS, Method
-from ..sweep import engines
-from ..sweep.design import sampled_sweep_cube
-from ..sweep.probe import Probed, probe_study
-from ..sweep.reading import Study, open_study
-from ..sweep.run import Runs, Source, missed_sweep_expectations
-from ..sweep.table import Table, sweep_reductions
+from ..sweep import (
+    Engine,
+    Probed,
+    Runs,
+    Source,
+    Study,
+    Table,
+    check_sweep_engine,
+    missed_sweep_expectations,
+    open_study,
+    probe_study,
+    sampled_sweep_cube,
+    sweep_engine,
+    sweep_reductions,
+)
 from .gradients import Derivatives, search_outputs_that_jump
 from .objective import Goal, Landscape, LostError, Report, SpentError
 from .together import View, go_together
@@ -74,10 +83,10 @@ def optimise(
 
     `on`, `workers`, `scheduler`, `keep` and `fresh` are those of `sweep`.
     """
-    engines.check_sweep_engine(on)
+    check_sweep_engine(on)
     search = Search(search_ready(open_study(study, search=True)), Path(keep) if keep is not None else None, fresh)
     try:
-        return search.carried_out(lambda: engines.sweep_engine(on, workers, scheduler))
+        return search.carried_out(lambda: sweep_engine(on, workers, scheduler))
     finally:
         search.close()
 
@@ -160,7 +169,7 @@ class Search:
             raise _without_derivatives(document, asked, self._why_none)
         return asked, ""
 
-    def carried_out(self, engine: Callable[[], engines.Engine], report: Report = lambda it: None) -> Optimised:
+    def carried_out(self, engine: Callable[[], Engine], report: Report = lambda it: None) -> Optimised:
         """The result of the search."""
         name, why = self.method()
         at_work = engine()

@@ -13,7 +13,7 @@ from ...dynamics.quantities import inertia
 from ...record import Line, Panel
 from ...scenario import Result
 from ...simulate.system import constraints_of_system
-from ..comparison.settings import ADAPTIVE, FIXED
+from ..comparison import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
 from .khan_ratings import khan_nonholonomic, khan_ratings
 from .khan_runs import (

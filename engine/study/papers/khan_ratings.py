@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...record import Line, Panel
-from ..comparison.compared import Run
-from ..comparison.settings import ADAPTIVE, RunSetting
+from ..comparison import ADAPTIVE, Run, RunSetting
 from .khan_runs import (
     QR,
     RAW,

@@ -18,10 +18,8 @@ from ...parallel.rates import RatesByLegs
 from ...record import Line, Panel
 from ...scenario import carry_out_whole_plan
 from ...simulate.system import constraints_of_system
-from ..comparison.compare import Comparison, evaluation_time_for_comparison
-from ..comparison.compared import Run
-from ..comparison.settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting
-from ..distribution.study import distribution_explained
+from ..comparison import ADAPTIVE, FIXED, STAGES, Comparison, Options, Run, RunSetting, evaluation_time_for_comparison
+from ..distribution import distribution_explained
 from .reproduction import Reproduction, Row, Table
 
 MOTION, HUNG = "three-rrr-platform-idyn", "three-rrr-idyn"  # the platform free, and hung on leg 1

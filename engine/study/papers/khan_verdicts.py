@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...text import words_with_and
-from ..comparison.compared import Run
+from ..comparison import Run
 from .khan_runs import khan_panel_name
 
 Verdict = Callable[[Sequence[Run]], str]
