@@ -23,7 +23,8 @@ from .looped import looped_tree_sweep_program, runs_as_loop_over_bodies
 from .number_symbols import ProgramOfNumbers
 from .numbers import TreeNumbers, tree_numbers
 from .regroup import regrouped_bodies
-from .springs import tree_coordinates_of_springs
+from .samples import tree_angles_within_a_turn
+from .springs import tree_coordinates_that_only_turn
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
 from .vanishing import joint_pivot_losses, least_joint_pivots
 from .wrenches import wrenches_on_bodies
@@ -43,14 +44,7 @@ class Mixed(ProgramOfNumbers[TreeNumbers]):
         self.widths: tuple[int, ...] = (self.nq, self.nv, self.nv, 6 * len(links))
         self.level = level
         self._offer()
-        # angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide
-        sprung = tree_coordinates_of_springs(self.bodies)
-        self.turning = tuple(
-            body.coordinates[k]
-            for body in self.bodies
-            for what, _, k in body.moves
-            if what == "turn" and body.coordinates[k] not in sprung
-        )
+        self.turning = tree_coordinates_that_only_turn(self.bodies)
 
     def _offer(self) -> None:
         self.offer = self.offered([width for width in self.widths if width], [self.results()], self.level)
@@ -154,7 +148,7 @@ class Mixed(ProgramOfNumbers[TreeNumbers]):
         arrays = [array for array in arrays if array.shape[1]]
         _, finite, largest = code(*arrays, out=[result])
         if largest > REACH:
-            arrays[0] = self.reduced(arrays[0])
+            arrays[0] = tree_angles_within_a_turn(arrays[0], self.turning)
             _, finite, largest = code(*arrays, out=[result])
         return result if finite and largest <= REACH else None
 
@@ -171,14 +165,6 @@ class Mixed(ProgramOfNumbers[TreeNumbers]):
     def _in_order(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
         on, loads = self.acting(w, self.numbers)
         return on, sorted(loads, key=lambda load: load[0])
-
-    def reduced(self, q: np.ndarray) -> np.ndarray:
-        """The coordinates q with huge angles reduced to one turn, because compiled sines don't reach farther."""
-        q = q.copy()
-        for k in self.turning:
-            with np.errstate(invalid="ignore"):  # what is infinite is reported by whoever checks the samples
-                q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
-        return q
 
 
 class Hybrid(Mixed):

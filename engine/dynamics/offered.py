@@ -18,7 +18,7 @@ from ..machine.jit.result_parts import kernel_parts_divided
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..robot import Body, Robot
+from ..robot import Robot
 from .calls import AHEAD
 from .direct import Call, aim_direct_call, direct_call
 from .number_symbols import ProgramOfNumbers
@@ -30,9 +30,10 @@ from .samples import (
     contiguous_rows,
     dynamics_without_numbers_error,
     singular_dynamics_error,
+    tree_angles_within_a_turn,
     vector_of_dynamics_samples,
 )
-from .springs import tree_coordinates_of_springs
+from .springs import tree_coordinates_that_only_turn
 from .state_space import speeds_with_actuators
 from .subject import Subject, SubjectNumbers
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
@@ -239,19 +240,3 @@ def offered_dynamics_quantity(
         ("offered", what, wrenched, link, at),
         lambda: Offered(what, Subject(robot, robot.tree.bodies, wrenched, link, at, square=what == "kinematics")),
     )
-
-
-def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:
-    """Coordinates that matter by their cosines and sines only, because no spring measures them, nor does a screw."""
-    sprung = tree_coordinates_of_springs(bodies)
-    angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
-    return tuple(k for k in angles if k not in sprung)
-
-
-def tree_angles_within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:
-    """The coordinates q with these angles reduced to one turn, within the reach of compiled sines."""
-    q = q.copy()
-    for k in angles:
-        with np.errstate(invalid="ignore"):  # what is infinite is reported by whoever checks the samples
-            q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
-    return q

@@ -272,3 +272,12 @@ def _all(robot: Robot, wrenches: Mapping[str, ArrayLike] | None, count: int | No
         _finite(f"wrenches[{name}]", x, False)
         six = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(6)]
         yield name, six, (0.0, 0.0, 0.0), "link"
+
+
+def tree_angles_within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:
+    """The coordinates q with these angles reduced to one turn, within the reach of compiled sines."""
+    q = q.copy()
+    for k in angles:
+        with np.errstate(invalid="ignore"):  # what is infinite is reported by whoever checks the samples
+            q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
+    return q

@@ -99,3 +99,10 @@ def rotation_vector(e: Vector) -> Vector:
         series = series * square + c
     factor = 2.0 * side * series / cosine
     return [factor * x for x in e[1:]]
+
+
+def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]:
+    """Coordinates that matter by their cosines and sines only, because no spring measures them, nor does a screw."""
+    sprung = tree_coordinates_of_springs(bodies)
+    angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
+    return tuple(k for k in angles if k not in sprung)

@@ -26,6 +26,11 @@ class SubjectNumbers(NamedTuple):
     gravity: Three
     least: tuple[float, ...]
 
+    def of(self, robot: Robot) -> Robot:
+        """The robot with these numbers."""
+        tree, parts = replace(robot.tree, bodies=self.tree), replace(robot.parts, bodies=self.parts)
+        return replace(robot, tree=tree, parts=parts, gravity=self.gravity, vouched=True)
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -47,9 +52,7 @@ class Subject:
 
     def with_numbers(self, numbers: SubjectNumbers) -> Subject:
         """The subject with other numbers."""
-        tree, parts = replace(self.robot.tree, bodies=numbers.tree), replace(self.robot.parts, bodies=numbers.parts)
-        robot = replace(self.robot, tree=tree, parts=parts, gravity=numbers.gravity, vouched=True)
-        return replace(self, robot=robot, bodies=numbers.bodies, least=numbers.least)
+        return replace(self, robot=numbers.of(self.robot), bodies=numbers.bodies, least=numbers.least)
 
     def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:
         """All wrenches on the bodies of a tree, the robot's own and the caller's."""

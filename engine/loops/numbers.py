@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies
+from ..dynamics.numbers import TreeNumbers, tree_numbers
 from ..dynamics.regroup import regrouped_bodies
-from ..dynamics.spatial import Factor, Vector
-from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
+from ..dynamics.spatial import Factor
 from ..errors import DenocError, InputError
-from ..machine.program.scalars import as_floats
-from ..robot import Body, Coupling, Placement, Robot, Three, turn_matrix_of
+from ..robot import Body, Coupling, Placement, Robot, turn_matrix_of
 from ..robot.read import FileNumber, robot_file_number
 from .constraints import Closure, loop_closure
 from .ties import Tie, TieSide
@@ -31,17 +29,9 @@ ABOVE = dict(enumerate((-761 / 280, 8, -14, 56 / 3, -35 / 2, 56 / 5, -14 / 3, 8 
 class Numbers(NamedTuple):
     """The numbers of a robot that its accelerations are made of, in their structure; any of them may be a symbol."""
 
-    bodies: tuple[Body, ...]
-    gravity: Three
-    wrenches: tuple[tuple[int, tuple[float, ...]], ...]  # of the robot's file, on bodies
-    loads: tuple[tuple[int, tuple[float, ...], tuple[float, ...]], ...]
+    tree: TreeNumbers
     ties: tuple[Tie, ...]
     couplings: tuple[Coupling, ...]
-
-    def acting(self) -> tuple[Wrenches, list[Load]]:
-        """The wrenches in the recursion's form."""
-        wrenches: dict[int, Vector] = {body: list(six) for body, six in self.wrenches}
-        return wrenches, [(body, list(six), list(point)) for body, six, point in self.loads]
 
 
 def numbers_of_mechanism(robot: Robot) -> Numbers:
@@ -52,14 +42,11 @@ def numbers_of_mechanism(robot: Robot) -> Numbers:
 
 def numbers_of_mechanism_with_bodies(loops: Closure, bodies: tuple[Body, ...]) -> Numbers:
     """The numbers of a robot with these bodies."""
-    robot = loops.robot
-    wrenches, loads = wrenches_on_bodies(robot.tree, constant_wrenches(robot))
-    on = tuple((body, tuple(as_floats(six))) for body, six in sorted(wrenches.items()))
-    own = tuple((body, tuple(as_floats(six)), tuple(as_floats(point))) for body, six, point in loads)
-    return Numbers(bodies, robot.gravity, on, own, loops.ties, loops.couplings)
+    return Numbers(tree_numbers(loops.robot, bodies), loops.ties, loops.couplings)
 
 
-BODIES, TIES = Numbers._fields.index("bodies"), Numbers._fields.index("ties")
+TREE, TIES = Numbers._fields.index("tree"), Numbers._fields.index("ties")
+BODIES = TREE, TreeNumbers._fields.index("bodies")
 
 # ---- along numbers of the file
 
@@ -124,8 +111,8 @@ def mechanism_numbers_displaced(robot: Robot, symbols: Mapping[Path, Any]) -> Nu
     matrices = _with_matrices(own)
     turned = {path[:-3] for path in symbols if "rotation" in path}
     bodies = [
-        one if (BODIES, i, "rotation") in turned else replace(one, rotation=own.bodies[i].rotation)
-        for i, one in enumerate(matrices.bodies)
+        one if (*BODIES, i, "rotation") in turned else replace(one, rotation=own.tree.bodies[i].rotation)
+        for i, one in enumerate(matrices.tree.bodies)
     ]
     ties = []
     for i, (one, lean) in enumerate(zip(matrices.ties, own.ties)):
@@ -133,19 +120,20 @@ def mechanism_numbers_displaced(robot: Robot, symbols: Mapping[Path, Any]) -> Nu
             if (TIES, i, side, "rotation") not in turned:
                 one = replace(one, **{side: replace(getattr(one, side), rotation=getattr(lean, side).rotation)})
         ties.append(one)
-    result: Numbers = planted_bodies(matrices._replace(bodies=tuple(bodies), ties=tuple(ties)), symbols)
+    tree = matrices.tree._replace(bodies=tuple(bodies))
+    result: Numbers = planted_bodies(Numbers(tree, tuple(ties), own.couplings), symbols)
     return result
 
 
 def _with_matrices(numbers: Numbers) -> Numbers:
     """The numbers with a matrix for each rotation, whose turns are other ones nearby."""
-    bodies = tuple(replace(one, rotation=_matrix(one.rotation)) for one in numbers.bodies)
+    bodies = tuple(replace(one, rotation=_matrix(one.rotation)) for one in numbers.tree.bodies)
     sides = [(_with_matrix(one.first), _with_matrix(one.second)) for one in numbers.ties]
     none = Placement(), Placement()  # the frames have angles, and nothing here reads them
     ties = tuple(
         replace(one, frames=none, first=first, second=second) for one, (first, second) in zip(numbers.ties, sides)
     )
-    return numbers._replace(bodies=bodies, ties=ties)
+    return Numbers(numbers.tree._replace(bodies=bodies), ties, numbers.couplings)
 
 
 def _with_matrix(side: TieSide) -> TieSide:

@@ -74,7 +74,7 @@ class AlongNumbers(Displaced):
     def _following(self, q: list[Scalar], bodies: tuple[Body, ...], now: Numbers) -> list[Scalar]:
         """The coordinates, with derivatives for those that have to follow the numbers."""
         part, robot, own = self.part, self.loops.robot, ConstrainedEquations(self.loops, self.part, bodies)
-        gaps = self.loops.with_numbers(now.bodies, now.ties, now.couplings).gaps(q)
+        gaps = self.loops.with_numbers(now.tree.bodies, now.ties, now.couplings).gaps(q)
         K, moved = own.factors(own.rows(q, self.loops.tied(q))), list[Dual](Dual(x, {}) for x in q)
         for k in range(len(self.directions)):
             opening = [dual_derivative(gaps[r], k) for r in part.rows]

@@ -34,14 +34,14 @@ class Displaced(Accelerated):
         z: Sequence[Scalar],
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Tᵀ (τ_ID − τ) and q̈ at displaced q or numbers, with the speeds that `qd` takes from K, and the same z̈."""
-        loops, part = self.loops.with_numbers(now.bodies, now.ties, now.couplings), self.part
-        equations, tied = ConstrainedEquations(loops, part, now.bodies), loops.tied(q)
+        loops, part = self.loops.with_numbers(now.tree.bodies, now.ties, now.couplings), self.part
+        equations, tied = ConstrainedEquations(loops, part, now.tree.bodies), loops.tied(q)
         K = equations.factors(equations.rows(q, tied))
         speeds = qd(K)
         _, drift = loops.rates(q, speeds, tied)
         qdd = K.solve([*(-drift[r] for r in part.rows), *z])
         motion = q, speeds, qdd, (True,) * loops.robot.nv
-        tau, _ = sweep_tree(now.bodies, now.gravity, *motion, *now.acting())
+        tau, _ = sweep_tree(now.tree.bodies, now.tree.gravity, *motion, *now.tree.acting())
         return K.transposed([x - y for x, y in zip(tau, given["tau"])])[len(part.rows) :], qdd
 
 

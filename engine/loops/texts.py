@@ -17,6 +17,7 @@ import numpy as np
 
 from ..dynamics.number_symbols import ProgramOfNumbers
 from ..dynamics.regroup import regrouped_bodies
+from ..dynamics.subject import SubjectNumbers
 from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import Applied, constant_wrenches, wrenches_on_bodies
 from ..machine.jit.kernel import Kernel, Single
@@ -26,7 +27,7 @@ from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, scalars_into_columns
-from ..robot import Body, Coupling, Robot, Three
+from ..robot import Body, Coupling, Robot
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin_of_constraints
@@ -48,10 +49,7 @@ Arrays = Mapping[str, np.ndarray]
 class MechanismNumbers(NamedTuple):
     """The numbers of a text that may be symbols, so that its program serves all mechanisms of the same structure."""
 
-    bodies: tuple[Body, ...]  # with regrouped inertias
-    tree: tuple[Body, ...]
-    parts: tuple[Body, ...]
-    gravity: Three
+    subject: SubjectNumbers  # its bodies have regrouped inertias; no pivots
     sides: tuple[tuple[TieSide, TieSide], ...]  # of the ties
     couplings: tuple[Coupling, ...]
     part: Partition
@@ -165,28 +163,28 @@ class PartitionText(ProgramOfNumbers[MechanismNumbers]):
     def record(self, recording: Recording, numbers: MechanismNumbers) -> Program:
         """The recorded program of the text, wherever its coordinates were chosen."""
         given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
-        result, checks = self.with_numbers(numbers).text(given, numbers.bodies)
+        result, checks = self.with_numbers(numbers).text(given, numbers.subject.bodies)
         return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]]).with_constants_gathered()
 
     def leaves(self) -> MechanismNumbers:
         """The numbers of the mechanism and of what was chosen at a position, with regrouped inertias."""
-        return self.read()._replace(bodies=self.regrouped())
+        read = self.read()
+        return read._replace(subject=read.subject._replace(bodies=self.regrouped()))
 
     def read(self) -> MechanismNumbers:
         """The same with inertias as they are."""
         loops, robot = self.loops, self.loops.robot
         sides = tuple((one.first, one.second) for one in loops.ties)
         chosen = tuple(getattr(self, name) for name in self.chosen)
-        own = loops.bodies, robot.parts.bodies, robot.gravity, sides, loops.couplings, self.part, chosen
-        return MechanismNumbers((), *own)
+        subject = SubjectNumbers((), loops.bodies, robot.parts.bodies, robot.gravity, ())
+        return MechanismNumbers(subject, sides, loops.couplings, self.part, chosen)
 
     def with_numbers(self, numbers: MechanismNumbers) -> Self:
         """The text with other numbers."""
-        robot, other = self.loops.robot, copy.copy(self)
+        subject, other = numbers.subject, copy.copy(self)
         ties = (replace(one, first=a, second=b) for one, (a, b) in zip(self.loops.ties, numbers.sides))
-        other.loops = self.loops.with_numbers(numbers.tree, tuple(ties), numbers.couplings)
-        tree, parts = replace(robot.tree, bodies=numbers.tree), replace(robot.parts, bodies=numbers.parts)
-        other.loops.robot = replace(robot, tree=tree, parts=parts, gravity=numbers.gravity, vouched=True)
+        other.loops = self.loops.with_numbers(subject.tree, tuple(ties), numbers.couplings)
+        other.loops.robot = subject.of(self.loops.robot)
         other.part = numbers.part
         for name, value in zip(self.chosen, numbers.chosen):
             setattr(other, name, value)
