@@ -68,23 +68,19 @@ class Builtin:
         checks: int = 0,
         keep: Sequence[Any] = (),
         parts: Sequence[Part] = (),
-        *,
-        environment: int = 0,
-        apart: int = 0,
-        lanes: int = 0,
-        most: int = 0,
+        **words: int,
     ) -> None:
         """Use the code at this address, which gives results of this shape; `keep` lives as long as the builtin.
 
-        Code with `lanes` is a kernel, for up to `most` samples; more are done by `shared_call`.  With `parts`, results
-        are rows that are divided into these.  `apart` is the address of the same code with the place of its watches as
-        a further argument, if there is such a function.
+        Of further `words`, code with `lanes` is a kernel, for up to `most` samples; more are done by `shared_call`.
+        Others are the `environment` of code for one sample and the address of the same code `apart` from its watches.
+        With `parts`, results are rows that are divided into these.
         """
         self._kept += [one for one in keep if not any(one is other for other in self._kept)]
         if not (kept := math.prod(shape)):
             return
         self._begin()
-        place = "rows_code" if lanes else "code"
+        place = "rows_code" if "lanes" in words else "code"
         self._set(**{place: 0})  # first, so that no other thread uses a table that is half written
         if tuple(parts) != self._parts:
             table = words_of_kernel_parts(parts)
@@ -93,13 +89,12 @@ class Builtin:
             self._set(parts_at=table.ctypes.data)
             self._set(parts=len(parts))
             self._parts = tuple(parts)
-        if lanes:
-            self._alone = most
-            block = max(lanes, min(MOST_ROWS, ROOM // (sum(self.widths) + outputs) // lanes * lanes))
-            self._set(lanes=lanes, block=block, most=most)
-        else:
-            self._set(environment=environment, apart=apart if outputs == kept and not parts else 0)
-        self._set(outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
+        if lanes := words.get("lanes", 0):
+            self._alone = words["most"]
+            words["block"] = max(lanes, min(MOST_ROWS, ROOM // (sum(self.widths) + outputs) // lanes * lanes))
+        elif outputs != kept or parts:
+            words["apart"] = 0
+        self._set(outputs=outputs, kept=kept, checks=checks, dimensions=len(shape), **words)
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(**{place: address})
 

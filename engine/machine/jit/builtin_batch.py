@@ -32,35 +32,35 @@ def batch(c: Code, words: Value, given: Value, into: Value) -> None:
     straight = (into != 0) & (table.straight == into)
     with c.when(straight):
         c.call(table.Py_IncRef, into)
-        made.set(into)
+        made[0] = into
     with c.when(~straight):
         shape = c.room(3)
         shape[0], shape[1], shape[2] = count, table.rows, table.columns
-        made.set(new_array(c, table, table.dimensions + 1, shape))
-        with c.when(made.get() == 0):
+        made[0] = new_array(c, table, table.dimensions + 1, shape)
+        with c.when(made[0] == 0):
             c.call(table.PyErr_Clear)
             c.answer(0)
-    for name, x in (("table", words), ("result", made.get().at(at.DATA)), ("count", count), ("bad", 0)):
+    for name, x in (("table", words), ("result", made[0].at(at.DATA)), ("count", count), ("bad", 0)):
         job[PLACES[name]] = x
     own, is_long, is_shared = Table(job), count >= LONG, c.variable()
     with c.when(is_long):
-        thread.set(c.call(table.PyEval_SaveThread))
+        thread[0] = c.call(table.PyEval_SaveThread)
         with c.when(own.share != 0):
-            is_shared.set(c.call(own.share, c.address("blocks"), job, count) & 1)
-    with c.when(is_shared.get() == 0):
+            is_shared[0] = c.call(own.share, c.address("@blocks"), job, count) & 1
+    with c.when(is_shared[0] == 0):
         c.call("blocks", job, 0, count)
     with c.when(is_long):
-        c.call(own.PyEval_RestoreThread, thread.get())
+        c.call(own.PyEval_RestoreThread, thread[0])
     c.need(own.bad == 0)
     with c.when((into != 0) & ~straight):
         c.call("memcpy", into.at(at.DATA), own.result, own.kept * count * 8)
-        c.call(own.Py_DecRef, made.get())
+        c.call(own.Py_DecRef, made[0])
         c.call(own.Py_IncRef, into)
         c.answer(into)
-    c.answer(made.get())
+    c.answer(made[0])
     c.failed()
-    with c.when(made.get() != 0):
-        c.call(table.Py_DecRef, made.get())
+    with c.when(made[0] != 0):
+        c.call(table.Py_DecRef, made[0])
 
 
 def _sources(c: Code, table: Table, given: Value, count: Value, job: Value) -> None:
@@ -73,21 +73,21 @@ def _sources(c: Code, table: Table, given: Value, count: Value, job: Value) -> N
         job[PLACES[name]] = x
     with c.loop(arguments) as a:
         thing, width = given[a], table.width(a)
-        is_many.set(0)
+        is_many[0] = 0
         with c.when(thing.at(at.TYPE) == table.ndarray):
-            is_many.set(thing.integer(at.DIMENSIONS) == 2)
-        with c.when(is_many.get() != 0):
+            is_many[0] = thing.integer(at.DIMENSIONS) == 2
+        with c.when(is_many[0] != 0):
             steps = row_steps + a * 8, column_steps + a * 8
-            data.set(c.call("rows_of", table.start, thing, width, count, *steps))
-        with c.when(is_many.get() == 0):
+            data[0] = c.call("rows_of", table.start, thing, width, count, *steps)
+        with c.when(is_many[0] == 0):
             row_steps[a], column_steps[a] = 0, 8
-            data.set(c.call("argument", table.start, thing, width, constants + used.get() * 8, 1))
-        c.need(data.get() != 0)
-        sources[a] = data.get()
+            data[0] = c.call("argument", table.start, thing, width, constants + used[0] * 8, 1)
+        c.need(data[0] != 0)
+        sources[a] = data[0]
         is_odd = (row_steps[a] != width * 8) | (column_steps[a] != 8)
         is_own = ((a == 0) & (units != 0)) | ((a >= joined) & are_joined)
         copies[a] = is_odd | is_own | are_few
-        used.set(used.get() + width)
+        used[0] = used[0] + width
 
 
 def writeable(c: Code, words: Value, thing: Value, count: Value) -> None:
@@ -133,10 +133,10 @@ def copied(
     final, here = count - 1, c.variable()
     with c.loop(wanted) as r:
         there = to + r * pitch * 8
-        here.set(source + c.pick(r < final, r, final) * row)
+        here[0] = source + c.pick(r < final, r, final) * row
         with c.loop(width) as k:
-            there[k] = here.get()[0]
-            here.set(here.get() + column)
+            there[k] = here[0][0]
+            here[0] = here[0] + column
 
 
 def blocks(c: Code, words: Value, begin: Value, end: Value) -> None:
@@ -151,23 +151,23 @@ def blocks(c: Code, words: Value, begin: Value, end: Value) -> None:
     size, heap, room = (numbers + outputs) * capacity, c.variable(), c.variable()
     is_large = size > STACK // 8
     with c.when(is_large):
-        heap.set(c.call("malloc", size * 8))
-        room.set(heap.get())
+        heap[0] = c.call("malloc", size * 8)
+        room[0] = heap[0]
     with c.when(~is_large):
-        room.set(c.room(size))
-    own = room.get() + numbers * capacity * 8
+        room[0] = c.room(size)
+    own = room[0] + numbers * capacity * 8
     keeps_own = (outputs != kept) | (job.count < lanes)
     in_blocks = c.variable(keeps_own)
     with c.loop(arguments) as a:
-        in_blocks.set(in_blocks.get() | job.copies[a])
+        in_blocks[0] = in_blocks[0] | job.copies[a]
     rows = end - begin
-    stride = c.pick(in_blocks.get() != 0, job.block, rows)
+    stride = c.pick(in_blocks[0] != 0, job.block, rows)
     last = c.pick(rows < lanes, 0, rows - lanes) // stride  # a block isn't smaller than the lanes unless all rows are
     with c.loop(last + 1) as b:
         start = begin + b * stride
         count = c.pick(b == last, end - start, stride)
         wanted = c.pick(count < lanes, lanes, count)
-        _gather(c, job, table, groups, room.get(), start, count, wanted)
+        _gather(c, job, table, groups, room[0], start, count, wanted)
         result = job.result + start * kept * 8
         output[0] = c.pick(keeps_own, own, result)
         c.call(job.rows_code, wanted, groups, output, status)
@@ -177,11 +177,11 @@ def blocks(c: Code, words: Value, begin: Value, end: Value) -> None:
             with c.loop(count) as r, c.loop(job.checks) as k:
                 c.need(own.double((r + 1) * outputs - 1 - k) >= 0.0)
             c.call("copied", own, outputs * 8, 8, result, kept, kept, count, count)
-    c.call("free", heap.get())
+    c.call("free", heap[0])
     c.answer(0)
     c.failed()
     words[PLACES["bad"]] = 1
-    c.call("free", heap.get())
+    c.call("free", heap[0])
 
 
 def _gather(
@@ -192,15 +192,15 @@ def _gather(
     used, base, here = c.variable(), c.variable(), c.variable()
     with c.loop(job.arguments) as a:
         width = table.width(a)
-        here.set(job.sources[a] + job.row_steps[a] * start)
-        base.set(c.pick(a > joined, base.get(), used.get()))  # where the group begins in a row of all numbers
+        here[0] = job.sources[a] + job.row_steps[a] * start
+        base[0] = c.pick(a > joined, base[0], used[0])  # where the group begins in a row of all numbers
         with c.when(job.copies[a] != 0):
-            source, pitch = here.get(), c.pick(a >= joined, numbers - base.get(), width)
-            here.set(room + (base.get() * capacity + used.get() - base.get()) * 8)
-            c.call("copied", source, job.row_steps[a], job.column_steps[a], here.get(), pitch, width, count, wanted)
+            source, pitch = here[0], c.pick(a >= joined, numbers - base[0], width)
+            here[0] = room + (base[0] * capacity + used[0] - base[0]) * 8
+            c.call("copied", source, job.row_steps[a], job.column_steps[a], here[0], pitch, width, count, wanted)
         with c.when(a <= joined):
-            groups[a] = here.get()
-        used.set(used.get() + width)
+            groups[a] = here[0]
+        used[0] = used[0] + width
     pitch = table.start[len(WORDS)]
     with c.loop(job.units) as u, c.loop(wanted) as r:
         c.need(c.call("unit", groups[0] + (r * pitch + table.unit(u)) * 8) != 0)

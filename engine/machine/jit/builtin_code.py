@@ -13,7 +13,15 @@ from .trigonometry import REACH
 from .word_code import DOUBLE, Code, Value, ir_of_functions
 
 NAME = "builtin"
-PASSES = ("sroa", "new_gvn", "instruction_combine", "loop_rotate", "loop_simplify", "simplify_cfg")
+PASSES = (
+    "instruction_combine",
+    "sroa",
+    "new_gvn",
+    "instruction_combine",
+    "loop_rotate",
+    "loop_simplify",
+    "simplify_cfg",
+)
 
 
 @lru_cache(maxsize=1)
@@ -37,20 +45,20 @@ def builtin(c: Code, owner: Value, given: Value, count: Value, names: Value) -> 
     with c.when(names != 0):
         c.need(names.at(at.SIZE) == 1)
         c.need(names.at(at.TUPLE_ITEMS) == table.out)
-        into.set(given[count])
+        into[0] = given[count]
     context = table.context
     with c.when(context != 0):
         chosen = c.variable()
-        c.call(table.PyContextVar_Get, context, 0, c.address(chosen))
-        c.call(table.Py_DecRef, chosen.get())
-        c.need(chosen.get() == table.nothing)
+        c.call(table.PyContextVar_Get, context, 0, chosen)
+        c.call(table.Py_DecRef, chosen[0])
+        c.need(chosen[0] == table.nothing)
     first = given[0]
     is_array = (first.at(at.TYPE) == table.ndarray) & (table.rows_code != 0)
     with c.when(is_array), c.when(first.integer(at.DIMENSIONS) == 2):
-        found = c.call("batch", table.start, given, into.get())
+        found = c.call("batch", table.start, given, into[0])
         c.need(found != 0)
         c.answer(c.call("parted", table.start, found, first.at(at.SHAPE)[0]))
-    c.need((table.code != 0) & (into.get() == 0))
+    c.need((table.code != 0) & (into[0] == 0))
     groups = _groups(c, table, given)
     outputs, parts, apart = table.outputs, table.parts, table.apart
     # a result is written where it stays if it has parts, which are views of it, or if nothing comes behind it
@@ -58,33 +66,33 @@ def builtin(c: Code, owner: Value, given: Value, count: Value, names: Value) -> 
     results = c.variable()
     with c.when(stays):
         length = c.variable(outputs + 2)
-        shape = c.pick(is_apart, table.place("rows"), c.address(length))
-        made.set(new_array(c, table, c.pick(is_apart, table.dimensions, 1), shape))
-        with c.when(made.get() == 0):
+        shape = c.pick(is_apart, table.place("rows"), length)
+        made[0] = new_array(c, table, c.pick(is_apart, table.dimensions, 1), shape)
+        with c.when(made[0] == 0):
             c.answer(0)  # Python's error says that memory is short
-        results.set(made.get().at(at.DATA))
+        results[0] = made[0].at(at.DATA)
     with c.when(~stays):
-        results.set(c.room(outputs + 2))
-    watches = c.variable(results.get() + outputs * 8)
+        results[0] = c.room(outputs + 2)
+    watches = c.variable(results[0] + outputs * 8)
     with c.when(is_apart):
-        watches.set(c.room(2))
-        c.call(apart, groups, results.get(), table.environment, watches.get())
+        watches[0] = c.room(2)
+        c.call(apart, groups, results[0], table.environment, watches[0])
     with c.when(~is_apart):
-        c.call(table.code, groups, results.get(), table.environment)
-    c.need((watches.get().double(0) == 0.0) & (watches.get().double(1) <= REACH))
+        c.call(table.code, groups, results[0], table.environment)
+    c.need((watches[0].double(0) == 0.0) & (watches[0].double(1) <= REACH))
     with c.loop(table.checks) as k:
-        c.need(results.get().double(outputs - 1 - k) >= 0.0)
+        c.need(results[0].double(outputs - 1 - k) >= 0.0)
     with c.when(parts != 0):
-        c.answer(c.call("parted", table.start, made.get(), -1))
+        c.answer(c.call("parted", table.start, made[0], -1))
     with c.when(is_apart):
-        c.answer(made.get())
+        c.answer(made[0])
     copy = new_array(c, table, table.dimensions, table.place("rows"))
     with c.when(copy != 0):
-        c.call("memcpy", copy.at(at.DATA), results.get(), table.kept * 8)
+        c.call("memcpy", copy.at(at.DATA), results[0], table.kept * 8)
     c.answer(copy)
     c.failed()
-    with c.when(made.get() != 0):
-        c.call(table.Py_DecRef, made.get())
+    with c.when(made[0] != 0):
+        c.call(table.Py_DecRef, made[0])
     general = table.general
     with c.when(general != 0):
         c.answer(c.call(table.PyObject_Vectorcall, general, given, count, names))
@@ -99,10 +107,10 @@ def _groups(c: Code, table: Table, given: Value) -> Value:
     with c.loop(table.arguments) as a:
         width = table.width(a)
         is_own = (a >= joined) | ((a == 0) & (units != 0))
-        doubles = c.call("argument", table.start, given[a], width, room + used.get() * 8, is_own)
+        doubles = c.call("argument", table.start, given[a], width, room + used[0] * 8, is_own)
         c.need(doubles != 0)
         groups[a] = doubles
-        used.set(used.get() + width)
+        used[0] = used[0] + width
     with c.loop(units) as u:
         c.need(c.call("unit", room + table.unit(u) * 8) != 0)
     return groups
@@ -169,22 +177,22 @@ def parted(c: Code, words: Value, whole: Value, count: Value) -> None:
     parts, line = table.parts, c.variable(table.parts_at)
     with c.when(parts == 0):
         c.answer(whole)
-    data, is_tuple, is_one = whole.at(at.DATA), line.get()[0] == 0, count < 0
+    data, is_tuple, is_one = whole.at(at.DATA), line[0][0] == 0, count < 0
     made, view, shape, strides = c.variable(), c.variable(), c.room(4), c.room(4)
     with c.when(is_tuple):
-        made.set(c.call(table.PyTuple_New, parts))
+        made[0] = c.call(table.PyTuple_New, parts)
     with c.when(~is_tuple):
-        made.set(c.call(table.PyDict_New))
-    c.need(made.get() != 0)
+        made[0] = c.call(table.PyDict_New)
+    c.need(made[0] != 0)
     shape[0], strides[0], strides[3] = count, table.kept * 8, 8
     skip = c.pick(is_one, 8, 0)
     with c.loop(parts) as p:
-        name, first, dimensions, length, width, depth, kind = (line.get()[k] for k in range(WIDTH))
-        line.set(line.get() + 8 * WIDTH)
+        name, first, dimensions, length, width, depth, kind = (line[0][k] for k in range(WIDTH))
+        line[0] = line[0] + 8 * WIDTH
         here = data + first
-        view.set(first)
+        view[0] = first
         with c.when(kind == VERDICT):
-            view.set(c.pick(here.double(0) >= 0.0, width, length))
+            view[0] = c.pick(here.double(0) >= 0.0, width, length)
         with c.when(kind == ARRAY):
             shape[1], shape[2], shape[3] = length, width, depth
             strides[1], strides[2] = width * depth * 8, depth * 8
@@ -194,17 +202,17 @@ def parted(c: Code, words: Value, whole: Value, count: Value) -> None:
             c.need(array != 0)
             c.call(table.Py_IncRef, whole)
             c.call(table.PyArray_SetBaseObject, array, whole)
-            view.set(c.call(table.PyArray_Return, array))
-            c.need(view.get() != 0)
+            view[0] = c.call(table.PyArray_Return, array)
+            c.need(view[0] != 0)
         with c.when(is_tuple):
-            c.call(table.PyTuple_SetItem, made.get(), p, view.get())
+            c.call(table.PyTuple_SetItem, made[0], p, view[0])
         with c.when(~is_tuple):
-            c.call(table.PyDict_SetItem, made.get(), name, view.get())
+            c.call(table.PyDict_SetItem, made[0], name, view[0])
             with c.when(kind == ARRAY):
-                c.call(table.Py_DecRef, view.get())
+                c.call(table.Py_DecRef, view[0])
     c.call(table.Py_DecRef, whole)
-    c.answer(made.get())
+    c.answer(made[0])
     c.failed()
-    with c.when(made.get() != 0):
-        c.call(table.Py_DecRef, made.get())
+    with c.when(made[0] != 0):
+        c.call(table.Py_DecRef, made[0])
     c.call(table.Py_DecRef, whole)

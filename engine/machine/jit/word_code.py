@@ -1,7 +1,8 @@
 """Functions of machine code on whole numbers and addresses, recorded while a text in Python runs.
 
 All arguments and results are 64-bit words, those of functions of Python's and NumPy's too, of whose smaller results
-nothing else is read.  Recorded code wants the pass `sroa`, which puts its variables into registers.
+nothing else is read.  Recorded code wants the passes `instruction_combine` and `sroa`, which put its variables into
+registers.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Value:
 
     def _place(self, kind: str, distance: Operand) -> str:
         base = self.code.block.let(f"inttoptr i64 {self.register} to ptr")
+        if isinstance(distance, int) and not distance:
+            return base
         return self.code.block.let(f"getelementptr {kind}, ptr {base}, i64 {self.code.text(distance)}")
 
     def __getitem__(self, k: Operand) -> Value:
@@ -77,14 +80,6 @@ class Value:
         """The item as a double."""
         return self._new(DOUBLE, f"load double, ptr {self._place(WORD, k)}, align 8")
 
-    # ---- variables, whose registers are addresses
-
-    def get(self) -> Value:
-        return self._new(WORD, f"load i64, ptr {self.register}, align 8")
-
-    def set(self, x: Operand) -> None:
-        self.code.block.do(f"store i64 {self.code.text(x)}, ptr {self.register}, align 8")
-
 
 Operand: TypeAlias = Value | int | float
 
@@ -105,21 +100,20 @@ class Code:
     # ---- values
 
     def variable(self, first: Operand = 0) -> Value:
-        """A word that may be `set` again; its own address is that of its register."""
+        """The address of a word that may change."""
         name = f"%v{next(self._labels)}"
-        self._entry.append(f"  {name} = alloca i64")
-        made = Value(self, "ptr", name)
-        made.set(first)
+        self._entry.append(f"  {name}.at = alloca i64\n  {name} = ptrtoint ptr {name}.at to i64")
+        made = Value(self, WORD, name)
+        made[0] = first
         return made
 
-    def address(self, of: Value | str) -> Value:
-        """The address of a variable or of a function."""
-        at = of.register if isinstance(of, Value) else f"@{of}"
-        return Value(self, WORD, self.block.let(f"ptrtoint ptr {at} to i64"))
+    def address(self, of: str) -> Value:
+        """The address of a function, or of what is in a register of LLVM's own."""
+        return Value(self, WORD, self.block.let(f"ptrtoint ptr {of} to i64"))
 
     def room(self, words: Operand) -> Value:
         """The address of so many words on the stack."""
-        return self.address(Value(self, "ptr", self.block.let(f"alloca i64, i64 {self.text(words)}")))
+        return self.address(self.block.let(f"alloca i64, i64 {self.text(words)}"))
 
     def pick(self, test: Value, a: Operand, b: Operand) -> Value:
         return Value(self, WORD, self.block.let(f"select i1 {test.register}, i64 {self.text(a)}, i64 {self.text(b)}"))
