@@ -169,7 +169,7 @@ def unit(c: Code, four: Value) -> None:
 
 
 def parted(c: Code, words: Value, whole: Value, count: Value) -> None:
-    """The dictionary or tuple of a result's parts; without parts, the result itself.
+    """The dictionary or tuple of a result's parts, or the only one without a name; without parts, the result itself.
 
     The number of samples is negative for one sample; the array belongs to the function.
     """
@@ -204,6 +204,10 @@ def parted(c: Code, words: Value, whole: Value, count: Value) -> None:
             c.call(table.PyArray_SetBaseObject, array, whole)
             view[0] = c.call(table.PyArray_Return, array)
             c.need(view[0] != 0)
+        with c.when(is_tuple & (parts == 1)):
+            c.call(table.Py_DecRef, made[0])
+            c.call(table.Py_DecRef, whole)
+            c.answer(view[0])
         with c.when(is_tuple):
             c.call(table.PyTuple_SetItem, made[0], p, view[0])
         with c.when(~is_tuple):
