@@ -8,13 +8,12 @@ longer those of the real bodies, so they are computed from the plain inertias.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from ..robot import Body, turn_matrix_of
-from ..robot.read import components_of_robot_vector, robot_number, rows_of_robot_matrix, stacked_inertia_numbers
+from ..robot.read import body_with_mass, stacked_inertia_numbers
 
 CENTRE = 3  # row and column of the pseudo-inertia that hold m and m c
 
@@ -89,13 +88,11 @@ def pseudo_inertia(body: Body) -> np.ndarray:
 
 def _with_inertia(body: Body, G: np.ndarray) -> Body:
     """The body with another inertia, in which rounding errors of zeros are removed."""
-    if G.dtype == object:  # symbols may be anything
-        return replace(
-            body, E=rows_of_robot_matrix(G[:3, :3]), h=components_of_robot_vector(G[:3, 3]), m=robot_number(G[3, 3])
-        )
-    E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
-    m = np.where(abs(G[..., 3, 3]) > 1e-14 * np.maximum(body.m, 1e-300), G[..., 3, 3], 0.0)
-    return replace(body, E=rows_of_robot_matrix(E), h=components_of_robot_vector(h), m=robot_number(m))
+    E, h, m = G[..., :3, :3], G[..., :3, 3], G[..., 3, 3]
+    if G.dtype != object:  # symbols may be anything
+        E, h = _clean(E, (-2, -1)), _clean(h, (-1,))
+        m = np.where(abs(m) > 1e-14 * np.maximum(body.m, 1e-300), m, 0.0)
+    return body_with_mass(body, E, h, m)
 
 
 def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:

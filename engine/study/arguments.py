@@ -24,7 +24,7 @@ from ..machine.program.nodes import CONSTANT, Node
 from ..machine.program.recording import Program, Recording
 from ..machine.program.rewriting import substituted_nodes
 from ..robot import Robot
-from ..robot.read import Draft, LinkEntry, draft_of_robot, robot_draft_with_links_reread, robot_of_draft
+from ..robot.read import Draft, LinkEntry
 from ..text import ROBOT, Keys
 from ..text.fields import Strict
 
@@ -140,9 +140,8 @@ def robot_with_argument_symbols(robot: Robot, paths: Sequence[Keys], symbols: Se
     file = draft.file
     for path, symbol in zip(paths, symbols):
         file = codegen_file_part_with_value(file, path, symbol)
-    assert robot.document is not None
     try:
-        return robot_of_draft(robot_draft_with_links_reread(draft, file), robot.document)
+        return draft.reread(file).robot()
     except (TypeError, AttributeError):
         raise InputError(
             f"{robot.name}: something in its file is decided by the sizes of these numbers",
@@ -176,7 +175,7 @@ def codegen_draft_with_arguments(robot: Robot) -> Draft:
     if robot.document is None:
         raise InputError(f"{robot.name} has no file whose numbers could be arguments", key="--parameters")
     document = robot.document
-    return robot.made_once(Draft, lambda: draft_of_robot(document))
+    return robot.made_once(Draft, lambda: Draft.of(document))
 
 
 def _numbers(x: Any, key: tuple[str, ...] = (), path: Keys = ()) -> Iterator[Argument]:

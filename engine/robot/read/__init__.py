@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from .bodies import (
         ReadLink,
         bodies_with_link_masses,
-        components_of_robot_vector,
+        body_with_mass,
         inertia_of_link,
         robot_number,
-        rows_of_robot_matrix,
         stacked_inertia_numbers,
     )
-    from .build import Draft, build_robot, draft_of_robot, robot_draft_with_links_reread, robot_of_draft
+    from .build import Draft, build_robot
     from .drives import joint_drives
     from .file_number import FileNumber, robot_file_number
     from .joint_schema import JOINTS, Coordinates, Direction, JointEntry
@@ -40,6 +39,6 @@ if TYPE_CHECKING:
     from .orientation import Oriented, rotation_of
     from .plausible import enormous_robot_numbers, unbelievable_robot_angle
     from .schema import LinkEntry, Place
-    from .values import EULER_PARAMETERS, NO_EULER_PARAMETERS, joint_number_fits_unit, unit_euler_parameters
+    from .values import joint_number_fits_unit, unit_euler_parameters
 else:
     __getattr__ = door(__name__)

@@ -74,8 +74,12 @@ def bodies_with_link_masses(
 
 
 def _with_mass(body: Body, G: np.ndarray) -> Body:
-    E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
-    return replace(body, E=rows_of_robot_matrix(E), h=components_of_robot_vector(h), m=robot_number(G[..., 3, 3]))
+    return body_with_mass(body, _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,)), G[..., 3, 3])
+
+
+def body_with_mass(body: Body, E: np.ndarray, h: np.ndarray, m: np.ndarray) -> Body:
+    """The body with another pseudo-inertia [E, h; hᵀ, m], whose numbers may be arrays with one for each run."""
+    return replace(body, E=rows_of_robot_matrix(E), h=components_of_robot_vector(h), m=robot_number(m))
 
 
 def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:

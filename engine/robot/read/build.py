@@ -58,10 +58,80 @@ class Draft:
     def ordered(self) -> list[ReadLink]:
         return [self.links[k] for k in self.order]
 
+    @classmethod
+    def of(cls, document: Document) -> Draft:
+        """The draft of the robot that the document describes."""
+        data, where = expanded_robot_repetitions(document)
+        if isinstance(data, dict) and "links" not in data and "task" in data:
+            raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
+        data, where, notes = robot_graph_as_tree(document, data, where)
+        data, where = robot_data_with_doubles(
+            data if notes is not None else joints_with_conventions(data),
+            where,
+            lambda link, frame, path: frame_with_link_point(document, data["links"], link, frame, where(path)),
+        )
+        file = checked_document_model(RobotFile, document, data, where)
+
+        def complain(*path: Any) -> Complain:
+            return lambda *inner, **parts: document.error(where((*path, *inner[:-1])), inner[-1], **parts)
+
+        return cls(document, file, (), (), notes or (), complain).reread(file)
+
+    def reread(self, file: RobotFile) -> Draft:
+        """The draft with links that are read from another file of its kind, whose numbers may be symbols."""
+        complain = self.complain
+        parents = parents_of_links(file.links, complain)
+        order = links_parents_first(file.links, parents, complain)
+        read: dict[int, ReadLink] = {}
+        places = _numbered(file.links, complain)
+        by_name = {entry.name: k for k, entry in enumerate(file.links)}
+        for k in order:
+            above = read[by_name[parents[k]]] if parents[k] != "base" else None
+            previous = file.links[by_name[parents[k]]] if above else None
+            chained = previous is None or _convention(file, previous) == "dh"
+            start = above.link.end if above and chained and _convention(file, file.links[k]) == "dh" else Placement()
+            one = complain("links", k)
+            with np.errstate(all="ignore"):  # numbers too large to compute with are refused below
+                actuated = _actuated(file, file.links[k], k)
+                read[k] = _link(
+                    file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], actuated, one
+                )
+        links = tuple(read[k] for k in range(len(file.links)))
+        return replace(self, file=file, links=links, order=tuple(order))
+
+    def robot(self, warnings: tuple[str, ...] = ()) -> Robot:
+        """The robot of the draft, whose numbers may be symbols."""
+        file, complain, links = self.file, self.complain, self.links
+        q0 = [x for r in links for x in r.link.joint.initial]
+        closing = Closing(file, [r.link for r in links], complain)
+        loops, couplings = closing.loops(), closing.couplings()
+        actuators, springs = closing.actuators(), closing.springs()
+        links = tuple(_with_cords(r, [cord for _, cord in springs]) for r in links)
+        ordered = replace(self, links=links).ordered
+        return Robot(
+            name=file.name,
+            about=file.about,
+            gravity=robot_number_triple(file.gravity),
+            links=tuple(r.link for r in links),
+            tree=tree_of_links(ordered, merge=True),
+            parts=tree_of_links(ordered, merge=False),
+            q0=tuple(closing.assembly(q0)),
+            nv=sum(r.link.joint.type.nv for r in links),
+            wrenches=_wrenches(file, complain),
+            loops=loops,
+            couplings=couplings,
+            actuators=actuators,
+            springs=springs,
+            notes=self.notes,
+            warnings=warnings,
+            document=replace(self.document, data=fixed_data(self.document.data)),
+            vouched=True,
+        )
+
 
 def build_robot(document: Document) -> Robot:
     """The robot that the document describes."""
-    draft = draft_of_robot(document)
+    draft = Draft.of(document)
     file, complain, links = draft.file, draft.complain, draft.links
     length = plausible.longest_distance_in_robot(links)
     warnings = [*document.warnings]
@@ -71,7 +141,7 @@ def build_robot(document: Document) -> Robot:
         *plausible.doubts_about_unused_robot_keys(file, links, complain),
     ]
     with np.errstate(all="ignore"):
-        robot = robot_of_draft(draft, document, tuple(warnings))
+        robot = draft.robot(tuple(warnings))
     _check_sizes(robot, complain)
     return robot
 
@@ -86,79 +156,8 @@ def _check_sizes(robot: Robot, complain: Callable[..., Complain]) -> None:
                 raise complain("links", k)("masses and lengths together are too large to compute with")
 
 
-def robot_of_draft(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Robot:
-    """The robot of a draft, whose numbers may be symbols."""
-    file, complain, links = draft.file, draft.complain, draft.links
-    q0 = [x for r in links for x in r.link.joint.initial]
-    closing = Closing(file, [r.link for r in links], complain)
-    loops, couplings, actuators, springs = closing.loops(), closing.couplings(), closing.actuators(), closing.springs()
-    links = tuple(_with_cords(r, [cord for _, cord in springs]) for r in links)
-    draft = replace(draft, links=links)
-    return Robot(
-        name=file.name,
-        about=file.about,
-        gravity=robot_number_triple(file.gravity),
-        links=tuple(r.link for r in links),
-        tree=tree_of_links(draft.ordered, merge=True),
-        parts=tree_of_links(draft.ordered, merge=False),
-        q0=tuple(closing.assembly(q0)),
-        nv=sum(r.link.joint.type.nv for r in links),
-        wrenches=_wrenches(file, complain),
-        loops=loops,
-        couplings=couplings,
-        actuators=actuators,
-        springs=springs,
-        notes=draft.notes,
-        warnings=warnings,
-        document=replace(document, data=fixed_data(document.data)),
-        vouched=True,
-    )
-
-
 def _with_cords(read: ReadLink, cords: Sequence[Cord]) -> ReadLink:
     return replace(read, link=replace(read.link, joint=joint_with_cords(read.link.joint, cords))) if cords else read
-
-
-def draft_of_robot(document: Document) -> Draft:
-    """The draft of the robot that the document describes."""
-    data, where = expanded_robot_repetitions(document)
-    if isinstance(data, dict) and "links" not in data and "task" in data:
-        raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
-    data, where, notes = robot_graph_as_tree(document, data, where)
-    data, where = robot_data_with_doubles(
-        data if notes is not None else joints_with_conventions(data),
-        where,
-        lambda link, frame, path: frame_with_link_point(document, data["links"], link, frame, where(path)),
-    )
-    file = checked_document_model(RobotFile, document, data, where)
-
-    def complain(*path: Any) -> Complain:
-        return lambda *inner, **parts: document.error(where((*path, *inner[:-1])), inner[-1], **parts)
-
-    return robot_draft_with_links_reread(Draft(document, file, (), (), notes or (), complain), file)
-
-
-def robot_draft_with_links_reread(draft: Draft, file: RobotFile) -> Draft:
-    """The draft with links that are read from another file of its kind, whose numbers may be symbols."""
-    complain = draft.complain
-    parents = parents_of_links(file.links, complain)
-    order = links_parents_first(file.links, parents, complain)
-    read: dict[int, ReadLink] = {}
-    places = _numbered(file.links, complain)
-    by_name = {entry.name: k for k, entry in enumerate(file.links)}
-    for k in order:
-        above = read[by_name[parents[k]]] if parents[k] != "base" else None
-        previous = file.links[by_name[parents[k]]] if above else None
-        chained = previous is None or _convention(file, previous) == "dh"
-        start = above.link.end if above and chained and _convention(file, file.links[k]) == "dh" else Placement()
-        one = complain("links", k)
-        with np.errstate(all="ignore"):  # numbers too large to compute with are refused below
-            actuated = _actuated(file, file.links[k], k)
-            read[k] = _link(
-                file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], actuated, one
-            )
-    links = tuple(read[k] for k in range(len(file.links)))
-    return replace(draft, file=file, links=links, order=tuple(order))
 
 
 def _convention(file: RobotFile, entry: LinkEntry) -> str:

@@ -9,7 +9,7 @@ from ...errors import InputError
 from ...text import ROBOT, Change, Document, Keys, changed_document
 from ...text.fields import Strict
 from ..model import Robot
-from .build import build_robot, draft_of_robot
+from .build import Draft, build_robot
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def _value(document: Document, path: Keys, key: str) -> float:
         return 0.0
     if isinstance(data, int | float) and not isinstance(data, bool):
         return float(data)
-    draft = draft_of_robot(document)
+    draft = Draft.of(document)
     value: Any = draft.file if draft.direct else None
     for step in path if draft.direct else ():
         value = getattr(value, str(step), None) if isinstance(value, Strict) else value[step]

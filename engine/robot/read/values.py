@@ -27,17 +27,16 @@ def joint_coordinates(values: Sequence[float], key: Keys, row: JointType, compla
         )
     for k, (value, kind) in enumerate(zip(values, row.kinds)):
         joint_number_fits_unit(value, kind, (*key, k) if row.nq > 1 else key, complain)
-    no_norm = partial(complain, *key, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
-    return unit_euler_parameters([float(x) for x in values], row, no_norm)
+    return unit_euler_parameters([float(x) for x in values], row, partial(complain, *key))
 
 
-def unit_euler_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:
+def unit_euler_parameters(values: list[float], row: JointType, complain: Complain) -> tuple[float, ...]:
     """The coordinates of a joint with its Euler parameters normalized."""
     if row.orientation is not None:
         e = values[row.orientation :]
         norm = math.hypot(*e)
         if norm < 1e-6 or not math.isfinite(norm):
-            raise error()
+            raise complain(NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
         values[row.orientation :] = [x / norm for x in e] if abs(norm - 1.0) > 1e-15 else e
     return tuple(values)
 

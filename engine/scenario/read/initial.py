@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from ...robot.read import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_euler_parameters
+from ...robot.read import unit_euler_parameters
 from ...simulate.inputs import Motion
 from ...simulate.system import System
 from ...text import Keys
@@ -21,8 +21,8 @@ def read_initial_coordinates(reading: Reading) -> list[float]:
         path = ("initial", joint.name)
         for k, (value, kind) in enumerate(zip(values, joint.type.kinds)):
             reading.fits(value, kind, (*path, k) if len(values) > 1 else path)
-        no_norm = partial(reading.error, path, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
-        for k, x in zip(joint.coordinates, unit_euler_parameters([float(x) for x in values], joint.type, no_norm)):
+        unit = unit_euler_parameters([float(x) for x in values], joint.type, partial(reading.error, path))
+        for k, x in zip(joint.coordinates, unit):
             q[k] = x
     return q
 
