@@ -45,12 +45,7 @@ def linearize_command(
     from denoc import linearize as linearized
 
     model = options.robot_of_argument(robot, floating, loops, warned=True)
-    kinds = [kind for joint in model.moving for kind in joint.type.kinds]
-    q = options.numbers_of_option(at, "--at", kinds, options.column_names_to_print(model, "coordinates"), model.q0)
-    still = (0.0,) * model.nv
-    qd = options.numbers_of_option(
-        rates, "--rates", ["velocity"] * model.nv, options.column_names_to_print(model, "speeds"), still
-    )
+    q, qd = options.state_of_options(model, at, rates)
     tau = (
         options.numbers_of_option(
             forces, "--forces", ["effort"] * model.nv, options.column_names_to_print(model, "forces"), ()

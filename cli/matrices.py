@@ -66,12 +66,7 @@ def matrices_command(
     from denoc.errors import InputError, did_you_mean
 
     model = options.robot_of_argument(robot, floating, loops, warned=True)
-    kinds = [kind for joint in model.moving for kind in joint.type.kinds]
-    q = options.numbers_of_option(at, "--at", kinds, options.column_names_to_print(model, "coordinates"), model.q0)
-    speeds = ["velocity"] * model.nv
-    qd = options.numbers_of_option(
-        rates, "--rates", speeds, options.column_names_to_print(model, "speeds"), (0.0,) * model.nv
-    )
+    q, qd = options.state_of_options(model, at, rates)
     with Wait(model.name, quiet=as_json):
         computed: dict[str, Any] = all_matrices(model, q, qd)
     if point is not None:

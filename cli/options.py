@@ -256,6 +256,14 @@ def column_names_to_print(model: Model, what: str) -> list[str]:
     return [f"{joint.name}.{suffix}" for joint in model.moving for suffix in getattr(joint.type, what)]
 
 
+def state_of_options(model: Model, at: str | None, rates: str | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The coordinates of `--at`, by default those at the start, and the speeds of `--rates`, by default 0."""
+    kinds = [kind for joint in model.moving for kind in joint.type.kinds]
+    q = numbers_of_option(at, "--at", kinds, column_names_to_print(model, "coordinates"), model.q0)
+    speeds, still = column_names_to_print(model, "speeds"), (0.0,) * model.nv
+    return q, numbers_of_option(rates, "--rates", ["velocity"] * model.nv, speeds, still)
+
+
 def numbers_of_option(
     text: str | None, option: str, kinds: list[str], names: list[str], default: tuple[float, ...]
 ) -> tuple[float, ...]:

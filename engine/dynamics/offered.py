@@ -34,7 +34,6 @@ from .samples import (
     vector_of_dynamics_samples,
 )
 from .springs import tree_coordinates_that_only_turn
-from .state_space import speeds_with_actuators
 from .subject import Subject, SubjectNumbers
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 
@@ -92,7 +91,7 @@ class Offered(ProgramOfNumbers[SubjectNumbers]):
     @property
     def _actuated(self) -> tuple[int, ...]:
         """The speeds with actuators, if the program depends on them."""
-        return speeds_with_actuators(self.subject.robot) if self.what in (LINEARIZED, HELD) else ()
+        return self.subject.robot.driven if self.what in (LINEARIZED, HELD) else ()
 
     # ---- calls
 

@@ -36,7 +36,7 @@ from .moving import Layout, layout_of_moving_bodies, rotor_inertias
 from .regressor import regressor_entries, regressor_width
 from .regroup import regrouped_bodies
 from .spatial import Vector, dot
-from .state_space import speeds_with_actuators, state_space_parts, tree_state_space
+from .state_space import state_space_parts, tree_state_space
 from .subject import Given, ProgramRow, Subject
 from .sweeps import Load, Pivot, Wrenches, sweep_tree
 from .vanishing import joint_pivot_loss, joint_pivot_losses, least_joint_pivots
@@ -129,7 +129,7 @@ def _linearized(subject: Subject, given: Given) -> Unsolved:
 
 def _held(subject: Subject, given: Given) -> Given:
     """The inputs with the forces that hold the state, by inverse dynamics without acceleration."""
-    holding, actuated = _bias(subject, given), speeds_with_actuators(subject.robot)
+    holding, actuated = _bias(subject, given), subject.robot.driven
     return {**given, "tau": [x if k in actuated else 0.0 for k, x in enumerate(holding)]}
 
 
@@ -165,7 +165,7 @@ def _matrices(subject: Subject, given: Given) -> list[Scalar]:
 
 def _state_space_parts(subject: Subject) -> tuple[Part, ...]:
     robot = subject.robot
-    return state_space_parts(robot, range(robot.nv), speeds_with_actuators(robot))
+    return state_space_parts(robot, range(robot.nv), robot.driven)
 
 
 def _matrix_parts(subject: Subject) -> tuple[Part, ...]:

@@ -13,11 +13,6 @@ from .entries import Entries
 AT_REST = 1e-9  # largest acceleration in an equilibrium
 
 
-def speeds_with_actuators(robot: Robot) -> tuple[int, ...]:
-    """The speeds of actuated joints, joint by joint."""
-    return tuple(k for joint in robot.moving if joint.actuated for k in joint.speeds)
-
-
 def state_space_parts(
     robot: Robot, independent: Sequence[int], actuated: Sequence[int], *, closed: bool = False
 ) -> tuple[Part, ...]:
@@ -49,7 +44,7 @@ def put_state(found: Entries, qd: Sequence[Scalar], tau: Sequence[Scalar], qdd: 
 
 def tree_state_space(robot: Robot, qd: Sequence[Scalar], tau: Sequence[Scalar], of: Slopes) -> Unsolved:
     """All numbers of the parts, with the derivatives of the accelerations yet to be solved for."""
-    n, actuated, found = robot.nv, speeds_with_actuators(robot), Entries()
+    n, actuated, found = robot.nv, robot.driven, Entries()
     parts = state_space_parts(robot, range(n), actuated)
     for k in range(n):
         found.put("A", k, n + k, 1.0)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import InputError, did_you_mean, given_in_words
+from ..dynamics.programs import link_named_in_tree
+from ..errors import InputError
 from ..robot import Robot, way_from_base
 
 SHAPE = "legs that hang on the base, and on the platform by one joint each"
@@ -52,11 +53,8 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
     _refuse_what_has_no_legs(robot)
     if platform is None:
         return robot.made_once(("legs", None), lambda: _likely(robot))
-    names = [link.name for link in robot.links]
-    if not isinstance(platform, str) or platform not in names:
-        hint = did_you_mean(platform, names)
-        raise InputError("no such link", found=given_in_words(platform), allowed=", ".join(names), hint=hint)
-    return robot.made_once(("legs", platform), lambda: _named(robot, platform))
+    name = link_named_in_tree(robot, platform)
+    return robot.made_once(("legs", name), lambda: _named(robot, name))
 
 
 def _refuse_springs_over_joints(robot: Robot) -> None:

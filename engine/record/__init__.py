@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .drawings import TIME, Drawing, plain_plot_drawings, plot_drawing
     from .figures import chosen_plots, figures_of_result, plot_columns_against, plot_look
     from .notebook import HEADER, column_extremes, html_image_of_figure, result_html
-    from .panels import Line, Panel, finite_panel_values, panel_figure
+    from .panels import Line, Panel, panel_figure
     from .plots import (
         PLOT_FORMATS,
         PLOTS,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .plots import blank_figure, plain_plot_text
+from .scales import finite_plotted_values, largest_plotted_value
 from .styles import COLOURS
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _labels(panel: Panel) -> list[str]:
 
 def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
     """Draws the lines of a panel with its labels and ranges."""
-    x = finite_panel_values(x)
+    x = finite_plotted_values(x)
     for n, line in enumerate(panel.lines):
         look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": _STYLES[(n % 7 + n // 7) % 4]}
         axes.plot(
@@ -110,16 +111,10 @@ def _note_the_end(axes: Axes, x: np.ndarray, table: Mapping[str, np.ndarray], pa
         axes.text(0.98, 0.04, f"breaks off after {last}", transform=axes.transAxes, ha="right", fontsize=8)
 
 
-def finite_panel_values(values: np.ndarray) -> np.ndarray:
-    """The finite values, without the rows that a run didn't reach."""
-    known: np.ndarray = values[np.isfinite(values)]
-    return known
-
-
 def _spread(axes: Axes, table: Mapping[str, np.ndarray], panel: Panel) -> None:
     """Widens the axis of a panel whose values vary by no more than rounding, so that it shows a constant."""
-    values = finite_panel_values(np.concatenate([table[line.column] for line in panel.lines]))
-    largest = max(float(abs(finite_panel_values(column)).max(initial=0.0)) for column in list(table.values())[1:])
+    values = finite_plotted_values(np.concatenate([table[line.column] for line in panel.lines]))
+    largest = max(largest_plotted_value(column) for column in list(table.values())[1:])
     if not values.size:
         return
     low, high = float(values.min()), float(values.max())

@@ -41,7 +41,7 @@ def c_prototype(program: Program, name: str) -> str:
 
 
 def c_call(program: Program, name: str) -> str:
-    """The statement that calls the function of a program."""
+    """The statement that calls the function of a program, in JavaScript, too."""
     return f"{name}({', '.join([*program.inputs, *program.outputs])});"
 
 

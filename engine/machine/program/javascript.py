@@ -38,11 +38,6 @@ def javascript_function(program: Program, name: str, *, compact: bool = False) -
     return f"function {name}({arguments}) {{\n" + "\n".join(body) + "\n}\n"
 
 
-def javascript_call(program: Program, name: str) -> str:
-    """The statement that calls the function of a program."""
-    return f"{name}({', '.join([*program.inputs, *program.outputs])});"
-
-
 def javascript_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
     """The text of a file with a program's function, which is exported where there are modules of Node.js."""
     exported = f'if (typeof module !== "undefined") module.exports = {{ {name} }};\n'

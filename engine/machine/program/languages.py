@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .c import c_call, c_file, c_header
-from .javascript import javascript_call, javascript_file
+from .javascript import javascript_file
 from .lines import python_call, python_file
 from .recording import Program
 
@@ -29,6 +29,6 @@ class Language:
 
 LANGUAGES = {
     "c": Language("C99, without dependencies but <math.h>", ".c", c_call, c_file, c_header),
-    "javascript": Language("JavaScript, for browsers and Node.js", ".js", javascript_call, javascript_file),
+    "javascript": Language("JavaScript, for browsers and Node.js", ".js", c_call, javascript_file),
     "python": Language("Python, without dependencies but `math`", ".py", python_call, python_file),
 }

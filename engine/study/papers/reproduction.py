@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import NumericalError
-from ...record import Line, Panel, finite_panel_values, panel_figure
+from ...record import Line, Panel, largest_plotted_value, panel_figure
 from ...scenario import Result, carry_out_whole_plan, prepare_scenario
 from ...text import Change
 
@@ -125,7 +125,7 @@ def exhibit_ranges(made: Reproduction) -> list[Row]:
     """The first, the least, the largest and the last value of each line, with the times of the extremes."""
     t = next(iter(made.table.values()))
     units = {line.column: (line.label, panel.unit) for panel in made.panels for line in panel.lines}
-    largest = max(float(abs(finite_panel_values(made.table[name])).max(initial=0.0)) for name in units)
+    largest = max(largest_plotted_value(made.table[name]) for name in units)
     rows: list[Row] = []
     for name, (label, unit) in units.items():
         y = made.table[name]
