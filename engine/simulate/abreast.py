@@ -15,10 +15,9 @@ import numpy as np
 
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
-from ..machine.stepping.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
+from ..machine.stepping.march import ACCEPTED, EVENT, GOING, REJECTED, ROW, STATUS, WHICH, H, Many, March, T
 from . import blows, modes, reasons, saturation, sticking
 from .contacts import Contacts, Patterns, alike
-from .crossings import Quantities, Steps, first_event_crossings
 from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .marching import ATTEMPTS
@@ -117,7 +116,7 @@ class _Abreast:
         self.patterns = Patterns(starts.run, starts.limits, starts.discrete)
         scheme = INTEGRATORS[solver.method].abreast
         assert scheme is not None, "these runs go by the compiled loop"
-        self.scheme, self.P = scheme, np.array(scheme.P)
+        self.scheme = scheme
         self.rtol, self.atol = max(solver.rtol, LEAST_RTOL), max(solver.atol, LEAST_ATOL)
         self.y, self.t = starts.y.copy(), np.full(count, float(grid[0]))
         self.h, self.slope = np.zeros(count), np.zeros_like(self.y)
@@ -210,11 +209,10 @@ class _Abreast:
         most = self.solver.max_steps
         control = march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
         self._take(march, these, many, control)
-        on = np.isin(control[STATUS], (GOING, GUARDED) if self.starts.modal else (GOING,))
-        self.alive[these] &= on & (self.steps[these] <= most)
-        at_event = (control[STATUS] == GUARDED) & self.alive[these]
-        if at_event.any():
-            self._step(regime, march, these[at_event], many.signals[at_event], many.rules[at_event], pieces, end)
+        self.alive[these] &= np.isin(control[STATUS], (GOING, EVENT)) & (self.steps[these] <= most)
+        met = (control[STATUS] == EVENT) & self.alive[these]
+        if met.any():
+            self._meet(regime, these[met], control[WHICH, met].astype(int))
 
     def _control(self, these: np.ndarray, end: float) -> dict[str, Any]:
         longest = self._longest(self.t[these], end)
@@ -265,38 +263,14 @@ class _Abreast:
             self.modes[these] = np.where(new, self.mode[these, None], self.modes[these])
         self.rows[these] = rows
 
-    # ---- steps with events
+    # ---- events
 
-    def _step(
-        self,
-        regime: int,
-        march: March,
-        these: np.ndarray,
-        inputs: np.ndarray,
-        rules: np.ndarray,
-        pieces: SignalPieces,
-        end: float,
-    ) -> None:
-        """Take the next step of these runs, up to its first event if it has one, and through that."""
-        before = self.t[these], self.y[these], self.rows[these]
-        many = Many(inputs, before[1], self.slope[these], self.states[these][:, 1:], pieces)
-        control, stages = march.attempt(many, self.grid[1:].copy(), **self._control(these, end))
-        accepted = control[ACCEPTED] == 1.0
-        places, quantities = np.array(self.patterns.places[regime]), self._quantities(regime, these, inputs, end)
-        steps = Steps(before[0], control[T], before[1], many.y, stages, self.P, places, rules, quantities)
-        at, watches = first_event_crossings(steps)
-        states = steps.between(np.arange(len(these)), np.where(watches < 0, control[T], at))
-        self._take(march, these, many, control)
-        self.alive[these] &= accepted
-        hit = np.flatnonzero((watches >= 0) & accepted)
-        now = these[hit]
-        if not len(now):
-            return
-        self._keep(now, np.maximum(np.searchsorted(self.grid, at[hit], side="right"), before[2][hit]))
-        self.t[now], self.y[now], self.fresh[now] = at[hit], self.system.unit(states[hit]), True
+    def _meet(self, regime: int, these: np.ndarray, watches: np.ndarray) -> None:
+        """Carry these runs, which have come to events of these watches, through them."""
+        self.y[these], self.fresh[these] = self.system.unit(self.y[these]), True
         if self.system.loops is not None:
-            self._shut(regime, now)
-        self._happened(now, watches[hit])
+            self._shut(regime, these)
+        self._happened(these, watches)
 
     def _shut(self, regime: int, these: np.ndarray) -> None:
         """Close the loops of these mechanisms, whose held joints keep still."""
@@ -305,22 +279,6 @@ class _Abreast:
         self.alive[these] &= shut_states(equations, self._code(regime), inputs, states)
         states[:, [self.system.place_of(k) for k in equations.discrete.fixed]] = 0.0
         self.y[these, :n] = states
-
-    def _quantities(self, regime: int, runs: np.ndarray, inputs: np.ndarray, end: float) -> Quantities:
-        """The quantities that watches of these runs read, which have these inputs but for what depends on time.
-
-        At the `end` of a leg laws have the side before a kink.
-        """
-        until = sides_of_kink(end, self.grid)[0] if end < self.grid[-1] else end
-        timed = [] if self.system.inputs.timeless else self.starts.timed
-
-        def quantities(these: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
-            now = inputs[these]
-            if timed:
-                now[:, timed] = self._signals(np.minimum(t, until))[:, timed]
-            return self._said(regime, runs[these], now, y)["quantities"]
-
-        return quantities
 
     def _happened(self, these: np.ndarray, slots: np.ndarray) -> None:
         """Choose the modes of these runs after the events of the watches in these slots, and note the events."""

@@ -14,11 +14,13 @@ from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
 from denoc.machine.stepping.march import (
     ACCEPTED,
+    EVENT,
     REACHED,
     REJECTED,
     ROW,
     STATUS,
     TOO_SMALL,
+    WHICH,
     H,
     Many,
     T,
@@ -26,6 +28,7 @@ from denoc.machine.stepping.march import (
 )
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
+from denoc.simulate.events import first_event_crossing
 from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme, scheme_on_arrays
 from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA
 
@@ -135,10 +138,10 @@ def plain_run(tableau, starts, h, end, grid):
     vars(system).update(closing=0, delays=0, units=0)
     K = np.zeros((method.stages, *y.shape))
     K[0] = system.rate(0.0, y)
-    none = SimpleNamespace(count=0)
+    none = SimpleNamespace(count=0, finds=0)
     out = np.zeros((*many, len(grid), len(y)))
     given = dict(t_end=end, rtol=1e-8, atol=1e-10, max_step=np.inf, t=0.0, h=h, most=0.0, fresh=1.0, accepted=0.0)
-    numbers = {**given, **dict.fromkeys(("rejected", "row", "status", "dense", "gap", "stop"), 0.0)}
+    numbers = {**given, **dict.fromkeys(("rejected", "row", "status", "dense", "gap", "stop", "which"), 0.0)}
     if many:
         numbers = {name: np.broadcast_to(x, many).astype(float) for name, x in numbers.items()}
     ends = np.append(grid, np.inf)
@@ -167,22 +170,24 @@ def test_one_text_runs_on_floats_on_arrays_and_in_lanes(tableau):
 
 
 @pair
-def test_a_step_of_many_runs_has_each_one_s_dense_output(tableau):
-    """Though no row is within it: an event is looked for there. The runs fill a block of lanes and begin another."""
+def test_runs_in_lanes_end_at_their_events(tableau):
+    """Which are those that are found step by step. The runs fill a block of lanes and begin another."""
     steppers = [stepping(swing, [0.3 + 0.4 * k, 0.2 * k, 1.0 - 0.3 * k, 0.0], 2.0, tableau) for k in range(5)]
-    y, h = np.array([one.y for one in steppers]), np.array([one.wanted() for one in steppers])
+    h, y = np.array([one.wanted() for one in steppers]), np.array([one.y for one in steppers])
     many = Many(np.zeros((5, 0)), y, np.array([one.f for one in steppers]), np.zeros((5, 1, 4)))
-    control, stages = made(swing, 4, tableau).attempt(
-        many, np.array([2.0]), T=0.0, H=h, T_END=2.0, RTOL=1e-8, ATOL=1e-10, MAX_STEP=np.inf
+    many.places, many.rules = (0, 1), np.array([[[1.0, 0.1 * k, 0.0, 0, 0], [-1.0, 1.0, 0.0, 0, 0]] for k in range(5)])
+    control = made(swing, 4, tableau).carry(
+        many, np.array([2.0]), 10**6, 10**6, T=0.0, H=h, T_END=2.0, RTOL=1e-8, ATOL=1e-10, MAX_STEP=np.inf
     )
-    assert (control[ACCEPTED] == 1.0).all()
-    for one, first, K, end in zip(steppers, y, stages, many.y):
-        assert one.step() == ""
-        np.testing.assert_allclose(end, one.y, rtol=1e-12)
-        for x in (0.1, 0.5, 0.8):
-            powers = x ** np.arange(1, len(tableau.P[0]) + 1)
-            between = first + one.t * K.T @ (np.array(tableau.P) @ powers)
-            np.testing.assert_allclose(between, one.between(x * one.t), rtol=0, atol=1e-12)
+    for k, one in enumerate(steppers):
+        found = None
+        while found is None and one.t < 2.0:
+            assert one.step() == ""
+            found = first_event_crossing([lambda t, y, k=k: y[0] - 0.1 * k, lambda t, y: 1.0 - y[1]], one)
+        assert (control[STATUS, k], control[WHICH, k]) == (EVENT, found[1])
+        assert control[T, k] == pytest.approx(found[0], rel=1e-7)
+        assert control[ACCEPTED, k] == one.accepted
+        np.testing.assert_allclose(many.y[k], one.between(found[0]), rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("tableau", [RUNGE_KUTTA, CASH_KARP], ids=lambda tableau: tableau.name)

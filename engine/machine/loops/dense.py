@@ -13,6 +13,7 @@ from .words import (
     Number,
     Table,
     Vector,
+    given,
     larger,
     no,
     put,
@@ -79,7 +80,7 @@ def closed(system: Names, at: Number, state: Vector, spare: Vector, gap: Number)
 
 
 def event_is_possible(
-    method: Names, system: Names, watch: Names, K: Table, y: Vector, new: Vector, t: Number, step: Number
+    method: Names, system: Names, watch: Names, K: Table, y: Vector, new: Vector, t: Number, t_new: Number, step: Number
 ) -> Number:
     """Whether a watch goes from positive to not positive between two places, or may do so in a dip between three."""
     found = False
@@ -88,7 +89,7 @@ def event_is_possible(
         for k in rolled(1, PARTS):
             x = k / PARTS
             look(system, watch, k, t + x * step, between(method, x, step, y, K))
-        look(system, watch, PARTS, t + step, +new)
+        look(system, watch, PARTS, t_new, +new)
         for i in rolled(watch.count):
             for k in range(PARTS):
                 up = watch.values[i, k] > 0.0
@@ -100,13 +101,75 @@ def event_is_possible(
 
 def look(system: Names, watch: Names, k: int, at: Number, state: Vector) -> None:
     """Notes the values of all watches at one instant of a step."""
+    read(system, watch, at, state)
+    for i in rolled(watch.count):
+        watch.values[i, k] = ruled(watch, i)
+
+
+def read(system: Names, watch: Names, at: Number, state: Vector) -> None:
+    """Reads what watches look at in one state."""
     watch.state[:] = state
     if watch.deep > 0:
         watch.behind[:] = system.quantities(at, watch.state)
-    for i in rolled(watch.count):
-        x = +watch.all[watch.places[i]]
-        main = watch.rules[i, 0] * (x - watch.rules[i, 1]) + watch.rules[i, 2]
-        watch.values[i, k] = main + watch.rules[i, 3] * larger(abs(x), +watch.rules[i, 4])
+
+
+def ruled(watch: Names, i: Number) -> Number:
+    """The value of a watch, by its rule, of what has been read."""
+    x = +watch.all[watch.places[i]]
+    main = watch.rules[i, 0] * (x - watch.rules[i, 1]) + watch.rules[i, 2]
+    return main + watch.rules[i, 3] * larger(abs(x), +watch.rules[i, 4])
+
+
+def first_event(
+    count: Number, values: Table, value: Names, t: Number, t_new: Number, step: Number, seen: Number
+) -> Names:
+    """The first instants behind falls of watches in those steps that are `seen`, and which watches these are.
+
+    That is the step's end and -1 where none falls. `values` are those of all watches at the ends of a step's parts,
+    `value(i, at, going)` is that of a watch at instants within.
+    """
+    at, which = +t_new, where(seen, -1.0, -1.0)
+    for k in rolled(1, PARTS + 1):
+        free = seen & (which < 0.0)
+        a, b = t + step * ((k - 1) / PARTS), where(k == PARTS, t_new, t + step * (k / PARTS))
+        for i in rolled(count):
+            ga, gb = +values[i, k - 1], +values[i, k]
+            above, low, below, one = +a, +b, +gb, given(value, i)
+            up = free & (ga > 0.0)
+            falls = up & no(gb > 0.0)
+            if k > 1:
+                before, g = t + step * ((k - 2) / PARTS), +values[i, k - 2]
+                bent = up & (g > 0.0) & (gb > 0.0)
+                if some(bent):
+                    under, x, gx = dip(one, before, g, a, ga, b, gb, bent)
+                    falls, low, below = falls | under, where(under, x, low), where(under, gx, below)
+                    above = where(under & (x < a), before, above)
+                    ga = where(under & (x < a), g, ga)
+            if some(falls):
+                found = crossing(one, above, ga, low, below, falls, 0.0)
+                earlier = falls & ((which < 0.0) | (found < at))
+                at, which = where(earlier, found, at), where(earlier, 1.0 * i, which)
+    return at, which
+
+
+def value_within(
+    method: Names,
+    system: Names,
+    watch: Names,
+    K: Table,
+    y: Vector,
+    new: Vector,
+    t: Number,
+    t_new: Number,
+    step: Number,
+    i: Number,
+    at: Number,
+    going: Number,
+) -> Number:
+    """The value of a watch at instants within a step."""
+    x = (at - t) / where(going, step, 1.0)
+    read(system, watch, at, where(at == t_new, new, between(method, x, step, y, K)))
+    return ruled(watch, i)
 
 
 def dips(a: Number, b: Number, c: Number) -> Number:

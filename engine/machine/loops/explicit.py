@@ -5,17 +5,19 @@ into machine code with runs side by side in lanes (`march.py`). The letters are 
 constants of step control are scipy's, and so are the steps. Numbers of a run are those of its control block.
 
 K are the stages, K[0] the slope at (t, y). A step at whose end the `guard` isn't positive, or within which a watch may
-have an event, isn't taken: its run stops before it. Runs that have stopped take steps of length 0.
+have an event, isn't taken: its run stops before it, or at the event itself where watches are to find it. Runs that have
+stopped take steps of length 0.
 """
 
 from __future__ import annotations
 
-from .dense import event_is_possible, put_rows
+from .dense import between, event_is_possible, first_event, put_rows, value_within
 from .words import (
     Names,
     Number,
     Table,
     Vector,
+    given,
     larger,
     no,
     power,
@@ -30,7 +32,7 @@ from .words import (
     whole,
 )
 
-GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # how it is with one run
+GOING, TOO_SMALL, GUARDED, EVENT = 0.0, 2.0, 3.0, 4.0  # how it is with one run
 SLIVER = 1e-9  # a fixed step that ends this close to its stop, relative to its length, ends on it
 LOW_SHARE = 0.01  # of the estimate of lower order, where there are two
 
@@ -61,6 +63,7 @@ def advance(
     dense: Number,
     gap: Number,
     stop: Number,
+    which: Number,
 ) -> Names:
     """Attempts at steps until all runs have stopped, or so many; `grid` ends with infinity."""
     S = len(method.B)
@@ -83,11 +86,20 @@ def advance(
             barred = passed & (system.guard[0] <= 0.0)
             passed = passed & no(barred)
             if len(method.further) > 0:
-                due = passed & ((grid[whole(row)] < t_new) | (watch.count != 0))
+                due = passed & ((grid[whole(row)] < t_new) | (watch.count > 0) | (system.delays > 0))
                 dense = where(due, dense + 1.0, dense)
                 if some(due):
                     take_further_stages(method, system, K, y, trial, t, step)
-            seen = passed & event_is_possible(method, system, watch, K, y, new, t, step)
+            seen = passed & event_is_possible(method, system, watch, K, y, new, t, t_new, step)
+            if watch.finds > 0 and some(seen):
+                value = given(value_within, method, system, watch, K, y, new, t, t_new, step)
+                at, first = first_event(watch.count, watch.values, value, t, t_new, step, seen)
+                met = seen & (first >= 0.0)
+                state = between(method, (at - t) / where(met, step, 1.0), step, y, K)
+                new[:] = where(met & (at < t_new), state, new)
+                t_new = where(met, at, t_new)
+                status, which = where(met, EVENT, status), where(met, first, which)
+            seen = seen & no(watch.finds > 0)
             passed = passed & no(seen)
             status = where(barred | seen, GUARDED, status)
             refused = going & no(passed | barred | seen)
@@ -107,7 +119,7 @@ def advance(
                 normalise(system, y, passed)
                 K[0] = system.rate(t, y)
         going = (t < t_end) & (status == GOING)
-    return attempts, t, h, most, fresh, accepted, rejected, row, status, dense, gap, stop
+    return attempts, t, h, most, fresh, accepted, rejected, row, status, dense, gap, stop, which
 
 
 def aim(method: Names, fresh: Number, t: Number, h: Number, most: Number, stop: Number, max_step: Number) -> Names:

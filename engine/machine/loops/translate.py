@@ -384,6 +384,10 @@ class Translator:
         values: list[Thing] = []
         for one in arguments:
             values += self._value(one.value) if isinstance(one, ast.Starred) else [self._value(one)]
+        if function is words.given:
+            return functools.partial(values[0], *values[1:])
+        if isinstance(function, functools.partial):
+            function, values = function.func, [*function.args, *values]
         if isinstance(function, Outside):
             return Pending(function, tuple(values))
         if getattr(function, words.RECORDED, False):

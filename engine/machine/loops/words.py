@@ -6,6 +6,7 @@ A number of one run is a float, of N runs an array (N,); a vector is (m,) or (m,
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
@@ -54,6 +55,9 @@ def step(text: Step) -> Step:
     """Marks a recorded step: any Python on numbers and lists of them, which runs once, while the text is translated."""
     setattr(text, RECORDED, True)
     return text
+
+
+given = functools.partial  # a text with its first values
 
 
 # ---- whole vectors, and what differs from run to run

@@ -10,7 +10,7 @@ W runs go side by side in the lanes, each with its own time, step and output row
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from .collocation import Collocation
 from .differences import Differences, History
 from .march_block import (
     ACCEPTED,
+    EVENT,
     FRESH,
     GOING,
     GUARD,
@@ -40,6 +41,7 @@ from .march_block import (
     STATUS,
     T_END,
     TOO_SMALL,
+    WHICH,
     H,
     T,
 )
@@ -50,6 +52,7 @@ from .march_past import Past
 
 __all__ = [
     "ACCEPTED",
+    "EVENT",
     "GOING",
     "GUARDED",
     "OPEN",
@@ -60,6 +63,7 @@ __all__ = [
     "STATUS",
     "TOO_SMALL",
     "T_END",
+    "WHICH",
     "Collocation",
     "Differences",
     "H",
@@ -141,7 +145,6 @@ class March:
         self._watches.look(np.array([rule for _, *rule in watches]).reshape(len(watches), RULE, 1))
         if past is not None:
             self._table[FIRST:] = past.words()
-            self._watches.want_dense_output()
         self._y[:] = np.atleast_2d(y).T
         self.control[:] = 0.0
         self.control[FRESH] = self.control[GUARD] = 1.0  # of systems without a guard nothing changes it
@@ -226,35 +229,11 @@ class March:
         return self._runs(rate, len(y))
 
     def carry(self, runs: Many, grid: np.ndarray, most: int, attempts: int, **control: Any) -> np.ndarray:
-        """Carry many runs on, each until its end, a watch, or until a run beside it has made more than `most` steps.
+        """Carry many runs on, each until its end, an event, or until a run beside it has made more than `most` steps.
 
         Returns the control block at their ends; states, slopes and rows are put into `runs`.  `attempts` bounds the
         time between two looks at Ctrl-C.  The blocks of lanes are shared among the processor's cores.
         """
-        return self._each(runs, grid, control, most, attempts, once=False)
-
-    def attempt(self, runs: Many, grid: np.ndarray, **control: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Make one attempt at a step of each run without a look at watches.
-
-        Returns the control block and the stages, (runs, stages, components).
-        """
-        stages, first = np.zeros((-(-len(runs.y) // self.lanes), *self._stages.shape)), runs.slope
-        block = self._each(runs, grid, control, 0, 1, once=True, stages=stages)
-        rows = stages.transpose(0, 3, 1, 2).reshape(-1, *self._stages.shape[:2])[: len(runs.y), : self._scheme.stages]
-        rows[:, 0] = first  # whose place the last one takes, as the next step's first
-        return block, rows
-
-    def _each(
-        self,
-        runs: Many,
-        grid: np.ndarray,
-        control: Mapping[str, Any],
-        most: int,
-        attempts: int,
-        *,
-        once: bool,
-        stages: np.ndarray | None = None,
-    ) -> np.ndarray:
         count, lanes, table = len(runs.y), self.lanes, runs.pieces.table()
         u, states, slopes = self._signal_blocks(runs.signals), self._blocks(runs.y), self._blocks(runs.slope)
         blocks = np.zeros((len(states), ROWS, lanes))
@@ -264,25 +243,24 @@ class March:
             blocks[:, getattr(march_block, name)] = self._blocks(each[:, None])[:, 0]
         out = np.zeros((len(states), lanes, len(grid), self.m))
         out.reshape(-1, len(grid), self.m)[:count] = runs.rows
-        places = () if once else runs.places
-        rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE, lanes) if places else None
+        rules = None
+        if runs.places:
+            rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE, lanes)
 
         ends = np.append(grid, np.inf)
         grid_at, table_at = ends.ctypes.data, table.ctypes.data
 
         def run(first: int, end: int) -> None:
-            watches = Watches(self.m, lanes, places, runs.quantities)
-            if once:
-                watches.want_dense_output()
+            watches = Watches(self.m, lanes, runs.places, runs.quantities, finds=True)
             looks = np.tile(watches.table, (end - first, 1)) if rules is None else watches.tables(rules[first:end])
-            kept = np.zeros((end - first, *self._stages.shape)) if stages is None else stages[first:end]
+            kept = np.zeros((end - first, *self._stages.shape))
             kept[:, 0] = slopes[first:end]
             arrays = (blocks[first:end], u[first:end], states[first:end], kept, out[first:end], looks)
             for k, (control_at, u_at, y_at, kept_at, out_at, watched_at) in enumerate(addresses(*arrays), start=first):
                 before = control_at, u_at, table_at, self._words, y_at, kept_at, grid_at, len(grid), out_at
                 accepted = 0
                 while self._march(*before, min(attempts, most + 1 - accepted), watched_at) == PAUSED:
-                    accepted = int(blocks[k, ACCEPTED].max()) + once
+                    accepted = int(blocks[k, ACCEPTED].max())
                     if accepted > most:
                         break
             slopes[first:end] = kept[:, 0]
@@ -326,28 +304,25 @@ class Many:
 class Watches:
     """The memory of the watches of a step: their rules, what they watch, and their values in a step."""
 
-    def __init__(self, m: int, lanes: int, places: Sequence[int] = (), quantities: int = 0):
+    def __init__(self, m: int, lanes: int, places: Sequence[int] = (), quantities: int = 0, *, finds: bool = False):
+        """`finds` says whether runs go on to their events, or stop before steps in which there may be one."""
         self._places = np.array(places, dtype=np.int64)
         self._inner = self._places >= m  # what isn't in the state has to be computed
         self._rules = np.zeros((len(places), RULE, lanes))
         self._watched, self._values = np.zeros((m + quantities, lanes)), np.zeros((len(places), PARTS + 1, lanes))
         arrays = (self._places, self._rules, self._watched, self._values)
-        self.table = np.array([len(places), *(x.ctypes.data for x in arrays), 0], dtype=np.int64)
+        self.table = np.array([len(places), *(x.ctypes.data for x in arrays), 0, finds], dtype=np.int64)
 
     def look(self, rules: np.ndarray) -> None:
         """Take other rules, (watches, numbers, lanes); a rule whose factor is 0 is none."""
         self._rules[:] = rules
-        self.table[-1] = (rules[self._inner, 0] != 0.0).sum()
-
-    def want_dense_output(self) -> None:
-        """Ask for dense output in every step, even if nothing is watched."""
-        self.table[0] = self.table[0] or DEMAND
+        self.table[DEEP] = (rules[self._inner, 0] != 0.0).sum()
 
     def tables(self, rules: np.ndarray) -> np.ndarray:
         """A table for each of these blocks of rules, (blocks, watches, numbers, lanes), which have to be kept."""
         tables = np.tile(self.table, (len(rules), 1))
         tables[:, RULES] = rules.ctypes.data + rules.strides[0] * np.arange(len(rules))
-        tables[:, -1] = (rules[:, self._inner, 0] != 0.0).sum(axis=(1, 2))
+        tables[:, DEEP] = (rules[:, self._inner, 0] != 0.0).sum(axis=(1, 2))
         return tables
 
 
@@ -356,8 +331,7 @@ def addresses(*arrays: np.ndarray) -> Iterator[tuple[int, ...]]:
     return zip(*((x.ctypes.data + x.strides[0] * np.arange(len(x))).tolist() for x in arrays))
 
 
-RULES = 2  # the place of the rules' address in the table of watches
-DEMAND = -1  # a number of watches: there are none, but the stages for dense output are wanted in every step
+RULES, DEEP = 2, 5  # places in the table of watches: of the rules' address, and how many watches read quantities
 FEWEST = 8  # blocks of lanes from which on another thread pays
 
 

@@ -1,7 +1,7 @@
 """The compiled loop's control block, which its caller writes and reads: its rows, and what they say."""
 
 REACHED, PAUSED = 0, 1
-GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STATUS
+GOING, TOO_SMALL, GUARDED, EVENT = 0.0, 2.0, 3.0, 4.0  # the states of one lane, in row STATUS
 # the rows of the control block, with a number for each lane
 (
     T,
@@ -24,8 +24,9 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     DENSE,
     OPEN,
     LANDING,  # the instant beyond which a step may not go: the next output row's, where steps land on these
+    WHICH,  # the watch that has an event
     ROWS,
-) = range(21)
+) = range(22)
 # the rows behind these in the block of an implicit method, which has a single lane
 (
     LAST,  # length of the last step, 0 before the first

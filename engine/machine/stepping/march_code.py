@@ -37,6 +37,7 @@ CONTROL = {
     "dense": "DENSE",
     "gap": "OPEN",
     "stop": "LANDING",
+    "which": "WHICH",
 }
 # the words of what the loop knows of a system: lengths and addresses
 WORDS = M, MEASURED, CLOSING, UNITS, PLACES, RATE, QUANTITIES = range(7)
@@ -110,6 +111,7 @@ class Words:
             "all": Stored(0, state),
             "values": Stack(PARTS + 1, self.address("watches", 4)),
             "deep": self.length("watches", 5),
+            "finds": self.length("watches", 6),
         }
 
     def rows(self, places: Iterable[int]) -> list[Value]:
@@ -215,7 +217,7 @@ def _seen_function_ir(method: Dense, m: int) -> str:
     """The IR of `seen`, which says whether a watch may have an event in the step to `new`."""
     emit = Lines(1)
     translator, words, stages = Translator(emit, runs=True, unrolled=0), Words(emit), Stack(m, "%stages")
-    memory = [stages, Stored(m, "%y"), Stored(m, "%new"), Value(EIGHT, "%t"), Value(EIGHT, "%h")]
+    memory = [stages, Stored(m, "%y"), Stored(m, "%new"), Value(EIGHT, "%t"), *words.rows((T_NEW,)), Value(EIGHT, "%h")]
     found = translator.text(dense.event_is_possible, [method, _functions(m), words.watch(m), *memory])
     arguments = f"{OUTSIDE}, ptr %y, ptr %new, ptr %stages, ptr %watches, double %t, double %h"
     return f"define internal i1 @seen({arguments}) noinline {{\n{emit.body()}\n  ret i1 {found.register}\n}}\n"

@@ -15,7 +15,7 @@ STEPS_OF_SCIPY = ("simulate/test_integrate.py::test_steps_are_scipys_to_the_last
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 SHARING = ("scenario/test_numbers_as_inputs.py::test_a_third_mass_compiles_nothing",)
 IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
-STEP = ("simulate/test_march.py::test_a_step_of_many_runs_has_each_one_s_dense_output",)
+AT_EVENTS = ("simulate/test_march.py::test_runs_in_lanes_end_at_their_events",)
 LANES = ("simulate/test_march.py::test_every_lane_is_a_run_of_its_own",)
 RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cost_as_much_as_compiling",)
 ALIKE_TESTS = ("study/test_mechanisms_abreast.py::test_many_mechanisms_are_closed_and_divided_as_each_by_itself",)
@@ -48,10 +48,10 @@ COMPILED = (
     ),
     Bug(
         "a step with an event has no stages for dense output",
-        "DEMAND",
-        "-1",
-        "0",
-        STEP,
+        "advance",
+        "watch.count > 0",
+        "watch.count < 0",
+        AT_EVENTS,
     ),
     Bug(
         "columns at the end of a matrix are solved for twice",
@@ -208,11 +208,11 @@ COMPILED = (
         ("simulate/test_one_program.py::test_the_loop_says_what_holds_joints_and_how_others_accelerate",),
     ),
     Bug(
-        "the first stage of a step with an event is the next one's",
-        "March.attempt",
-        "rows[:, 0] = first",
-        "first",
-        STEP,
+        "the state at an event is that of the step's end",
+        "advance",
+        "where(met & (at < t_new), state, new)",
+        "where(met & (at > t_new), state, new)",
+        AT_EVENTS,
     ),
     Bug(
         "runs side by side go through what isn't clear",
@@ -279,23 +279,23 @@ COMPILED = (
     ),
     Bug(
         "the first of several events is any of them",
-        "first_event_crossings",
-        "(which, at, these)",
-        "(which, -at, these)",
+        "first_event",
+        "found < at",
+        "found > at",
         DIPS,
     ),
     Bug(
-        "a dip is looked for behind the first fall only",
-        "_bent",
-        "np.arange(1, PARTS)[:, None] <= parts",
-        "np.arange(1, PARTS)[:, None] > parts",
+        "dips aren't looked for in many steps",
+        "first_event",
+        "up & (g > 0.0) & (gb > 0.0)",
+        "up & (g < 0.0) & (gb > 0.0)",
         DIPS,
     ),
     Bug(
-        "events are looked for with the forces of the middle of a leg",
-        "_Abreast._quantities.quantities",
-        "self._signals(np.minimum(t, until))[:, timed]",
-        "self._signals(np.minimum(t, until))[:, timed] if not timed else now[:, timed]",
+        "events are looked for with the forces of the run's start",
+        "read",
+        "system.quantities(at, watch.state)",
+        "system.quantities(0.0 * at, watch.state)",
         OWN_LIMITS,
     ),
     Bug(
@@ -865,7 +865,7 @@ COMPILED = (
     ),
     Bug(
         "an ensemble's batches begin at the first run",
-        "March._each.run",
+        "March.carry.run",
         "control_at, u_at, table_at, self._words, y_at, kept_at, grid_at, len(grid), out_at",
         "control_at, u.ctypes.data, table_at, self._words, y_at, kept_at, grid_at, len(grid), out_at",
         ("study/test_ensemble.py::test_mechanisms_in_lanes_of_every_width",),
@@ -873,7 +873,7 @@ COMPILED = (
     Bug(
         "a lane that fails is given out as it is",
         "_Abreast._carry",
-        "on & (self.steps[these] <= most)",
+        "np.isin(control[STATUS], (GOING, EVENT)) & (self.steps[these] <= most)",
         "self.steps[these] <= most",
         ("study/test_ensemble.py::test_a_run_that_cannot_go_on_ends_as_it_does_alone",),
     ),
