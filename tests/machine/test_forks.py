@@ -52,3 +52,45 @@ def test_a_copy_of_a_process_that_compiles_does_not_hang(tmp_path):
         [sys.executable, "-c", FORKED], env=env, capture_output=True, text=True, timeout=HANGS, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# compiling that takes much of the stack, as LLVM may, in a thread that has little: the process would end without a word
+SMALL_STACK = """
+import json, sys, threading
+import numpy as np
+import denoc
+from denoc.machine.jit import native
+from denoc.machine.jit.choice import using_backend
+
+sys.setrecursionlimit(20_000)
+robot, found, before = denoc.load("planar3r"), [], native._compile
+
+def costly(*given):
+    json.loads(3000 * "[" + 3000 * "]")
+    return before(*given)
+
+def work():
+    with using_backend("compiled"):
+        found.append(denoc.forward(robot, *np.ones((3, 4, robot.nv))).tolist())
+    try:
+        native.compile_ir("no IR")
+    except RuntimeError as error:
+        found.append(str(error))
+
+native._compile = costly
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+assert threading.stack_size() == 256 * 1024
+assert "expected top-level entity" in found.pop()
+assert len(*found) == 4
+"""
+
+
+def test_threads_with_small_stacks_compile(tmp_path):
+    env = dict(os.environ, DENOC_CACHE=str(tmp_path / "empty"))
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_STACK], env=env, capture_output=True, text=True, timeout=HANGS, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -56,6 +57,7 @@ def _target() -> Any:
 
 # levels of LLVM's code generator: the quick one takes a fifth of the time, and its code runs half as fast
 QUICK, SOUND = 0, 1
+STACK = 16 << 20  # bytes of a thread that compiles, twice what main threads have as a rule
 _LLVM = ForkSafeLock()  # of which only one thread makes use at a time anyway
 
 
@@ -64,7 +66,25 @@ def compile_ir(text: str, level: int = SOUND, passes: Sequence[str] = ()) -> byt
 
     Recorded programs need none: passes would take most of the time, and the recording did their work.
     """
+    ended: list[bytes | BaseException] = []
     with _LLVM:
+        if threading.current_thread() is threading.main_thread():  # which alone hears signals
+            _compile(text, level, passes, ended)
+        else:  # the stack that it has may be too small for LLVM
+            before = threading.stack_size(STACK)
+            try:
+                helper = threading.Thread(target=_compile, args=(text, level, passes, ended), daemon=True)
+                helper.start()
+            finally:
+                threading.stack_size(before)
+            helper.join()
+    if isinstance(ended[0], BaseException):
+        raise ended[0]
+    return ended[0]
+
+
+def _compile(text: str, level: int, passes: Sequence[str], ended: list[bytes | BaseException]) -> None:
+    try:
         binding = _binding()
         module = binding.parse_assembly(text)
         cpu, features = native_processor()
@@ -74,7 +94,9 @@ def compile_ir(text: str, level: int = SOUND, passes: Sequence[str] = ()) -> byt
             for name in passes:
                 getattr(manager, f"add_{name}_pass")()
             manager.run(module, binding.create_pass_builder(machine, binding.create_pipeline_tuning_options()))
-        return bytes(machine.emit_object(module))
+        ended.append(bytes(machine.emit_object(module)))
+    except BaseException as error:  # noqa: BLE001 - which is the caller's, with its traceback
+        ended.append(error)
 
 
 class Loaded:

@@ -26,6 +26,13 @@ VARY = ("study/test_ensemble.py::test_states_and_masses_vary",)
 
 COMPILED = (
     Bug(
+        "LLVM runs on whatever stack a thread has",
+        "compile_ir",
+        "threading.current_thread() is threading.main_thread()",
+        "True",
+        ("machine/test_forks.py::test_threads_with_small_stacks_compile",),
+    ),
+    Bug(
         "the time loop doesn't look for events",
         "event_is_possible",
         "up & no(watch.values[i, k + 1] > 0.0)",
