@@ -4,6 +4,7 @@ import ast
 import copy
 import csv
 import dataclasses
+import hashlib
 import io
 import itertools
 import json
@@ -590,6 +591,30 @@ def test_a_store_that_has_been_cut_off_is_refused_and_stays_as_it_is():
     with pytest.raises(InputError, match=r"runs\.sqlite: this (store of runs is damaged|is not a store of runs)"):
         denoc.sweep(study(vary={"load": {"key": "robot.links.link3.mass", "list": [0.6, 0.7]}}), keep="runs.sqlite")
     assert Path("runs.sqlite").read_bytes() == cut
+
+
+def test_what_is_kept_stays_known_in_a_store_whose_keys_are_damaged():
+    """A key out of order hides others from SQLite, as soon as there are more: a search looked for what it had kept."""
+    keys = [hashlib.sha256(bytes([k])).digest() for k in range(20)]
+    one = store.Outcome("done", True, "", (1.0,))
+    held = store.Store(Path("whole.sqlite"))
+    held.keep([(key, one) for key in keys[:12]])
+    held.close()
+    whole, hidden = Path("whole.sqlite").read_bytes(), 0
+    for k, byte in itertools.product(range(12), (0, 255)):
+        damaged = bytearray(whole)
+        damaged[whole.index(keys[k])] = byte
+        Path("runs.sqlite").write_bytes(damaged)
+        held = store.Store(Path("runs.sqlite"))
+        known = held.known(keys)
+        assert keys[k] not in known or damaged == whole
+        held.keep([(key, one) for key in keys if key not in known])
+        assert {*held.known(keys)} == {*keys}
+        held.close()
+        held = store.Store(Path("runs.sqlite"))
+        hidden += len(held.known(keys)) < len(keys)
+        held.close()
+    assert hidden
 
 
 def test_words_of_a_store_that_are_no_text_are_damage(monkeypatch):

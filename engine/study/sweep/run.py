@@ -100,7 +100,7 @@ class Runs:
 
     def __init__(self, ready: Probed, path: Path | None, fresh: bool = False):
         self._hashes = _Keys(ready.study, machine_of_study_runs(), sweep_reductions(ready))
-        self.store: Store | Memory = Memory() if path is None else Store(path)
+        self.store = Memory() if path is None else Store(path)
         if fresh:
             self.store.clear()
         self._take(ready)
@@ -290,8 +290,7 @@ class _Keys:
 
     def mark(self, words: tuple[Any, ...]) -> bytes:
         """The hash of what all runs with these words have in common."""
-        made: bytes = self._begun[words].digest()
-        return made
+        return bytes(self._begun[words].digest())
 
     @staticmethod
     def _values(study: Study) -> Iterable[bytes]:

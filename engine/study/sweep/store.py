@@ -70,10 +70,14 @@ class Memory:
         pass
 
 
-class Store:
-    """The runs in a file by the hashes of their inputs."""
+class Store(Memory):
+    """The runs in a file by the hashes of their inputs.
+
+    What was read or written once is known: in a file whose keys have been damaged, later rows may hide earlier ones.
+    """
 
     def __init__(self, path: Path):
+        super().__init__()
         self.path = path
         with self._guarded():
             self._base = sqlite3.connect(path, timeout=1.0, isolation_level=None)
@@ -109,12 +113,15 @@ class Store:
 
     def clear(self) -> None:
         """Forgets all runs."""
+        super().clear()
         with self._guarded():
             self._base.execute("DELETE FROM runs")
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Outcome]:
         """The outcomes of those runs that are kept, as they were written."""
-        wanted, found = list(keys), dict[bytes, Outcome]()
+        keys = list(keys)
+        found = super().known(keys)
+        wanted = [key for key in keys if key not in found]
         with self._guarded():
             for first in range(0, len(wanted), SOME):
                 some = wanted[first : first + SOME]
@@ -123,10 +130,12 @@ class Store:
                 for row in rows:
                     if (one := _outcome(row)) is not None:
                         found[row[0]] = one
+        super().keep(found.items())
         return found
 
     def keep(self, outcomes: Iterable[tuple[bytes, Outcome]]) -> None:
         """Writes outcomes, all of them or none."""
+        outcomes = list(outcomes)
         rows = [one.cells(key) for key, one in outcomes]
         with self._guarded():
             self._base.execute("BEGIN")
@@ -137,6 +146,7 @@ class Store:
                 if self._base.in_transaction:
                     self._base.execute("ROLLBACK")
                 raise
+        super().keep(outcomes)
 
     def close(self) -> None:
         self._base.close()

@@ -88,7 +88,11 @@ def sweep_table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
         columns[name] = np.array(values) if name in study.dimensions else values
     for key in study.file.set_:
         values = study.changed[key]
-        columns[key] = values if isinstance(values[0], bool) else np.array([_number(x) for x in values])
+        columns[key] = (
+            values
+            if isinstance(values[0], bool)
+            else np.array([float(x) if isinstance(x, float | int) else math.nan for x in values])
+        )
     columns.update(_outputs(probed, outcomes))
     if study.file.pareto:
         columns["unbeaten"] = _on_front(study.file.pareto, columns, outcomes)
@@ -159,10 +163,6 @@ def sweep_energy_verdict(share: float) -> str:
     if math.isnan(share):
         return ""
     return "holds" if share < DOUBTFUL else "doubtful" if share < BROKEN else "broken"
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, float | int) else math.nan
 
 
 def _cells(values: np.ndarray | Sequence[Any]) -> tuple[str, Sequence[Any]]:
