@@ -839,6 +839,20 @@ COMPILED = (
         ("machine/test_offer.py::test_what_the_caller_says_is_stronger_than_notes",),
     ),
     Bug(
+        "code of a robot's own serves robots with other numbers",
+        "ProgramOfNumbers.identity",
+        "(self.title, repr(self.read()), repr(self.structure()))",
+        "(self.title, repr(self.structure()))",
+        ("machine/test_shared.py::test_a_third_robot_compiles_nothing",),
+    ),
+    Bug(
+        "code for other patterns, links and joints is shared",
+        "ProgramOfNumbers.shared",
+        "(self.title, repr(self.structure()), known.rest)",
+        "(self.title, known.rest)",
+        ("machine/test_shared.py::test_a_third_robot_compiles_nothing",),
+    ),
+    Bug(
         "compiled equations of other discrete states",
         "RunProgram.identity",
         "(*(one for one in (self._what,) if one), *self._fixed, self._discrete.name, repr(self._signals))",
