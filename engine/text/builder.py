@@ -47,7 +47,7 @@ class DocumentBuilder:
         self.documents = 0
         self.empty = True
 
-    def take(self, event: Any) -> None:
+    def take(self, event: yaml.Event) -> None:
         """Puts one event of PyYAML into the document."""
         top = self.stack[-1] if self.stack else None
         if isinstance(event, yaml.DocumentStartEvent):
@@ -63,7 +63,7 @@ class DocumentBuilder:
                 self.alias(event)
             elif isinstance(event, yaml.ScalarEvent):
                 self.scalar(event)
-            else:
+            elif isinstance(event, yaml.CollectionStartEvent):
                 self.open(event)
 
     def error(self, event: Any, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
@@ -79,7 +79,7 @@ class DocumentBuilder:
             return (*top.path, len(top.data))
         return top.path if top.key is None else (*top.path, top.key)
 
-    def add(self, event: Any, value: Any) -> Keys:
+    def add(self, event: yaml.Event, value: Any) -> Keys:
         """Adds a value to the open list or mapping, and returns its path."""
         path = self.path()
         self.document.values[path] = _spot(event)
@@ -95,20 +95,20 @@ class DocumentBuilder:
             top.key = None
         return path
 
-    def counted(self, event: Any, nodes: int) -> None:
+    def counted(self, event: yaml.Event, nodes: int) -> None:
         """Counts nodes of the document, and refuses too many."""
         self.count += nodes
         if self.count > DOCUMENT_NODES:
             message = f"there are more than {DOCUMENT_NODES:,} values, what aliases stand for included"
             raise self.error(event, message, hint="`repeat` writes many links at once")
 
-    def checked_depth(self, event: Any, height: int) -> None:
+    def checked_depth(self, event: yaml.Event, height: int) -> None:
         """Refuses data that is nested too deeply."""
         if len(self.stack) + height > DOCUMENT_DEPTH:
             message = f"lists and mappings are nested deeper than {DOCUMENT_DEPTH} levels"
             raise self.error(event, message, hint="is a closing bracket missing?")
 
-    def open(self, event: Any) -> None:
+    def open(self, event: yaml.CollectionStartEvent) -> None:
         """Begins a list or a mapping."""
         self.checked_depth(event, 1)
         before = self.count
@@ -116,7 +116,7 @@ class DocumentBuilder:
         kind = "seq" if isinstance(event, yaml.SequenceStartEvent) else "map"
         if self.tag(event) not in (None, kind):
             raise self.error(
-                event, f"the tag doesn't fit a {'list' if kind == 'seq' else 'mapping'}", found=event.tag[:60]
+                event, f"the tag doesn't fit a {'list' if kind == 'seq' else 'mapping'}", found=str(event.tag)[:60]
             )
         data: dict[str, Any] | list[Any] = [] if kind == "seq" else {}
         path = self.add(event, data)
@@ -132,7 +132,7 @@ class DocumentBuilder:
         if done.anchor:
             self.anchors[done.anchor] = _Anchored(done.data, done.path, self.count - done.before, done.height)
 
-    def scalar(self, event: Any) -> None:
+    def scalar(self, event: yaml.ScalarEvent) -> None:
         """Puts a scalar in its place, as a key or as a value."""
         self.counted(event, 1)
         value = self.value(event)
@@ -142,7 +142,7 @@ class DocumentBuilder:
         if event.anchor:
             self.anchors[event.anchor] = _Anchored(value, path, 1, 0)
 
-    def key(self, top: _Open, event: Any) -> None:
+    def key(self, top: _Open, event: yaml.NodeEvent) -> None:
         """Checks a key; it waits in `top` for its value."""
         self.counted(event, 1)
         if not isinstance(event, yaml.ScalarEvent):
@@ -171,9 +171,9 @@ class DocumentBuilder:
         if event.anchor:
             self.anchors[event.anchor] = _Anchored(key, path, 1, 0)
 
-    def alias(self, event: Any) -> None:
+    def alias(self, event: yaml.AliasEvent) -> None:
         """Puts a copy of the anchored data in the place of an alias."""
-        name = event.anchor
+        name = str(event.anchor)
         if name not in self.anchors:
             hint = did_you_mean(name[:60], self.anchors) or "text that starts with * needs quotes"
             raise self.error(event, f"there is no anchor `&{name[:60]}` before this alias", hint=hint)
@@ -201,7 +201,7 @@ class DocumentBuilder:
             copied[step] = self.copy(value, before, after)
         return copied
 
-    def tag(self, event: Any) -> str | None:
+    def tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> str | None:
         """The short name of an explicit tag."""
         if event.tag is not None and event.tag not in _TAGS:
             allowed = ", ".join(f"!!{kind}" for kind in _TAGS.values())
@@ -209,7 +209,7 @@ class DocumentBuilder:
             raise self.error(event, "this tag is not supported", found=shown, allowed=allowed)
         return _TAGS[event.tag] if event.tag is not None else None
 
-    def value(self, event: Any) -> Any:
+    def value(self, event: yaml.ScalarEvent) -> Any:
         """The value of a scalar."""
         text, tag = event.value, self.tag(event)
         if SURROGATE.search(text):  # from an escape such as "\ud800"; PyYAML without libyaml lets it pass

@@ -126,7 +126,7 @@ def document_from_mapping(data: Any, name: str = "") -> Document:
     return document
 
 
-def _events(document: Document) -> Iterator[Any]:
+def _events(document: Document) -> Iterator[yaml.Event]:
     """The events of PyYAML; its errors are raised as InputError."""
     try:
         yield from yaml.parse(document.text, Loader=LOADER)
