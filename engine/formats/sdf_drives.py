@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from .draft import Draft
-from .report import CHANGED
 from .sdf_frames import MODEL, Frames, Pose, sdf_numbers_of_child, sdf_text_of_child
+from .urdf_drives import UNBOUNDED, limits_of_position, put_friction, put_limits
 from .xml import Element
-
-UNBOUNDED = 1e9  # a number from which on there is no limit
 
 
 def sdf_axis_of_joint(draft: Draft, frames: Frames, joint: Element, tag: str, frame: Pose) -> list[float]:
@@ -39,17 +37,10 @@ def put_sdf_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str,
     if axis is None:
         return
     if (limit := axis.first("limit")) is not None and joint.attributes["type"] != "continuous":
-        limits: dict[str, Any] = {}
-        if between := _range(draft, limit):
-            limits["position"] = between
-            if not (between[0] <= 0 <= between[1] or tied):
-                entry["initial"] = sum(between) / 2
-                draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
+        ends = ("lower", -1e16), ("upper", 1e16)
+        low, high = (sdf_numbers_of_child(draft, limit, key, 1, (x,))[0] for key, x in ends)
         effort, speed = (sdf_numbers_of_child(draft, limit, key, 1, (-1.0,))[0] for key in ("effort", "velocity"))
-        if 0 < speed < UNBOUNDED:
-            limits["velocity"] = speed
-        if limits:
-            entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
+        put_limits(draft, entry, limit, limits_of_position(draft, limit, low, high), speed, tied=tied)
         if 0 < effort < UNBOUNDED and driven:
             entry["effort"] = {"limits": [-effort, effort]}
     if start := sdf_numbers_of_child(draft, axis, "initial_position", 1, (0.0,))[0]:
@@ -57,22 +48,6 @@ def put_sdf_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str,
     if (dynamics := axis.first("dynamics")) is not None:
         keys = ("damping", "friction", "spring_stiffness", "spring_reference")
         damping, coulomb, stiffness, rest = (sdf_numbers_of_child(draft, dynamics, key, 1, (0.0,))[0] for key in keys)
-        own = {"viscous": damping, "coulomb": coulomb}
-        if any(own.values()):
-            entry["friction"] = {key: x for key, x in own.items() if x}
+        put_friction(entry, damping, coulomb)
         if stiffness:
             entry["spring"] = {"stiffness": stiffness, "rest": rest}
-
-
-def _range(draft: Draft, limit: Element) -> list[float] | None:
-    """The limits of a position, low before high; None if there are none."""
-    low, high = (sdf_numbers_of_child(draft, limit, key, 1, (x,))[0] for key, x in (("lower", -1e16), ("upper", 1e16)))
-    if low > high:
-        draft.note(CHANGED, "limit", "lower is above upper, so they were exchanged", limit)
-        low, high = high, low
-    if low <= -UNBOUNDED and high >= UNBOUNDED:
-        return None
-    if low == high:
-        draft.note(CHANGED, "limit", f"lower = upper = {low:g} is taken to mean that there are no limits", limit)
-        return None
-    return [max(low, -UNBOUNDED), min(high, UNBOUNDED)]

@@ -1,4 +1,4 @@
-"""Limits, damping and friction of a URDF's joints."""
+"""Limits, damping and friction of joints in URDF, and what those in SDF have in common with them."""
 
 from __future__ import annotations
 
@@ -22,32 +22,54 @@ def put_urdf_limits(draft: Draft, entry: dict[str, Any], one: Element, *, driven
     if limit is None:
         return
     draft.used(limit)
-    limits: dict[str, Any] = {}
-    if one.attributes["type"] != "continuous" and (between := _range(draft, limit)):
-        limits["position"] = between
-        if not (between[0] <= 0 <= between[1] or tied):
-            entry["initial"] = sum(between) / 2
-            draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
+    between = _range(draft, limit) if one.attributes["type"] != "continuous" else None
     speed, effort = (draft.number(limit, key, math.inf, infinite=True) for key in ("velocity", "effort"))
+    put_limits(draft, entry, limit, between, speed, tied=tied)
     for key, value in (("velocity", speed), ("effort", effort)):
         if value <= 0:
             draft.note(CHANGED, f"limit {key}", f"{value:g} is taken to mean that there is none", limit)
     for key in ("acceleration", "deceleration", "jerk"):
         if 0 < draft.number(limit, key, math.inf, infinite=True) < UNBOUNDED:
             draft.note(DROPPED, f"limit {key}", "only positions, speeds and efforts have limits here", limit)
-    if 0 < speed < UNBOUNDED:
-        limits["velocity"] = speed
-    if limits:
-        entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
     if not driven and effort > 0:
         draft.note(IGNORED, "limit effort", "the joint has no actuator", limit)
     elif 0 < effort < UNBOUNDED:
         entry["effort"] = {"limits": [-effort, effort]}
 
 
+def put_limits(
+    draft: Draft, entry: dict[str, Any], limit: Element, between: list[float] | None, speed: float, *, tied: bool
+) -> None:
+    """Puts limits of position and speed into a joint's entry; one that isn't tied to others starts within them."""
+    limits: dict[str, Any] = {}
+    if between:
+        limits["position"] = between
+        if not (between[0] <= 0 <= between[1] or tied):
+            entry["initial"] = sum(between) / 2
+            draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
+    if 0 < speed < UNBOUNDED:
+        limits["velocity"] = speed
+    if limits:
+        entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
+
+
+def put_friction(entry: dict[str, Any], damping: float, coulomb: float) -> None:
+    """Puts damping and friction into a joint's entry."""
+    own = {"viscous": damping, "coulomb": coulomb}
+    if any(own.values()):
+        entry["friction"] = {key: x for key, x in own.items() if x}
+
+
 def _range(draft: Draft, limit: Element) -> list[float] | None:
-    """The limits of a position, low before high; None if there are none."""
     low, high = (draft.number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
+    between = limits_of_position(draft, limit, low, high)
+    if between and (math.isinf(low) or math.isinf(high)):
+        draft.note(CHANGED, "limit", "an infinite limit beside a finite one became 1e9", limit)
+    return between
+
+
+def limits_of_position(draft: Draft, limit: Element, low: float, high: float) -> list[float] | None:
+    """The limits of a position, low before high; None if there are none."""
     if low == high:
         draft.note(CHANGED, "limit", f"lower = upper = {low:g} is taken to mean that there are no limits", limit)
         return None
@@ -56,8 +78,6 @@ def _range(draft: Draft, limit: Element) -> list[float] | None:
         low, high = high, low
     if low <= -UNBOUNDED and high >= UNBOUNDED:
         return None
-    if math.isinf(low) or math.isinf(high):
-        draft.note(CHANGED, "limit", "an infinite limit beside a finite one became 1e9", limit)
     return [max(low, -UNBOUNDED), min(high, UNBOUNDED)]
 
 
@@ -71,9 +91,7 @@ def put_urdf_losses(draft: Draft, entry: dict[str, Any], one: Element) -> None:
         return
     draft.used(dynamics)
     damping, friction = (draft.number(dynamics, key, 0.0) for key in DYNAMICS)
-    own = {"viscous": damping, "coulomb": friction}
-    if any(own.values()):
-        entry["friction"] = {key: x for key, x in own.items() if x}
+    put_friction(entry, damping, friction)
     for key, value in dynamics.attributes.items():
         if key not in DYNAMICS:
             unset = value.strip() in ("", "0", "0.0")
