@@ -239,6 +239,8 @@ METHODS = {
     ),
 }
 
+NOTHING_TO_CLOSE = Method("of trees, whose positions and speeds are as they are integrated", closed_loop_accelerations)
+
 
 def parameters_of_closure_methods() -> dict[Parameter, list[str]]:
     """The parameters of all methods in the table, each with the names of the methods that take it."""

@@ -22,7 +22,7 @@ from ..simulate.equations import Evaluation, Moved
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
 from ..simulate.situation import situation_of_state
-from ..simulate.system import System, constraints_of_system
+from ..simulate.system import System
 from .conduct import Distributed
 from .engines import Engine
 
@@ -51,7 +51,7 @@ class RatesByLegs:
     def _evaluated(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
         """The evaluation of one state or of many, with accelerations that the nodes compute."""
         system, discrete = run.system, run.discrete
-        loops, part = constraints_of_system(system), discrete_partition(discrete)
+        loops, part = system.loops, discrete_partition(discrete)
         now = situation_of_state(system, signals, y, discrete)
         closing = ConstrainedEquations(loops, part, system.model.bodies)
         q = equations.closed_positions_in_run(system, closing, now.q, now.values)

@@ -188,7 +188,7 @@ def course_of_plan(plan: Plan, report: Progress | None = None, start: Callable[[
     under_way = start() if start is not None else runner_with_feedforward(plan.system, plan.q0)
     if under_way.unknown:
         return scenario_course_by_integration(plan, under_way, report)
-    if plan.system.loops is not None:
+    if plan.system.loops.m:
         return scenario_course_by_following(plan, under_way, report)
     if plan.system.pushing:
         return scenario_course_by_equations(plan, under_way, report)

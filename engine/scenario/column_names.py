@@ -23,10 +23,10 @@ def foreseen_column_names(
     robot, loops = system.robot, system.loops
     none = np.zeros((1, robot.nv))
     forces = None
-    if robot.closed or loops is not None:
+    tied = robot.closed or loops.m > 0
+    if tied:
         given = np.zeros((1, len(robot.driven) + len(robot.actuators)))
-        forces = Forces(given, np.zeros((1, 0 if loops is None else loops.m)))
-    tied = robot.closed or loops is not None
+        forces = Forces(given, np.zeros((1, loops.m)))
     rows = Rows(
         robot=robot,
         q=np.array([q0], dtype=float),

@@ -80,7 +80,7 @@ def conclude_result(
 
 def columns_of_run(plan: Plan, run: Course, wanted: Callable[[str], bool]) -> tabulate.Table:
     """The table of a run with the columns of all wanted families."""
-    if run.forces is None and (plan.robot.closed or plan.system.loops is not None):
+    if run.forces is None and (plan.robot.closed or plan.system.loops.m):
         add_inner_forces_to_scenario_course(plan, run)
     table = tabulate.table_of_column_families(_rows(plan, run), wanted)
     tabulate.add_formula_columns(table, run.t, plan.formulas)
@@ -183,7 +183,7 @@ def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalanc
     if not verdict.doubtful:
         return verdict, [verdict.words()]
     message = verdict.words() + (_step_hint(plan) if integrated else "")
-    if plan.file.solver.energy == "accept" or (plan.system.method.raw and plan.system.loops is not None):
+    if plan.file.solver.energy == "accept" or plan.system.method.raw:
         return verdict, [message]
     # what ends unexpectedly at a singular position has its reason already
     as_wanted = run.ended == "done" or (run.ended == "singularity" and plan.expect != "done")
@@ -195,7 +195,7 @@ def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalanc
 
 def _quadrature(plan: Plan, run: Course, verdict: EnergyBalance) -> float:
     """The error of the quadrature of a prescribed motion's power, estimated with finer and finer rows."""
-    if plan.system.loops is not None:
+    if plan.system.loops.m:
         return verdict.residual  # positions between the rows follow from row to row, too
     grid, last, off = plan.grid[: len(run.t)], run.balance, 0.0
     parts = 2

@@ -200,7 +200,7 @@ def add_inner_forces_to_scenario_course(plan: Plan, run: Course) -> None:
         run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)
         return
     pushes = actuator_forces_at_instants(plan.system, run.t, run.q, run.qd)
-    if plan.system.loops is not None:
+    if plan.system.loops.m:
         run.forces = internal_forces.cut_forces_of_run(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, pushes, run.resistance, wrenches
         )

@@ -28,7 +28,7 @@ from .rows import Rows
 def equations_give_all_forces(plan: Plan) -> bool:
     """Whether the rows of a run's equations have all forces: none is sought, and none acts between links."""
     system = plan.system
-    if system.loops is None:
+    if not system.loops.m:
         return not (system.pushing or plan.robot.closed)
     return not system.pushing and plan.task != "inverse"
 
@@ -91,7 +91,7 @@ class Many:
     def gaps(self, k: int) -> tuple[float, float]:
         """The largest gap of any loop in any row of run k: a length and an angle."""
         loops, gaps = self.plan.system.loops, self.rows.gaps
-        if loops is None or gaps is None:
+        if gaps is None:
             return 0.0, 0.0
         values = abs(gaps[k])
         return float(values[:, ~loops.turning].max(initial=0.0)), float(values[:, loops.turning].max(initial=0.0))

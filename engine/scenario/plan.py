@@ -116,7 +116,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     system = _system(reading, constraints, inputs)
     if system.switching and (carried := carried_speeds(system, start.q0)):
         system = replace(system, carried=carried)
-    if constraints is None:  # a mechanism's start has been compared with all that is given
+    if not constraints.m:  # a mechanism's start has been compared with all that is given
         refuse_contradictory_initial_entries(reading, inputs.prescribed)
     refuse_start_beyond_stops(reading, system, start.q0)
     steps = read_solver_section(reading, grid, laws.all)
@@ -152,7 +152,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
 
 
 def _start_with_inputs(
-    reading: Reading, constraints: Closure | None, drives: Drives, asked: Asked, laws: _Laws
+    reading: Reading, constraints: Closure, drives: Drives, asked: Asked, laws: _Laws
 ) -> tuple[Start, Inputs]:
     """The start with all loops closed, from the one that the files give, and all that acts and moves from there on."""
     references = {
@@ -161,7 +161,7 @@ def _start_with_inputs(
     followed = {joint.name for joint, (law, _) in laws.forces.items() if law.follows_motion()}
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
     start = Start(list(asked[0]), list(asked[1]), prescribed, [])
-    if constraints is not None:
+    if constraints.m:
         start = read_closed_start(reading, constraints, drives, start, laws.motions, laws.forces, references)
     efforts = read_force_laws(reading, laws.forces, references)
     driven = [*efforts.driven, *actuators_driven_by_laws(reading, laws.actuators)]
@@ -196,22 +196,22 @@ def _name(reading: Reading, name: str) -> str:
     return name
 
 
-def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> System:
+def _system(reading: Reading, constraints: Closure, inputs: Inputs) -> System:
     """The robot with everything that acts on it and moves it."""
-    entry, method = reading.file.solver, METHODS[reading.file.closure.method]
+    entry, afresh = reading.file.solver, constraints.m > 0 and METHODS[reading.file.closure.method].afresh
     chosen = read_preferred_speeds(reading)
     # a method without joint speeds in its state can't notice that a joint comes to rest
-    smooth = entry.friction == "smooth" or (constraints is not None and method.afresh)
+    smooth = entry.friction == "smooth" or afresh
     return System(
         reading.robot,
-        inputs,
         constraints,
+        inputs,
         closure=reading.file.closure.method,
         parameters=reading.file.closure.values(),
         preferred=None if chosen is None else tuple(chosen),
         switches=entry.at_singularity == "switch",
         smooth=float(entry.friction_rate) if smooth else 0.0,
-        stops=entry.limits == "stop" and not (constraints is not None and method.afresh),
+        stops=entry.limits == "stop" and not afresh,
     )
 
 

@@ -41,7 +41,7 @@ class Rows:
     tau: np.ndarray
     balance: np.ndarray  # the energy that came in from outside since the first row
     points: Sequence[Point]
-    loops: Closure | None
+    loops: Closure
     forces: Forces | None  # of actuators and ties, where there are loops
     cuts: Wrenches  # wrench of each cut's first link on the second at the cut point, base-frame axes
     loads: Callable[[], Wrenches | None]  # on links: the scenario's, and those of cuts, drives and actuators

@@ -202,7 +202,7 @@ def _actuator_forces(rows: Rows, actuator: tuple[int, Any]) -> np.ndarray:
 def _drives(rows: Rows) -> Iterable[tuple[Any, int]]:
     """The ties of drives, with their rows among the multipliers."""
     loops, forces = rows.loops, rows.forces
-    if loops is None or forces is None or forces.multipliers.shape[1] != loops.m:
+    if forces is None or forces.multipliers.shape[1] != loops.m:
         return ()
     return zip(loops.ties[len(loops.ties) - loops.drives :], loops.driven_rows())
 

@@ -180,7 +180,7 @@ class _Abreast:
         if inputs.timeless:
             return EMPTY
         longest = float(self._longest(np.array([begin]), end)[0]) * (1.0 + 1e-9)
-        numbers, followed = len(self.starts.symbols), self.system.planning and self.system.loops is not None
+        numbers, followed = len(self.starts.symbols), self.system.planning and self.system.follows
 
         def sampled(t: np.ndarray) -> np.ndarray:
             return np.pad(self._signals(t), ((0, 0), (0, numbers)))
@@ -268,7 +268,7 @@ class _Abreast:
     def _meet(self, regime: int, these: np.ndarray, watches: np.ndarray) -> None:
         """Carry these runs, which have come to events of these watches, through them."""
         self.y[these], self.fresh[these] = self.system.unit(self.y[these]), True
-        if self.system.loops is not None:
+        if self.system.loops.m:
             self._shut(regime, these)
         self._happened(these, watches)
 
@@ -306,7 +306,7 @@ class _Abreast:
     def _rest(self, these: np.ndarray, k: int) -> None:
         """Bring speed k of these runs to rest exactly."""
         self.y[these, self.system.place_of(k)] = 0.0
-        if self.system.loops is not None:
+        if self.system.loops.m:
             t, y = self.t[these], self.y[these]
             self.y[these] = rested(self.starts, these, t, y, *self._expanded(t, y), k)
 
@@ -329,7 +329,7 @@ class _Abreast:
             return
         none = np.full(len(these), -1)
         t, y, limits = self.t[these], self.y[these], self.starts.limits.some(these)
-        tree = self.system.loops is None
+        tree = not self.system.loops.m
         if blows and self.system.stopped:
             q, qd = self._expanded(t, y)
             if tree:

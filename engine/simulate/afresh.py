@@ -18,7 +18,7 @@ from ..loops.partition import Partition
 from ..machine.program.scalars import Scalar, as_floats
 from .discrete import Discrete, discrete_partition
 from .situation import Situation
-from .system import System, constraints_of_system
+from .system import System
 
 
 def null_basis_at_state(A: np.ndarray, freedoms: int) -> np.ndarray:
@@ -49,7 +49,7 @@ def state_with_unfolded_speeds(system: System, discrete: Discrete, now: Situatio
     """The state with joint speeds S v + η in place of v; speeds that are given stay as they are."""
     part, q = discrete_partition(discrete), np.array(now.q, dtype=float)
     v = [now.qd[k] for k in system.state_speeds if k not in part.given][: len(part.N)]
-    gaps = constraints_of_system(system).gaps(now.q)
+    gaps = system.loops.gaps(now.q)
     pull = system.method.pull(system.values)
     wanted = [now.rates.get(r, 0.0) - pull * (gaps[r] - now.values.get(r, 0.0)) for r in part.rows]
     K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order, part.sums)
@@ -60,4 +60,4 @@ def state_with_unfolded_speeds(system: System, discrete: Discrete, now: Situatio
 
 
 def _jacobian(system: System, q: np.ndarray) -> np.ndarray:
-    return constraints_of_system(system).jacobian(q)[0]
+    return system.loops.jacobian(q)[0]

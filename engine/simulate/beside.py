@@ -20,7 +20,7 @@ from .recorded import (
     width_of_watched_quantities,
 )
 from .situation import situation_of_state
-from .system import Model, System, constraints_of_system, constraints_with_numbers
+from .system import Model, System, constraints_with_numbers
 
 
 def quantities_beside_state(
@@ -39,7 +39,7 @@ def quantities_beside_state(
     """
     robot = replace(system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=bodies), vouched=True)
     groups = {"energy": list(energies(robot, now.q, now.qd))}
-    if system.loops is not None:
+    if system.loops.m:
         groups |= _of_loops(system, discrete, signals, y, now, model, length)
     holding = [now.support[k] for k in held_speeds_with_supports(system, discrete)]
     holding += [] if now.margin is None else [now.margin]
@@ -60,7 +60,7 @@ def _of_loops(
     robot = replace(
         system.robot, gravity=model.gravity, tree=replace(system.robot.tree, bodies=model.bodies), vouched=True
     )
-    loops = constraints_with_numbers(constraints_of_system(system), model)
+    loops = constraints_with_numbers(system.loops, model)
     loops.robot = robot
     loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]
     tied, everything = loops.tied(now.q), [True] * robot.nv
@@ -82,7 +82,7 @@ def _of_loops(
 def widths_beside_state(system: System, discrete: Discrete) -> dict[str, int]:
     """The widths of these groups, in their order."""
     watched = width_of_watched_quantities(system, discrete)
-    if system.loops is None:
+    if not system.loops.m:
         return {"energy": 3, "quantities": watched}
     m, state = system.loops.m, system.measured + 1 if run_equations_close_state(system) else 0
     of_loops = {"settled": state, "gaps": m, "multipliers": m, "cuts": 6 * len(system.robot.loops)}

@@ -50,7 +50,7 @@ def state_after_blows(run: Runner, t: float, y: np.ndarray, before: np.ndarray |
     sides = {k: joint_touches_stops(system, q, k) for k in system.stopped}
     stops = [k for k, side in sides.items() if any(side)]
     outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]
-    if outwards and before is None and system.loops is not None:
+    if outwards and before is None and system.loops.m:
         turning = _turning(run, t, y, {k: -now[k] if sides[k][0] else now[k] for k in outwards})
         stops, outwards = ([k for k in some if k not in turning] for some in (stops, outwards))
     if not outwards and before is None:
@@ -105,7 +105,7 @@ def state_with_joints_at_stops(run: Runner, t: float, y: np.ndarray, at: Mapping
     for k, side in at.items():
         stop = system.stopped[k]
         moved[stop.coordinate] = (stop.low, stop.high)[side]
-    if system.loops is not None and at:
+    if system.loops.m and at:
         moved, left = close_loops_by_newton(
             system.loops.at(wanted_row_signals(system, t)[0]), moved, [*system.prescribed, *at], near=True
         )
@@ -118,8 +118,7 @@ def state_with_joints_at_stops(run: Runner, t: float, y: np.ndarray, at: Mapping
 
 def _rates(system: System, t: float, response: Response, qd: np.ndarray) -> np.ndarray:
     """The rates of constraints at t, followed by the fixed speeds."""
-    rows = wanted_row_signals(system, t)[1] if system.loops is not None else np.zeros(0)
-    return np.concatenate([rows, qd[response.fixed]])
+    return np.concatenate([wanted_row_signals(system, t)[1], qd[response.fixed]])
 
 
 def state_after_rate_jump(run: Runner, earlier: float, later: float, y: np.ndarray) -> tuple[np.ndarray, list[str]]:

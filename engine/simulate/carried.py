@@ -24,7 +24,7 @@ def carried_speeds(system: System, q: Sequence[float]) -> tuple[int, ...]:
     At a dead centre that would be so of others, too, so that a position nearby has to say the same as q does.
     """
     loops = system.loops
-    if loops is None or not (system.ruled or system.inputs.drives):
+    if not loops.m or not (system.ruled or system.inputs.drives):
         return ()
     here = np.array(q, dtype=float)
     free, found = _led(system, here)
@@ -40,7 +40,6 @@ def carried_speeds(system: System, q: Sequence[float]) -> tuple[int, ...]:
 def _led(system: System, q: np.ndarray) -> tuple[np.ndarray, set[int]]:
     """The motions along which the mechanism is free at q, and the speeds without any that the given ones lead."""
     loops = system.loops
-    assert loops is not None
     J = loops.scaled(loops.jacobian(q)[0])
     driven = set(loops.driven_rows())
     own = constraint_null_space(J[[r for r in range(len(J)) if r not in driven]])

@@ -87,7 +87,7 @@ class RunProgram(ProgramOfNumbers[Model]):
     def own(self, numbers: Model) -> Own:
         """The inertial numbers; in a tree they are the robot's alone."""
         derived = self._system.robot.derived
-        if self._system.loops is not None:
+        if self._system.loops.m:
             return own_numbers(numbers, INERTIAL)
         if "own numbers of a tree" not in derived:
             derived["own numbers of a tree"] = own_numbers(numbers, INERTIAL)
@@ -110,7 +110,7 @@ class Compiled:
 
         A tree with one modal joint has only two, which are quicker in programs of their own.
         """
-        modal = tuple(self._system.switching) if self._system.loops is None and (self._able or self._large) else ()
+        modal = self._system.signalled if self._able or self._large else ()
         return replace(discrete, switched=modal) if len(modal) >= FEWEST else discrete
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
@@ -268,13 +268,12 @@ class Compiled:
     def _able(self) -> bool:
         """Whether the equations can be recorded and are short enough for straight-line code."""
         system = self._system
-        numeric = system.loops is not None and system.method.afresh
-        return not numeric and len(system.model.bodies) <= MOST_BODIES and system.inputs.recordable
+        return not system.method.afresh and len(system.model.bodies) <= MOST_BODIES and system.inputs.recordable
 
     @property
     def _large(self) -> bool:
         """Whether evaluations loop over the bodies."""
-        return self._system.loops is None and runs_as_loop_over_bodies(self._system.model.bodies, choice.MOST_IN_LOOP)
+        return not self._system.loops.m and runs_as_loop_over_bodies(self._system.model.bodies, choice.MOST_IN_LOOP)
 
     @property
     def _price(self) -> float | None:
@@ -289,7 +288,7 @@ class Compiled:
         offer = self._offers.get((what, discrete.name))
         if offer is None:
             n, width = self._system.measured, self._width(discrete)
-            equations = [n + 2, width] + [1] * (self._system.loops is not None)
+            equations = [n + 2, width] + [1] * (self._system.loops.m > 0)
             outputs = {EQUATIONS: equations, LOOP: [], ROWS: [width], TANGENTS: [(n + 2) * n]}
             level = SOUND if what == LOOP else QUICK
             offer = self._program(discrete, signals, what).offered((signals, n), outputs[what], level, runs=True)
@@ -309,7 +308,7 @@ class Compiled:
     @cached_property
     def _fixed(self) -> tuple[str, ...]:
         system, derived = self._system, self._system.robot.derived
-        if system.loops is not None or system.symbols is not None:
+        if system.loops.m or system.symbols is not None:
             return fixed_identity_of_run_equations(system)
         if "model of a tree" not in derived:  # of the robot alone, and the longest of all texts
             derived["model of a tree"] = repr(system.model)

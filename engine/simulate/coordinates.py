@@ -20,7 +20,7 @@ from . import afresh, singular
 from .discrete import Discrete, discrete_partition
 from .events import Event
 from .signals import prescribed_motion_at, wanted_row_signals, wanted_row_signals_over_time
-from .system import System, constraints_of_system
+from .system import System
 
 NEAR = 1e-3  # share of a pivot below which a singular position may be ahead
 EARLY = 0.05  # share of a pivot below which a run that may switch takes other coordinates
@@ -31,7 +31,7 @@ EARLY = 0.05  # share of a pivot below which a run that may switch takes other c
 
 def discrete_state_at_start(system: System, q: np.ndarray) -> Discrete:
     """The discrete state of a run that starts at these coordinates, before any joint is held."""
-    if system.loops is None:
+    if not system.loops.m:
         return Discrete()
     wanted = system.robot.driven if system.preferred is None else system.preferred
     part = partition_at_run_positions(system, q, wanted)
@@ -59,7 +59,7 @@ def partition_at_run_positions(
 
     Of the held speeds, as many are given as are independent; the others then keep still by themselves.
     """
-    loops, ruled = constraints_of_system(system), system.ruled
+    loops, ruled = system.loops, system.ruled
     given = (*ruled, *(k for k in held if k not in ruled))
     if held:
         J = loops.scaled(loops.jacobian(q)[0])
@@ -82,7 +82,7 @@ def independent_speeds_in_words(system: System, discrete: Discrete) -> str:
 
 def guard_of_coordinates(system: System, discrete: Discrete) -> Event | None:
     """An event function with a zero where the independent coordinates become unusable; None if they can't."""
-    if system.loops is None or (system.method.afresh and not discrete.passing):
+    if not system.loops.m or (system.method.afresh and not discrete.passing):
         return None
     if discrete.passing:
         return lambda t, y: 1.0 - singular.singularity_rank_margin(system, discrete, t, y) / discrete.near
@@ -139,7 +139,7 @@ def state_after_guard(
 def state_at_start(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
     """The state at the run's start."""
     y = system.state(q, qd)
-    if system.loops is not None and system.method.afresh:
+    if system.method.afresh:
         part = discrete_partition(afresh.discrete_state_with_null_space(system, discrete, q))
         y[len(system.state_coordinates) : system.measured] = afresh.state_with_folded_speeds(system, part, qd)
     return y
@@ -148,7 +148,7 @@ def state_at_start(system: System, discrete: Discrete, q: Sequence[float], qd: S
 def settled_state(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.ndarray:
     """The state with Euler parameters of norm 1 and, where the method closes them, positions and speeds closed."""
     y = system.unit(y)
-    if system.loops is None or not system.method.closes:
+    if not system.method.closes:
         return y
     loops, part = system.loops, discrete_partition(discrete)
     q, qd = (np.array(x) for x in system.expanded(prescribed_motion_at(system, t), y.tolist())[:2])
@@ -180,7 +180,7 @@ def settled_states(system: System, discrete: Discrete, times: np.ndarray, states
         rows = [settled_state(system, discrete, float(t), y) for t, y in zip(times, states)]
         return np.array(rows).reshape(states.shape)
 
-    if system.loops is None:
+    if not system.loops.m:
         return system.unit(states)
     part = discrete_partition(discrete)
     usual = system.method.closes and not discrete.passing and not set(discrete.held) - set(part.given)
@@ -195,7 +195,7 @@ def settled_states(system: System, discrete: Discrete, times: np.ndarray, states
 
 def _settled_together(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
     """The settled states of many instants; those that aren't closed after few steps are settled by themselves."""
-    loops, part, nq, nv = constraints_of_system(system), discrete_partition(discrete), system.robot.nq, system.robot.nv
+    loops, part, nq, nv = system.loops, discrete_partition(discrete), system.robot.nq, system.robot.nv
     given, cq = list(part.given), len(system.state_coordinates)
     closed = system.unit(states.copy())
     q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
@@ -225,7 +225,7 @@ def positions_closed_at_instants(
     part = discrete_partition(discrete)
     free = [k for k in range(system.robot.nv) if k not in (*part.given, *part.independent)]
     values = wanted_row_signals_over_time(system, times)[0]
-    return close_many_positions_by_newton(constraints_of_system(system), q, part.rows, free, values)
+    return close_many_positions_by_newton(system.loops, q, part.rows, free, values)
 
 
 def states_with_joints_held(system: System, discrete: Discrete, states: np.ndarray) -> np.ndarray:
@@ -239,7 +239,7 @@ def complete_state_rates(
     system: System, discrete: Discrete, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Speeds and accelerations of all joints, from those that are given or independent."""
-    loops, part = constraints_of_system(system), discrete_partition(discrete)
+    loops, part = system.loops, discrete_partition(discrete)
     K, N = part.matrix(loops.jacobian(q)[0]), part.basis(system.robot.nv)
     given, rows = list(part.given), list(part.rows)
     _, rates, seconds = wanted_row_signals(system, t)
@@ -253,7 +253,7 @@ def complete_state_rates_over_time(
     system: System, discrete: Discrete, times: np.ndarray, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Speeds and accelerations of all joints at many instants, where all of them follow from prescribed motions."""
-    loops, part, nv = constraints_of_system(system), discrete_partition(discrete), system.robot.nv
+    loops, part, nv = system.loops, discrete_partition(discrete), system.robot.nv
     qd, qdd = np.zeros((2, len(times), nv))
     for motion in system.inputs.prescribed:
         for target, source in zip((qd, qdd), motion.at(times)[1:]):

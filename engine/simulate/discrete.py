@@ -39,6 +39,11 @@ class Discrete:
         return tuple(sorted(self.held))
 
     @property
+    def pivots(self) -> tuple[float, ...]:
+        """The pivots of the partition, of which a tree has none."""
+        return self.partition.pivots if self.partition is not None else ()
+
+    @property
     def fixed(self) -> tuple[int, ...]:
         """The held speeds whose accelerations are 0 in the equations, because no signal says so."""
         return () if self.switched else self.still

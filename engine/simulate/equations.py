@@ -22,7 +22,7 @@ from ..machine.program.scalars import Scalar, sign, square_root
 from . import afresh
 from .discrete import Discrete, discrete_partition
 from .situation import Situation, situation_of_state
-from .system import Model, System, constraints_of_system
+from .system import Model, System
 
 LEAST = 1e-300  # keeps a quotient of zeros from being none
 AT_REST = 1e-10  # radians or lengths of the mechanism per second
@@ -79,10 +79,10 @@ def evaluate_equations(
 ) -> Evaluation:
     """Accelerations, forces and powers at one instant; `recursion` takes the place of the text's for a tree."""
     now = situation_of_state(system, signals, y, discrete, model)
-    if system.method.afresh and system.loops is not None:
+    if system.method.afresh:
         discrete = afresh.discrete_state_with_null_space(system, discrete, now.q)
         now = situation_of_state(system, signals, afresh.state_with_unfolded_speeds(system, discrete, now, y), discrete)
-    if system.loops is None:
+    if not system.loops.m:
         moved = _of_tree(system, now, model, recursion)
     else:
         moved = _of_mechanism(system, now, discrete, model)
@@ -120,7 +120,7 @@ def friction_in_run(system: System, now: Situation, qd: Sequence[Scalar], model:
         elif k in system.ruled:
             forces[k] = coulomb * sign(qd[k])
         elif k in system.carried:  # whose speed at rest is a rounding error
-            slow = AT_REST * float(constraints_of_system(system).column_scale[k])
+            slow = AT_REST * float(system.loops.column_scale[k])
             forces[k] = coulomb * (0.5 * (sign(qd[k] - slow) + sign(qd[k] + slow)))
         else:
             forces[k] = coulomb * now.slip[k]

@@ -31,7 +31,7 @@ def runner_with_feedforward(system: System, q: Sequence[float], **how: Any) -> R
 
 def feedforward_force_plan(system: System, q: Sequence[float]) -> Planned:
     """A function of time for the joint forces of the planned motion, with wrenches and dry friction."""
-    if system.loops is None:
+    if not system.loops.m:
         return _of_tree(system)
     return _motion_of_mechanism(system, q) if system.planning else _of_mechanism(system, q)
 

@@ -14,7 +14,6 @@ from .coordinates import complete_state_rates, complete_state_rates_over_time, p
 from .runner import Runner
 from .signals import wanted_row_signals
 from .singular import Singular, describe_singular_position, singularity_margin, singularity_margins
-from .system import constraints_of_system
 
 CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # smallest singular value below which the position doesn't follow from the motion any more
@@ -110,7 +109,7 @@ def _off(run: Runner, closed: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np
     unit = np.ones(run.robot.nq)
     for joint in run.robot.moving:
         sliding = [c for c, kind in zip(joint.coordinates, joint.type.kinds) if kind == LENGTH]
-        unit[sliding] = constraints_of_system(run.system).length
+        unit[sliding] = run.system.loops.length
     return float((abs(closed - guess) / unit).max(initial=0.0))
 
 
@@ -135,7 +134,7 @@ def _closed_between(
     guess, _ = _foretold(run, t, *said) if len(t) else (np.zeros((0, run.robot.nq)), None)
     for motion in system.inputs.prescribed:
         guess[:, list(motion.joint.coordinates)] = np.transpose(motion.at(t)[0])
-    loops = constraints_of_system(system)
+    loops = system.loops
     with np.errstate(all="ignore"):
         try:
             q, left = positions_closed_at_instants(system, run.discrete, t, guess)
@@ -169,7 +168,7 @@ class Path:
     def __init__(self, run: Runner, t: float, q: np.ndarray):
         system = run.system
         q, _ = close_loops_by_newton(
-            constraints_of_system(system).at(wanted_row_signals(system, t)[0]), _placed(run, t, q), system.prescribed
+            system.loops.at(wanted_row_signals(system, t)[0]), _placed(run, t, q), system.prescribed
         )
         self._run, self._first = run, (t, *self._at_start(run, t, q))
         self._last: tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] = self._first
@@ -264,7 +263,7 @@ class Path:
         after, before = after[within], np.maximum(after[within] - 1, 0)
         ends = [(self._times[k], self._rows[k]) for k in (before, after)]
         guess, speeds = _foretold(run, t[within], *ends)
-        near = NEARLY * min(constraints_of_system(run.system).column_scale.min(), 1.0)
+        near = NEARLY * min(run.system.loops.column_scale.min(), 1.0)
         found = self._closed(t[within], guess, speeds)
         good = (abs(found[:, :nq] - guess) < near).all(axis=1)
         again = self._closed(t[within], found[:, :nq], found[:, nq : nq + nv])  # to the last digit
@@ -305,9 +304,7 @@ class Path:
             )
             now = run.evaluate(t, run.start(guess.tolist(), qd.tolist()))
             rows = tuple(np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd, now.tau))
-            if abs(rows[0] - guess).max(initial=0.0) < NEARLY * min(
-                constraints_of_system(run.system).column_scale.min(), 1.0
-            ):
+            if abs(rows[0] - guess).max(initial=0.0) < NEARLY * min(run.system.loops.column_scale.min(), 1.0):
                 return (rows[0], rows[1], rows[2], rows[3]) if all(np.isfinite(x).all() for x in rows) else None
         closed = _step(run, t, q, qd, qdd, step)
         return (*_rates(run, t, closed), None) if closed is not None else None
@@ -335,7 +332,7 @@ def _rows(rows: Sequence[tuple[np.ndarray, ...]], singular: Singular | None) -> 
 
 def _step(run: Runner, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float) -> np.ndarray | None:
     """The closed position at t near the predicted one; None if the step was too long or there is no such position."""
-    system, loops = run.system, constraints_of_system(run.system)
+    system, loops = run.system, run.system.loops
     guess = _placed(run, t, closing_position_moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2))
     closed, gap = close_loops_by_newton(loops.at(wanted_row_signals(system, t)[0]), guess, system.prescribed, near=True)
     scale = loops.column_scale.max()

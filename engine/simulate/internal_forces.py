@@ -28,7 +28,7 @@ def balance_of_sought_forces(system: System, q: np.ndarray) -> Balance:
     """The balance of the sought forces: those of actuators, and of drives where the actuators don't suffice."""
     loops, robot = system.loops, robot_of_sought_forces(system)
     result = Balance(robot, q)
-    if loops is not None and loops.drives and result.unmoved() > 0:
+    if loops.drives and result.unmoved() > 0:
         result = Balance(robot, q, loops)
     return result
 
@@ -127,14 +127,14 @@ def cut_forces_of_run(
 def cut_wrenches_of_run(system: System, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What cuts, drives and actuators do to the links, and each cut's wrench in base axes."""
     loops = system.loops
-    own = loops if loops is not None and forces.multipliers.shape[1] == loops.m else loop_closure(system.robot)
+    own = loops if forces.multipliers.shape[1] == loops.m else loop_closure(system.robot)
     return wrenches_of_multipliers(own, q, forces.actuated, forces.multipliers)
 
 
 def largest_gaps_of_run(system: System, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
     """The largest gap of any loop in any row: a length and an angle."""
     loops = system.loops
-    if loops is None:
+    if not loops.m:
         return 0.0, 0.0
     values = loops.gap(q)
     for n, time in enumerate(t if loops.drives else ()):
@@ -149,7 +149,7 @@ def undetermined_forces_of_run(system: System, q: np.ndarray, *, reactions: bool
     The components are those along the base's axes, or, `turned`, along those of the link on which a wrench acts.
     """
     loops = system.loops
-    if loops is None or not len(q):
+    if not loops.m or not len(q):
         return []
     J, _ = loops.jacobian(q[0])
     Z = constraint_null_space(loops.scaled(J).T)

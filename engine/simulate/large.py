@@ -19,7 +19,7 @@ from .system import System
 def recursion_in_discrete_state(system: System, discrete: Discrete) -> Recursion | None:
     """The recursion of a tree in this discrete state on numbers; None where forces besides those of joints act."""
     robot, model = system.robot, system.model
-    if system.loops is not None or system.inputs.wrenches or system.pushing:
+    if system.loops.m or system.inputs.wrenches or system.pushing:
         return None
     given = {*system.ruled, *discrete.fixed}
     pattern = tuple(k in given for k in range(robot.nv))

@@ -38,7 +38,7 @@ class Evaluated:
 def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     """The rows of the runs, by compiled code; None where there is none, or where rows aren't closed by it."""
     system = starts.run.system
-    if system.loops is not None and system.method.closes and not run_equations_close_state(system):
+    if system.method.closes and not run_equations_close_state(system):
         return None
     with np.errstate(all="ignore"):  # runs that left the lanes have zeros for orientations
         states = system.unit(traces.states)
@@ -58,7 +58,7 @@ def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     nq, nv = system.robot.nq, system.robot.nv
     fields = dict(zip(FIELDS, np.split(each["row"], np.cumsum([nq, *[nv] * (len(FIELDS) - 1)]), axis=2)))
     whole = np.logical_and.reduce(sound.reshape(count, instants), axis=1)
-    if system.loops is None:
+    if not system.loops.m:
         return Evaluated(fields, each["energy"], whole)
     cuts = each["cuts"].reshape(count, instants, -1, 6)
     return Evaluated(fields, each["energy"], whole, each["gaps"], each["multipliers"], cuts)

@@ -21,7 +21,7 @@ from .sticking import (
     settle_sticking_modes,
     support_scale_of_sticking,
 )
-from .system import System, constraints_of_system
+from .system import System
 
 LOOSE = "breaks loose"
 STOPS = "stops slipping"
@@ -37,7 +37,7 @@ def watches_of_present_modes(run: Runner, t: float, y: np.ndarray) -> list[Watch
     system, discrete = run.system, run.discrete
     watched = [_speed(system, k, sign, STOPS) for k, sign in discrete.slip.items()]
     for k in discrete.idle:
-        most = MOVING * constraints_of_system(system).column_scale[k]
+        most = MOVING * system.loops.column_scale[k]
         watched += [_component(system.place_of(k), Rule(-sign, sign * most), MOVES, k, sign) for sign in (1.0, -1.0)]
     part = discrete.partition
     if part is not None and any(k not in part.given for k in discrete.held):
@@ -179,7 +179,7 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> tuple[np.n
     system, place = run.system, run.system.place_of(k)
     y = y.copy()
     y[place] = 0.0
-    if system.loops is None:
+    if not system.loops.m:
         return y, False
     q, qd = (np.array(x) for x in run.complete(t, y))
     loops, scale = system.loops, system.loops.column_scale

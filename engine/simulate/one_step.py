@@ -21,7 +21,7 @@ from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, square_root
 from ..robot import Robot
 from . import coordinates
-from .discrete import Discrete, discrete_partition
+from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
 from .inputs import Driven, Inputs
 from .recorded import fixed_identity_of_run_equations
@@ -36,8 +36,7 @@ def simulator_system(robot: Robot, friction_rate: float) -> System:
     own = [(k, place) for joint in robot.moving if joint.actuated for place, k in enumerate(joint.speeds)]
     others = [(robot.nv + k, 0) for k in range(len(robot.actuators))]
     driven = tuple(Driven(k, None, lambda t, q, qd, ref: 0.0, None, place, timed=True) for k, place in (*own, *others))
-    loops = loop_closure(robot) if robot.tied else None
-    return System(robot, Inputs(driven=driven), loops, switches=True, smooth=friction_rate, stops=False)
+    return System(robot, loop_closure(robot), Inputs(driven=driven), switches=True, smooth=friction_rate, stops=False)
 
 
 def simulator_effort_limits(robot: Robot) -> list[tuple[float, float]]:
@@ -54,9 +53,7 @@ def simulator_force_columns(robot: Robot) -> tuple[str, ...]:
 
 def simulator_pivot_limits(discrete: Discrete) -> list[float]:
     """The inverse bounds of the pivots, which are signals of a mechanism."""
-    if discrete.partition is None:
-        return []
-    return [1.0 / (x * discrete.near) if x else 0.0 for x in discrete_partition(discrete).pivots]
+    return [1.0 / (x * discrete.near) if x else 0.0 for x in discrete.pivots]
 
 
 def simulator_step(
@@ -80,7 +77,7 @@ def simulator_step(
     last = slope(moved(third, h))
     mean = [a + 2.0 * b + 2.0 * c + d for a, b, c, d in zip(first, second, third, last)]
     made = _unit(system, moved(mean, h * (1.0 / 6.0)))
-    if system.loops is None:
+    if not system.loops.m:
         return made
     now = evaluated(made)
     assert now.guard is not None
@@ -111,7 +108,7 @@ class Stepping:
     @property
     def guarded(self) -> bool:
         """Whether the last number of a step is a guard."""
-        return self.system.loops is not None
+        return self.system.loops.m > 0
 
     @cached_property
     def sizes(self) -> tuple[int, int, int, int]:
@@ -167,6 +164,6 @@ class Stepping:
 
 def simulator_start_coordinates(system: System, q: np.ndarray, *, anywhere: bool = False) -> Discrete:
     """The independent coordinates at a position: the actuated ones if they serve, or those that serve best."""
-    if anywhere and system.loops is not None:
+    if anywhere and system.loops.m:
         return Discrete(partition=coordinates.partition_at_run_positions(system, q, ()), near=NEAR)
     return replace(coordinates.discrete_state_at_start(system, q), near=NEAR)

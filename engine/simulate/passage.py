@@ -17,7 +17,6 @@ from .events import Watch, first_event_crossing
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .singular import Singular
-from .system import constraints_of_system
 from .tableau import DORMAND_PRINCE
 
 PLACE = DORMAND_PRINCE.C[1] / 2  # share of the step at which it crosses: all other stages are as far behind, or farther
@@ -73,7 +72,7 @@ def step_across_singular_position(
 
 def _beyond(run: Runner, t: float, y: np.ndarray) -> Partition | None:
     """The partition with its pivots on the other side of 0; None if one of them is still too small there."""
-    part, loops = discrete_partition(run.discrete), constraints_of_system(run.system)
+    part, loops = discrete_partition(run.discrete), run.system.loops
     now = part.pivots_at(loops.jacobian(coordinates.positions_in_run(run.system, t, y))[0])
     if not np.isfinite(now).all():
         return None

@@ -17,7 +17,7 @@ from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
 from .events import Source
 from .situation import situation_of_state
-from .system import Model, System, constraints_of_system
+from .system import Model, System
 
 Record = Callable[[Recording, Model, System, Discrete, int], Program]
 
@@ -89,7 +89,7 @@ def time_loop_program(
     quantities = quantities_of_watches(system, discrete, u, y, holding)
     if run_equations_close_state(system):
         values = situation_of_state(system, u, [*y, 0.0, 0.0], discrete).values
-        outputs["closed"] = [node(x) for x in closed_state_of_row(system, row, values, constraints_of_system(system))]
+        outputs["closed"] = [node(x) for x in closed_state_of_row(system, row, values, system.loops)]
     return replace(whole, outputs={**outputs, "quantities": [node(x) for x in quantities]})
 
 
@@ -121,7 +121,7 @@ def width_of_holding_quantities(system: System, discrete: Discrete) -> int:
 
 def run_equations_close_state(system: System) -> bool:
     """Whether the equations close a state in positions and speeds before they use it."""
-    return system.loops is not None and system.method.closes and system.method.speeds == "independent"
+    return system.method.closes and system.method.speeds == "independent"
 
 
 def closed_state_of_row(

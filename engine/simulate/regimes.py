@@ -19,7 +19,6 @@ from .coordinates import nearness_of_pivot_guard
 from .discrete import Discrete
 from .recorded import held_speeds_with_supports
 from .signals import pivot_limit_signals
-from .system import constraints_of_system
 from .together import Starts
 from .trace import Solver
 
@@ -103,7 +102,7 @@ def _alike(patterns: Patterns, contacts: Contacts) -> list[tuple[dict[int, tuple
 
 def _partitions(starts: Starts, held: tuple[int, ...], J: np.ndarray) -> list[tuple[Partition, np.ndarray]]:
     """The partitions at positions with these scaled Jacobians, as `partition_at_run_positions` has each."""
-    system, loops = starts.run.system, constraints_of_system(starts.run.system)
+    system, loops = starts.run.system, starts.run.system.loops
     preferred = system.preferred if system.preferred is not None else system.robot.driven
     ruled, more = system.ruled, [k for k in held if k not in system.ruled]
     if not more:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dynamics.dense import inertia_matrix
 from ..loops.rank import TINY, constraint_null_space
-from .system import System, constraints_of_system
+from .system import System
 
 SOUND = 1e-6  # least diagonal element of Cholesky's factor, with a diagonal of ones before
 
@@ -50,7 +50,7 @@ class Response:
         """The response of a system at these coordinates."""
         n, loops, given = system.robot.nv, system.loops, list(fixed)
         M = np.array(inertia_matrix(system.model.bodies, q, n), dtype=float)
-        if loops is None:
+        if not loops.m:
             return Response(M, np.eye(n)[:, [k for k in range(n) if k not in given]], given, _units(n, given))
         J = loops.jacobian(np.array(q))[0]
         return Response.in_loops(M, loops.scaled(J), loops.column_scale, given, np.concatenate([J, _units(n, given)]))
@@ -90,7 +90,7 @@ class Response:
 
 def allowed_motions(system: System, q: list[float], fixed: Iterable[int]) -> np.ndarray:
     """The independent motions that the loops of a mechanism allow at these coordinates, with some speeds fixed."""
-    loops = constraints_of_system(system)
+    loops = system.loops
     return _motions(loops.scaled(loops.jacobian(np.array(q))[0]), loops.column_scale, list(fixed))
 
 

@@ -72,7 +72,7 @@ class Runner:
         """Whether a compiled time loop can carry the run in its present discrete state."""
         system = self.system
         inputs = system.inputs
-        apart = inputs.feedforward and system.loops is not None and not (system.planning or system.led)
+        apart = system.follows and not (system.planning or system.led)
         # a plan with actuators that see an earlier state isn't known ahead
         unknown = inputs.feedforward and system.pushing and inputs.memory is not None
         by_steps = self._solve is not None or self._pause or self.discrete.passing or inputs.stepwise
@@ -129,7 +129,7 @@ class Runner:
         q, _ = self.complete(t, y)
         if not np.isfinite(q).all() or discrete.passing:
             return []
-        if system.loops is not None:
+        if system.loops.m:
             return [] if part is None else freedoms.joints_of_vanishing_freedoms(system.loops, part, q)
         given = {*system.ruled, *discrete.held}
         return joints_of_vanishing_inertia(self.robot, q, [k in given for k in range(self.robot.nv)])
@@ -171,7 +171,7 @@ class Runner:
     def begin(self, t: float, y: np.ndarray) -> None:
         """Notes where the run begins, for laws with dead time."""
         if (memory := self.system.inputs.memory) is not None:
-            if self.system.method.afresh and self.system.loops is not None:
+            if self.system.method.afresh:
                 raise InputError(
                     f"the state of `{self.system.closure}` has no joint speeds, so laws with dead time can't look back",
                     allowed=", ".join(name for name, row in METHODS.items() if not row.afresh),
@@ -306,7 +306,7 @@ class Runner:
         if discrete.passing:
             near = partial(singular.evaluate_near_singularity, self.system, discrete)
             return row_parts.rows_of_each_evaluation(near, values, states)
-        if self.system.method.afresh and self.system.loops is not None:
+        if self.system.method.afresh:
             return row_parts.rows_of_each_evaluation(lambda row, y: self._plain(row, y, discrete), values, states)
         rows = self._compiled_rows(values, states, discrete) or self._plain_rows(values, states, discrete)
         row_parts.share_supports_in_rows(self.system, discrete, rows)
@@ -353,11 +353,12 @@ class Runner:
             return EMPTY
         if end not in self._pieces:
             longest *= 1.0 + 1e-9
-            followed = bool(inputs.feedforward) and self.system.loops is not None
             ahead = partial(signal_rows, self.system, discrete=self.discrete, planned=self.planned, recalls=False)
             breaks = [*inputs.breaks, *(back for at in inputs.breaks for back in self.breaks_behind(at))]
             sizes = self._sizes(t, ahead)
-            self._pieces[end] = fitted_signal_pieces(ahead, t, end, breaks, longest, followed=followed, sizes=sizes)
+            self._pieces[end] = fitted_signal_pieces(
+                ahead, t, end, breaks, longest, followed=self.system.follows, sizes=sizes
+            )
         return self._pieces[end]
 
     def _sizes(self, t: float, ahead: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:

@@ -63,7 +63,7 @@ def actuators_without_demand(run: Runner, t: float, y: np.ndarray) -> list[str]:
 def _demanded(run: Runner, t: float, y: np.ndarray, places: Collection[int]) -> dict[int, float]:
     """The forces of laws at these places (`Driven.speed`), whatever their limits."""
     system = run.system
-    if system.method.afresh and system.loops is not None:  # the state has no joint speeds
+    if system.method.afresh:  # the state has no joint speeds
         now = run.evaluate(t, y)
         q, qd = as_floats(now.q), as_floats(now.qd)
     else:

@@ -17,7 +17,7 @@ from ..loops import effort
 from ..loops.rank import TINY, constraint_null_space
 from ..robot import Effort
 from .discrete import Discrete, discrete_partition
-from .system import System, constraints_of_system
+from .system import System
 
 STIFF = 1e3  # scale of a pure stop's support, relative to the largest break-away force
 
@@ -26,7 +26,7 @@ class Sharing:
     """The held joints at one position, and how their supports act along the mechanism's freedoms."""
 
     def __init__(self, system: System, discrete: Discrete, q: np.ndarray):
-        loops, nv = constraints_of_system(system), system.robot.nv
+        loops, nv = system.loops, system.robot.nv
         self.still = discrete.still
         self.ranges = np.array([discrete.held[k] for k in self.still])
         rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(nv)[list(system.ruled)]])

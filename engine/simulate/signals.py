@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..machine.program.scalars import as_floats
-from .discrete import Discrete, discrete_partition
+from .discrete import Discrete
 from .inputs import Commanded, Driven
 from .late import Seen, late_state, late_values
 from .memory import ROUNDING
-from .system import System, constraints_of_system
+from .system import System
 
 SIXES = "moment", "force"  # the keys of a wrench, in the order of its components
 Before = tuple[np.ndarray, list[Any]]  # what is remembered of an earlier instant, and the prescribed motions there
@@ -81,7 +81,7 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned, recall
             numbers += (places[driven.place], rates[driven.place])
         if system.tuned:
             numbers += driven.gains
-    if system.planning and system.loops is not None:
+    if system.planning and system.follows:
         numbers += planned(t)
     elif system.planning:
         numbers += _planned_motion(system, t)
@@ -94,10 +94,8 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned, recall
     if not system.smooth:
         numbers += (discrete.slip.get(k, 0.0) for k in system.coulomb)
     numbers += (float(k in discrete.held) for k in discrete.switched)
-    if system.loops is not None:
-        numbers += (x for part in zip(*(drive.curve(t) for drive in inputs.drives)) for x in part)
-        numbers += _limits(discrete)
-    return numbers + system.numbers
+    numbers += (x for part in zip(*(drive.curve(t) for drive in inputs.drives)) for x in part)
+    return numbers + _limits(discrete) + system.numbers
 
 
 def _before(system: System, t: Any, recalls: bool = True) -> Before:
@@ -166,13 +164,11 @@ def own_signal_columns(system: System) -> list[int]:
     """
     gains = sorted({place for places in gain_signal_columns(system).values() for place in places})
     forces = [*steady_signal_columns(system).values(), *gains, *steady_wrench_columns(system).values()]
-    if system.loops is None:
-        return forces
     inputs = system.inputs
     behind = first_mode_signal(system) + 2 * len(system.bounded) + 6 * len(inputs.wrenches)
     behind += 0 if system.smooth else len(system.coulomb)
     behind += 3 * len(inputs.drives)
-    return [*forces, *range(behind, behind + system.robot.nv)]
+    return [*forces, *range(behind, behind + system.pivots)]
 
 
 def mode_columns(system: System) -> list[int]:
@@ -180,8 +176,7 @@ def mode_columns(system: System) -> list[int]:
     first, bounded = first_mode_signal(system), 2 * len(system.bounded)
     behind = first + bounded + 6 * len(system.inputs.wrenches)
     slipping = 0 if system.smooth else len(system.coulomb)
-    switched = len(system.switching) if system.loops is None else 0
-    return [*range(first, first + bounded), *range(behind, behind + slipping + switched)]
+    return [*range(first, first + bounded), *range(behind, behind + slipping + len(system.signalled))]
 
 
 def first_mode_signal(system: System) -> int:
@@ -189,7 +184,7 @@ def first_mode_signal(system: System) -> int:
     inputs = system.inputs
     joints = [one.joint for one in inputs.feedforward]
     planned = sum(joint.type.nv for joint in joints)
-    if system.planning and system.loops is not None:
+    if system.planning and system.follows:
         planned = system.robot.nq + 2 * system.robot.nv
     elif system.planning:
         planned = sum(joint.type.nq + 2 * joint.type.nv for joint in joints) + len(rubbing(system))
@@ -258,7 +253,7 @@ def driven_row_signals(system: System, t: float) -> np.ndarray:
 
 def wanted_row_signals(system: System, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values of all constraint rows at t, with first and second rates; 0 except in the rows of drives."""
-    loops = constraints_of_system(system)
+    loops = system.loops
     rows = np.zeros((3, loops.m))
     rows[:, loops.driven_rows()] = driven_row_signals(system, t)
     return rows[0], rows[1], rows[2]
@@ -266,7 +261,7 @@ def wanted_row_signals(system: System, t: float) -> tuple[np.ndarray, np.ndarray
 
 def wanted_row_signals_over_time(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values of all constraint rows at many instants, with first and second rates; each has a row for each instant."""
-    loops = constraints_of_system(system)
+    loops = system.loops
     values, rates, seconds = np.zeros((3, len(times), loops.m))
     for row, drive in zip(loops.driven_rows(), system.inputs.drives):
         values[:, row], rates[:, row], seconds[:, row] = drive.curve(times)
@@ -275,7 +270,7 @@ def wanted_row_signals_over_time(system: System, times: np.ndarray) -> tuple[np.
 
 def _limits(discrete: Discrete) -> list[float]:
     near = 1.0 if discrete.passing else discrete.near
-    limits: list[float] = pivot_limit_signals(np.array(discrete_partition(discrete).pivots), near).tolist()
+    limits: list[float] = pivot_limit_signals(np.array(discrete.pivots), near).tolist()
     return limits
 
 

@@ -48,7 +48,7 @@ class Simulator:
         self._nq, rows = robot.nq, count or 1
         self._own = np.empty(rows, dtype=object)  # each robot's step
         self._y = np.zeros((rows, robot.nq + robot.nv))
-        self._rest = np.zeros((rows, robot.nv if self._system.loops is not None else 0))
+        self._rest = np.zeros((rows, self._system.pivots))
         self._length = (np.nan, np.zeros(1))  # the last step's length, and its array
         self._lengths = np.zeros((1, 1))  # the same for many
         self.t = 0.0
@@ -128,7 +128,7 @@ class Simulator:
     def _started(self, state: np.ndarray) -> tuple[np.ndarray, Stepping, list[float]]:
         """The state with loops closed, with the step and its signals in the independent coordinates there."""
         system, nq = self._system, self._nq
-        if system.loops is None:
+        if not system.loops.m:
             return system.unit(state), *self._stepping(state, anywhere=False)
         state = np.concatenate([assemble(self.robot, state[:nq]), state[nq:]])
         stepping, rest = self._stepping(state, anywhere=False)
@@ -228,7 +228,7 @@ class Simulator:
         """The step of one robot whose independent coordinates don't serve any more, in others."""
         if not np.isfinite(forces).all():
             raise InputError("`tau` has a number that isn't finite", key="tau")
-        if self._system.loops is not None:
+        if self._system.loops.m:
             stepping, rest = self._stepping(y, anywhere=True)
             made = stepping.plain(y, forces, np.array(rest), dt)
             if np.isfinite(made).all() and made[-1] > 0:

@@ -18,7 +18,7 @@ from .equations import Evaluation, Moved, conclude_evaluation, pushed_by_force_l
 from .events import event_crossing
 from .signals import prescribed_motion_at
 from .situation import situation_of_state
-from .system import System, constraints_of_system
+from .system import System
 
 # shares of the largest singular value
 LOST = 1e-4  # below it, a constraint is about to be lost
@@ -86,12 +86,12 @@ def singular_position_ahead(
 
 def pivot_share_at_state(system: System, discrete: Discrete, q: np.ndarray) -> float:
     """The share of the pivot that has lost most since the coordinates were chosen."""
-    return discrete_partition(discrete).share(constraints_of_system(system).jacobian(q)[0])
+    return discrete_partition(discrete).share(system.loops.jacobian(q)[0])
 
 
 def describe_singular_position(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Singular:
     """The description of a singular position: its loop, and the joints whose coordinates stay usable there."""
-    part, loops = discrete_partition(discrete), constraints_of_system(system)
+    part, loops = discrete_partition(discrete), system.loops
     J, _ = loops.jacobian(q)
     weakest = np.linalg.svd(_unitless(system, discrete, q))[0][:, -1][: len(part.rows)]
     row = part.rows[int(np.argmax(abs(weakest)))] if part.rows else 0
@@ -118,14 +118,14 @@ def _turned(loops: Closure, part: Partition, J: np.ndarray) -> bool:
 
 def speeds_apart_from_contacts(system: System, discrete: Discrete, q: np.ndarray) -> list[int]:
     """The independent speeds that enter no row on speeds alone: a vehicle's turn is no reason to change these."""
-    loops = constraints_of_system(system)
+    loops = system.loops
     J = loops.jacobian(q)[0][loops.on_speeds]
     return [k for k in discrete_partition(discrete).independent if abs(J[:, k]).max(initial=0.0) < TINY]
 
 
 def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
     """The matrix K at a position, or at many, scaled so that its elements have no units."""
-    part, loops = discrete_partition(discrete), constraints_of_system(system)
+    part, loops = discrete_partition(discrete), system.loops
     K: np.ndarray = part.matrix(loops.jacobian(q)[0]) * loops.column_scale
     K[..., : len(part.rows), :] *= loops.row_scale[list(part.rows)][:, None]
     return K
@@ -148,7 +148,7 @@ def singularity_margins(system: System, discrete: Discrete, q: np.ndarray) -> np
 
 def singularity_rank_margin(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float:
     """The smallest singular value of the independent rows, relative to the largest."""
-    loops, q = constraints_of_system(system), np.array(system.expanded(prescribed_motion_at(system, t), y.tolist())[0])
+    loops, q = system.loops, np.array(system.expanded(prescribed_motion_at(system, t), y.tolist())[0])
     s = np.linalg.svd(loops.scaled(loops.jacobian(q)[0])[list(discrete_partition(discrete).rows)], compute_uv=False)
     return float(s.min() / max(s.max(), 1.0))
 
@@ -184,7 +184,7 @@ def evaluate_near_singularity(
     now, n, loops = (
         situation_of_state(system, signals, y.tolist(), discrete),
         system.robot.nv,
-        constraints_of_system(system),
+        system.loops,
     )
     bodies, given = system.model.bodies, list(discrete_partition(discrete).given)
     J, drift = loops.jacobian(np.array(now.q), np.array(now.qd))

@@ -65,10 +65,9 @@ def situation_of_state(
     holds = {k: next(rest) for k in discrete.switched}
     now = Situation(q, qd, given, applied[:n], wrenches, loads, slip, holds, demanded=demanded)
     now.pulled = forces_of_pulled_sums(system.robot, pushes)
-    if system.loops is not None:
-        rows = system.loops.driven_rows()
-        now.values, now.rates, now.seconds = ({row: next(rest) for row in rows} for _ in range(3))
-        now.limits = [next(rest) for _ in range(n)]
+    rows = system.loops.driven_rows()
+    now.values, now.rates, now.seconds = ({row: next(rest) for row in rows} for _ in range(3))
+    now.limits = [next(rest) for _ in range(system.pivots)]
     return now
 
 
@@ -128,7 +127,7 @@ def _planned(
     if not system.planning:
         return {k: next(ahead) for k in led}
     wrenches = iter(signals[first_mode_signal(system) + 2 * len(system.bounded) :])
-    if system.loops is not None:
+    if system.follows:
         return _planned_in_loops(system, model, discrete, ahead, wrenches)
     places, speeds = list(q), list(qd)
     seconds: list[Scalar] = [given.get(k, 0.0) for k in range(system.robot.nv)]

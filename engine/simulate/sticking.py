@@ -78,7 +78,7 @@ def _placed_at_stops(run: Runner, t: float, y: np.ndarray) -> np.ndarray:
     farther away than the others, and bear alone what they all do.
     """
     system = run.system
-    if system.loops is None or not system.stopped:
+    if not system.loops.m or not system.stopped:
         return y
     q, qd = run.complete(t, y)
     resting = _ranges_at_rest(system, q, qd)[0].items()
@@ -97,7 +97,7 @@ def _ranges_at_rest(
     hold nothing, however large they are.
     """
     ranges = {k: bounds for k in system.switching if (bounds := _range(system, q, qd, k)) is not None}
-    if system.loops is None or not ranges:
+    if not system.loops.m or not ranges:
         return ranges, ()
     scale = system.loops.column_scale
     levers = np.linalg.norm(allowed_motions(system, q, system.ruled), axis=1) / scale
@@ -108,7 +108,7 @@ def _ranges_at_rest(
 
 def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[float, float] | None:
     """The range of forces that can hold speed k here; None where it moves, or where nothing can hold it."""
-    scale = system.loops.column_scale[k] if system.loops is not None else 1.0
+    scale = system.loops.column_scale[k] if system.loops.m else 1.0
     coulomb, (low, high) = system.switching[k], joint_touches_stops(system, q, k)
     if abs(qd[k]) > RESTING * scale or not (coulomb or low or high):
         return None
@@ -119,7 +119,6 @@ def _carried_off(run: Runner, t: float, y: np.ndarray, trial: Discrete, idle: Co
     """The ways of those rough idle joints that the mechanism carries off: at a dead centre a joint's speed is 0 for an
     instant only, whatever forces act in it.
     """
-    assert run.system.loops is not None
     qd, scale = np.array(run.complete(t, y)[1]), run.system.loops.column_scale
     if not qd.any():
         return {}
@@ -196,7 +195,7 @@ def _released(
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
     free, response = discrete_state_with_contacts(run, q, moving, {}), Response.of(system, q, system.ruled)
-    if system.loops is None:
+    if not system.loops.m:
         rates = run.accelerations(t, y, free)
         acting = abs(response.M @ rates)  # but for gravity and terms of speed
     else:

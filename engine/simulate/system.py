@@ -21,7 +21,7 @@ from ..dynamics.regroup import regrouped_bodies
 from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
 from ..loops.constraints import Closure
-from ..loops.methods import METHODS, Method, MethodParameters
+from ..loops.methods import METHODS, NOTHING_TO_CLOSE, Method, MethodParameters
 from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
 from ..robot import Body, Coupling, Drive, Joint, Robot, Three
@@ -49,11 +49,11 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A robot with its inputs; `loops` is None where all joints can move independently."""
+    """A robot with its inputs; `loops` has no rows where all joints can move independently."""
 
     robot: Robot
+    loops: Closure
     inputs: Inputs = field(default_factory=Inputs)
-    loops: Closure | None = None
     closure: str = "denoc"  # the method by which loops are kept closed
     parameters: Mapping[str, float | None] = field(default_factory=dict)  # of closure methods; None: the default
     preferred: tuple[int, ...] | None = None  # speeds that are to be independent; None: the actuated ones
@@ -68,7 +68,7 @@ class System:
 
     @property
     def method(self) -> Method:
-        return METHODS[self.closure]
+        return METHODS[self.closure] if self.loops.m else NOTHING_TO_CLOSE
 
     @cached_property
     def values(self) -> MethodParameters:
@@ -79,8 +79,7 @@ class System:
     def model(self) -> Model:
         """The robot's numbers without dry friction, which enters as a force or a mode so that steps stay smooth."""
         smooth = bodies_without_dry_friction(self.robot.tree.bodies)
-        tied = (self.loops.ties, self.loops.couplings) if self.loops is not None else ((), ())
-        return Model(smooth, self.robot.gravity, *tied, tuple(self.coulomb.values()))
+        return Model(smooth, self.robot.gravity, self.loops.ties, self.loops.couplings, tuple(self.coulomb.values()))
 
     @cached_property
     def regrouped(self) -> Model:
@@ -95,7 +94,6 @@ class System:
 
     def constraints(self, model: Model) -> Closure:
         """The constraints, made with the numbers of this model."""
-        assert self.loops is not None
         return self.loops if model is self.model else constraints_with_numbers(self.loops, model)
 
     # ---- given and free motion
@@ -164,6 +162,21 @@ class System:
         rough, led = {} if self.smooth else self.coulomb, {*self.commanded, *self.carried}
         candidates = (k for k in self.state_speeds if k not in led and (k in rough or k in self.stopped))
         return {k: rough.get(k, 0.0) for k in candidates}
+
+    @cached_property
+    def signalled(self) -> tuple[int, ...]:
+        """Speeds of which signals may say whether they are held, so that all modes have one program: those of trees."""
+        return () if self.loops.m else tuple(self.switching)
+
+    @cached_property
+    def pivots(self) -> int:
+        """The number of pivots that are watched, with the inverse bound of each among the signals."""
+        return self.robot.nv if self.loops.m else 0
+
+    @cached_property
+    def follows(self) -> bool:
+        """Whether the planned motion of feedforward has to be followed from step to step, so that loops stay closed."""
+        return bool(self.inputs.feedforward) and self.loops.m > 0
 
     @cached_property
     def constant(self) -> tuple[Wrenches, list[Load]]:
@@ -300,7 +313,7 @@ class System:
             parts = (*parts, "planning")
         if self.carried:
             parts = (*parts, "carried", self.carried)
-        if loops is None:
+        if not loops.m:
             return parts
         size = loops.length if self.method.scaled else None
         return (*parts, self.closure, self.values, len(inputs.drives), size)
@@ -323,12 +336,6 @@ def dry_friction_of_system(system: System, bodies: Sequence[Body]) -> tuple[floa
     """The dry friction of those speeds that have any, by other numbers of the bodies."""
     known = {k: drive.coulomb for body in bodies for k, drive in zip(body.speeds, body.drives)}
     return tuple(known[k] for k in system.coulomb)
-
-
-def constraints_of_system(system: System) -> Closure:
-    """The constraints of a system that is a mechanism."""
-    assert system.loops is not None
-    return system.loops
 
 
 def constraints_with_numbers(loops: Closure, model: Model) -> Closure:

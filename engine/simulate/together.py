@@ -26,7 +26,7 @@ from .integrate import INTEGRATORS
 from .recorded import run_equations_outputs, width_of_holding_quantities
 from .runner import Runner
 from .signals import mode_columns, own_signal_columns, signals_at
-from .system import Model, System, bodies_without_dry_friction, constraints_of_system, dry_friction_of_system
+from .system import Model, System, bodies_without_dry_friction, dry_friction_of_system
 from .trace import Solver
 
 
@@ -52,12 +52,7 @@ class Numbers(NamedTuple):
 
 def numbers_of_system(system: System) -> Numbers:
     """The numbers of a system."""
-    return Numbers(system.regrouped, system.model.bodies, length_of_system(system))
-
-
-def length_of_system(system: System) -> float:
-    """The length of a mechanism, to which its gaps are related; of a tree, 1."""
-    return system.loops.length if system.loops is not None else 1.0
+    return Numbers(system.regrouped, system.model.bodies, system.loops.length)
 
 
 def system_numbers_of_bodies(system: System, bodies: Sequence[Body]) -> Numbers:
@@ -66,7 +61,7 @@ def system_numbers_of_bodies(system: System, bodies: Sequence[Body]) -> Numbers:
     model = system.model._replace(
         bodies=inertias_moved_towards_base(own), coulomb=dry_friction_of_system(system, bodies)
     )
-    made = Numbers(model, own, length_of_system(system))
+    made = Numbers(model, own, system.loops.length)
     zeros: Numbers = planted_bodies(made, {path: 0.0 for path, x in made.arrays().items() if not x.any()})
     return zeros  # which belong to the structure
 
@@ -120,7 +115,7 @@ class Starts:
         Which joints of trees are held is among the signals.
         """
         system = self.run.system
-        return replace(self.run.discrete, switched=() if system.loops is not None else tuple(system.switching))
+        return replace(self.run.discrete, switched=system.signalled)
 
     @cached_property
     def signals(self) -> int:
@@ -137,14 +132,14 @@ class Starts:
     @cached_property
     def bounds(self) -> slice:
         """The places of the inverse bounds of pivots among the signals; there are none for trees."""
-        return slice(self.signals - self.run.robot.nv * (self.run.system.loops is not None), self.signals)
+        return slice(self.signals - self.run.system.pivots, self.signals)
 
     @cached_property
     def alike(self) -> Alike:
         """The constraints of all these mechanisms."""
         numbers = self.own.regrouped
         measures = Measures(self.own.bodies, numbers.ties, numbers.couplings)
-        return Alike(constraints_of_system(self.run.system), measures, len(self.y))
+        return Alike(self.run.system.loops, measures, len(self.y))
 
     def equations(self, discrete: Discrete) -> Equations:
         """The equations of all runs in a discrete state, made at the first request."""
@@ -191,7 +186,7 @@ class Equations:
         """The widths of the program's groups of outputs, in their order."""
         system = self.run.system
         row = system.robot.nq + 4 * system.robot.nv + width_of_holding_quantities(system, self.discrete)
-        guard = {} if system.loops is None else {"guard": 1}
+        guard = {} if not system.loops.m else {"guard": 1}
         return {"rate": system.measured + 2, "row": row, **guard, **widths_beside_state(system, self.discrete)}
 
     @cached_property

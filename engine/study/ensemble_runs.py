@@ -179,12 +179,12 @@ def _member(plan: Plan) -> Member | None:
     system = plan.system
     scheme, modal = INTEGRATORS[plan.solver.method].abreast, bool(system.switching or system.bounded)
     alone = scheme is None or (
-        system.loops is not None and (system.method.afresh or (modal and not run_equations_close_state(system)))
+        system.loops.m and (system.method.afresh or (modal and not run_equations_close_state(system)))
     )
     alone = alone or plan.file.solver.error == "estimate"  # of which the lanes know nothing
     if alone or math.isfinite(plan.solver.max_evaluations) or choice.chosen_backend() == "plain":
         return None
-    if system.inputs.feedforward and system.loops is not None:
+    if system.follows:
         plan = replace(plan, system=system_that_plans(system, plan.q0))
         if not plan.system.planning:
             return None
@@ -192,7 +192,7 @@ def _member(plan: Plan) -> Member | None:
     if run.unknown:
         alone = not run.marches
     else:  # inverse dynamics of a tree, as `scenario/course.py` has it: friction by its sign
-        alone = system.loops is not None or bool(system.pushing or system.smooth)
+        alone = bool(system.loops.m or system.pushing or system.smooth)
     if alone or system.inputs.memory is not None:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)

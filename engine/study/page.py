@@ -25,7 +25,7 @@ from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import integrate_run
-from ..simulate.recorded import run_equations_outputs
+from ..simulate.recorded import run_equations_close_state, run_equations_outputs
 from ..simulate.runge_kutta import integrator_scheme
 from ..simulate.runner import Runner
 from ..simulate.signals import signals_at
@@ -83,7 +83,7 @@ class Laws:
         here, too.
         """
         plan = self.plan
-        if plan.system.loops is None:
+        if not plan.system.loops.m:
             return [self.run.discrete]
         solver = replace(plan.solver, at_singularity="switch", max_evaluations=MOST_EVALUATIONS)
         end = float(plan.grid[-1])
@@ -100,7 +100,7 @@ class Laws:
 
     def close_over(self, slider: Slider) -> bool:
         """Whether loops close at both ends of a slider, in positions of the run, with the joints that lead it kept."""
-        if self.plan.system.loops is None:
+        if not self.plan.system.loops.m:
             return True
         from ..loops.assembly import close_loops_by_newton
         from ..loops.constraints import loop_closure
@@ -239,9 +239,9 @@ def _runner(plan: Plan) -> Runner:
         why = "laws have dead time"
     elif system.bounded:
         why = "actuators have limits of their effort"
-    elif system.inputs.feedforward and system.loops is not None:
+    elif system.follows:
         why = "feedforward in a mechanism follows a path step by step"
-    elif system.loops is not None and not (system.method.closes and system.method.speeds == "independent"):
+    elif system.loops.m and not run_equations_close_state(system):
         why, hint = f"its closure method is `{plan.file.closure.method}`", "--set closure.method=denoc"
     elif INTEGRATORS[plan.solver.method].scheme is None and plan.solver.method != "rk4":
         why, hint = f"its integrator is `{plan.solver.method}`", "--set solver.method=rk45"
@@ -259,9 +259,9 @@ def _model(robot: Robot, plan: Plan) -> Model:
     from ..simulate.system import bodies_without_dry_friction, dry_friction_of_system
 
     bodies = bodies_without_dry_friction(robot.tree.bodies)
-    loops = loop_closure(robot) if plan.system.loops is not None else None
-    tied = (loops.ties, loops.couplings) if loops is not None else ((), ())
-    return Model(bodies, robot.gravity, *tied, dry_friction_of_system(plan.system, robot.tree.bodies))
+    loops = loop_closure(robot)
+    dry = dry_friction_of_system(plan.system, robot.tree.bodies)
+    return Model(bodies, robot.gravity, loops.ties, loops.couplings, dry)
 
 
 def _geometry(robot: Robot) -> object:
@@ -345,7 +345,7 @@ def _data(
         "y": [float(x) for x in settle_sticking_modes(run, start, run.start(plan.q0, plan.qd0))],
         "measured": system.measured,
         "units": list(system.units),
-        "closes": system.loops is not None,
+        "closes": system.loops.m > 0,
         "stateCoordinates": list(system.state_coordinates),
         "names": {
             what: [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in getattr(joint.type, what)]

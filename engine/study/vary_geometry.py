@@ -29,8 +29,8 @@ from ..simulate.discrete import discrete_partition
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
 from ..simulate.signals import pivot_limit_signals
-from ..simulate.system import Model, System, bodies_without_dry_friction, constraints_of_system, dry_friction_of_system
-from ..simulate.together import Numbers, length_of_system
+from ..simulate.system import Model, System, bodies_without_dry_friction, dry_friction_of_system
+from ..simulate.together import Numbers
 from ..text import Keys
 from .arguments import (
     codegen_draft_with_arguments,
@@ -59,11 +59,11 @@ def rebuild_varied_robots(plan: Plan, columns: Mapping[Keys, np.ndarray], plain:
         raise OtherError from None
     _refuse_what_is_read_elsewhere(system, whole)
     own = bodies_without_dry_friction(whole.tree.bodies)
-    tied = (ties_of_mechanism(whole), whole.couplings) if system.loops is not None else ((), ())
+    tied = ties_of_mechanism(whole), whole.couplings
     model = Model(
         inertias_moved_towards_base(own), whole.gravity, *tied, dry_friction_of_system(system, whole.tree.bodies)
     )
-    made = Numbers(model, own, length_of_system(system))
+    made = Numbers(model, own, system.loops.length)
     nodes: dict[int, Node] = {}
     codegen_structure_with_scalars(made, lambda x: nodes.setdefault(x.id, x))
     computed = [x for x in nodes.values() if x.op != CONSTANT]
@@ -96,7 +96,7 @@ def _refuse_what_is_read_elsewhere(system: System, whole: Robot) -> None:
     acting += [x for one in whole.actuators for x in one.at]
     if whole.wrenches or whole.actuators or system.inputs.wrenches:  # these act on links, wherever links sit
         acting += [x for seat in seats for x in seat.origin] + turns
-    if system.loops is not None:  # the wrenches in cuts are turned with links
+    if system.loops.m:  # the wrenches in cuts are turned with links
         frames = [frame for one in ties_of_mechanism(whole) for frame in one.frames]
         acting += turns + [angle for frame in frames for _, angle in frame.turns]
     if any(isinstance(x, Node) for x in (*starts, *acting)):
@@ -124,7 +124,7 @@ def varied_run_with_partition(plan: Plan, base: Plan) -> Runner:
 
 def _starts_plainly(system: System) -> bool:
     """Whether only the loops, and what is given under `initial` and `rates`, decide where a run starts."""
-    inputs, loops = system.inputs, constraints_of_system(system)
+    inputs, loops = system.inputs, system.loops
     led = any(one.reference is not None for one in inputs.driven)
     follows = inputs.prescribed or inputs.commanded or inputs.feedforward or inputs.drives or inputs.sampled or led
     special = any(loop.doubled for loop in loops.robot.loops) or system.robot.rolls
@@ -135,7 +135,7 @@ def _starts_plainly(system: System) -> bool:
 def start_depends_on_inertia(plan: Plan) -> bool:
     """Whether rods may spin idly from the start, by themselves: they then begin without momentum about their axes."""
     loops = plan.system.loops
-    if loops is None or not any(plan.qd0):
+    if not loops.m or not any(plan.qd0):
         return False
     S = np.eye(loops.robot.nv)[list(loops.robot.driven)].reshape(-1, loops.robot.nv)
     return bool(idle_spins(loops, loops.jacobian(np.array(plan.q0))[0], S.T).shape[1])
@@ -149,7 +149,7 @@ def start_varied_runs(
     q and qd are what the files give. Runs that would start otherwise aren't `plain`.
     """
     system, part = plan.system, discrete_partition(run.discrete)
-    loops, regrouped = constraints_of_system(system), numbers.regrouped
+    loops, regrouped = system.loops, numbers.regrouped
     alike = Alike(loops, Measures(numbers.bodies, regrouped.ties, regrouped.couplings), len(q))
     named = [k for name in plan.file.initial for k in plan.robot.joint(name).speeds]
     q, closed = alike.closed(q, named or list(loops.robot.driven))
@@ -172,7 +172,7 @@ def start_varied_runs(
 
 def _speeds(plan: Plan, base: Plan, alike: Alike, J: np.ndarray, qd: np.ndarray, plain: np.ndarray) -> np.ndarray:
     """The speeds that keep the loops closed; those that are named under `rates` are as given."""
-    loops = constraints_of_system(base.system)
+    loops = base.system.loops
     joints = [plan.robot.joint(name) for name in plan.file.rates]
     own, _ = loops.jacobian(np.array(base.q0))
     named = [k for joint in joints for k in joint.speeds]

@@ -82,11 +82,11 @@ def varied_numbers_of_runs(
     have, and numbers that no run has otherwise may be of any kind. `base` plans the scenario without variations.
     """
     robot = plan.robot
-    if robot.document is None or (robot.closed and plan.system.loops is None):
+    if robot.document is None or (robot.closed and not plan.system.loops.m):
         return None
     acting = of_robot or any(path[0] == "wrenches" for path in of_scenario)
     if acting and plan.system.inputs.feedforward and not plan.system.planning:  # forces are those of each robot
-        if plan.system.loops is not None or plan.system.pushing:
+        if plan.system.loops.m or plan.system.pushing:
             return None
         plan = replace(plan, system=replace(plan.system, planning=True))
         run = runner_with_feedforward(plan.system, plan.q0)
@@ -112,7 +112,7 @@ def varied_numbers_of_runs(
             )
         gravity = tuple(weights.get((GRAVITY, k), x) for k, x in enumerate(robot.gravity))
         made = made._replace(regrouped=made.regrouped._replace(gravity=gravity))  # type: ignore[arg-type]
-        moved = plan.system.loops is not None and (placed or any(path[0] in STATE for path in states))
+        moved = plan.system.loops.m and (placed or any(path[0] in STATE for path in states))
         if numbers and start_depends_on_inertia(plan):
             return None
         return _started(plan, base() if moved else None, run, made, states | limited, plain)
@@ -360,13 +360,13 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
 def _movable(plan: Plan, run: Runner, numbers: Numbers, y: np.ndarray) -> np.ndarray:
     """Whether each run, at its start, has an inertia to accelerate at every joint; what is in doubt isn't."""
     system, bodies = plan.system, numbers.bodies
-    if system.loops is None:  # where all runs begin at the same place, most of them have the same pivots
+    if not system.loops.m:  # where all runs begin at the same place, most of them have the same pivots
         columns = [x[0].item() if (x == x[0]).all() else np.ascontiguousarray(x) for x in y.T]
     else:
         columns = [np.ascontiguousarray(x) for x in y.T]
     motion = run.signals(float(plan.grid[0]))[: system.motion_signals]
     q, _, given = system.expanded(motion, columns)
-    if system.loops is None:
+    if not system.loops.m:
         sound = joint_pivots_are_sound(bodies, q, [k in given for k in range(plan.robot.nv)])
         return np.broadcast_to(sound, len(y))
     loops = system.loops.with_numbers(bodies, numbers.regrouped.ties, numbers.regrouped.couplings)

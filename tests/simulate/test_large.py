@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.simulate import equations
 from denoc.simulate.large import recursion_in_discrete_state
@@ -21,7 +22,7 @@ from random_robots import random_robot
 def test_an_evaluation_is_that_of_the_text(seed):
     """With a joint held, so that its support is sought, and with friction, springs and wrenches of the robot's file."""
     robot = loaded(random_robot(seed, conventions=("frames",), links=(2, 6)))
-    system, rng = System(robot, smooth=0.01 * (seed % 2)), np.random.default_rng(seed)
+    system, rng = System(robot, loop_closure(robot), smooth=0.01 * (seed % 2)), np.random.default_rng(seed)
     run = Runner(system, robot.q0)
     held = {system.state_speeds[0]: (-1.0, 1.0)} if robot.moving[0].type.nv == 1 else {}
     discrete = replace(run.discrete, held=held, slip={k: 1.0 for k in system.coulomb if k not in held})
@@ -43,7 +44,7 @@ def test_an_evaluation_is_that_of_the_text(seed):
 def test_what_is_held_may_be_data_of_the_loop(seed):
     """One loop for all sets of held joints has the numbers of the text for each of them."""
     robot = loaded(random_robot(seed, conventions=("frames",), links=(3, 6)))
-    system, rng = System(robot), np.random.default_rng(seed)
+    system, rng = System(robot, loop_closure(robot)), np.random.default_rng(seed)
     run = Runner(system, robot.q0)
     modal = tuple(joint.speeds[0] for joint in robot.moving if joint.type.nv == 1)
     y = run.start(robot.q0, rng.normal(size=robot.nv)).tolist()

@@ -9,6 +9,7 @@ import pytest
 
 import denoc
 from denoc.dynamics.sweeps import sweep_tree
+from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.stepping import march
 from denoc.robot.read import build_robot
@@ -92,7 +93,7 @@ def test_contacts_of_random_trees_are_those_of_programs_for_each_mode(seed, monk
 def test_the_loop_says_what_holds_joints_and_how_others_accelerate(method):
     """The numbers of the plain text, in the present modes and in others."""
     robot = arm()
-    system = System(robot)
+    system = System(robot, loop_closure(robot))
     run = Runner(system, robot.q0)
     y = run.start([0.3, -0.2, 0.5], [0.7, 0.0, 0.0])
     now = replace(run.discrete, slip={0: 1.0}, held={1: (-1.0, 1.0), 2: (-0.7, 0.7)})

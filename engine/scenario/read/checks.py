@@ -178,7 +178,7 @@ def _changed(entry: Strict, without: Sequence[str] = ()) -> list[str]:
 
 def _integrates(system: System, q0: Sequence[float]) -> bool:
     """Whether the run has anything to integrate."""
-    if system.loops is None or not system.free:
+    if not system.loops.m or not system.free:
         return bool(system.free)
     part = coordinates.discrete_state_at_start(system, np.array(q0, dtype=float)).partition
     return bool(system.commanded or system.robot.rolls or (part is not None and part.N))
@@ -202,7 +202,7 @@ def _of_solver(reading: Reading, system: System, key: str) -> str:
 
 def _of_singularities(reading: Reading, system: System) -> str:
     method = reading.file.closure.method
-    if system.loops is None:
+    if not system.loops.m:
         return _tree(reading)
     if METHODS[method].switches or METHODS[method].afresh:
         return f"`{method}` takes other coordinates by itself"
@@ -213,7 +213,7 @@ def _of_closure(reading: Reading, system: System, key: str) -> str:
     """Why an entry of `closure` does nothing; empty if it does something."""
     name = reading.file.closure.method
     method = METHODS[name]
-    if system.loops is None:
+    if not system.loops.m:
         return _tree(reading)
     if key == "independent":
         own = method.afresh or method.basis in ("qr", "svd")
@@ -231,7 +231,7 @@ def _tree(reading: Reading) -> str:
 def _of_record(reading: Reading, system: System) -> Iterator[str]:
     """A warning about axes of wrenches where none is recorded."""
     record = reading.file.record
-    cut = system.loops is not None and reading.robot.loops
+    cut = system.loops.m and reading.robot.loops
     if record.axes != "base" and not cut and not record.wants("reactions"):
         yield "record.axes does nothing: no wrenches of joints or cuts are recorded"
 

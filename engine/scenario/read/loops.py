@@ -35,12 +35,12 @@ class Start:
     warnings: tuple[str, ...] = ()
 
 
-def read_constraints_of_scenario(reading: Reading, drives: Drives) -> Closure | None:
-    """The constraints of the robot besides its tree's joints, or None if there are none."""
+def read_constraints_of_scenario(reading: Reading, drives: Drives) -> Closure:
+    """The constraints of the robot besides its tree's joints, which may be none."""
     _refuse_division(reading)
     if reading.file.drives:
         return Closure(reading.robot, drives.ties())
-    return loop_closure(reading.robot) if reading.robot.tied else None
+    return loop_closure(reading.robot)
 
 
 def _refuse_division(reading: Reading) -> None:

@@ -28,7 +28,7 @@ from ...simulate import feedforward
 from ...simulate.follow import Path
 from ...simulate.inputs import Driven
 from ...simulate.runner import Runner
-from ...simulate.system import System, constraints_of_system
+from ...simulate.system import System
 from ...simulate.trace import Solver
 from ...text import Change
 from .compared import Run
@@ -222,7 +222,7 @@ class Comparison:
 
     def _feedback(self) -> list[Driven]:
         """The feedback that pulls each driven joint along its reference, with gains by its effective inertia."""
-        system, loops, q = self.system, constraints_of_system(self.system), np.array(self.plan.q0)
+        system, loops, q = self.system, self.system.loops, np.array(self.plan.q0)
         A = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(system.robot.nv)[list(system.prescribed)]])
         Z = constraint_null_space(A) * loops.column_scale[:, None]
         M = quantities.inertia(system.robot, q)

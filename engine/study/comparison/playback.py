@@ -53,7 +53,7 @@ def plan_played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> tupl
     """The plan of the simulation to be compared, and its motion where that was recorded."""
     first = prepare_scenario(scenario, changes=changes)
     file, robot = first.file, first.robot
-    if first.system.loops is None:
+    if not first.system.loops.m:
         raise InputError(f"{robot.name} has no loops, so there are no closure methods to compare")
     data = file.model_dump(mode="json", by_alias=True, exclude_none=True)
     actuated = [joint.name for joint in robot.moving if joint.actuated]

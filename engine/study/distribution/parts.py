@@ -49,7 +49,7 @@ def _legs(plan: Plan) -> int:
     try:
         return len(legs(plan.robot).legs)
     except InputError as no:
-        if plan.task == "inverse" or plan.system.loops is None or plan.robot.springs:
+        if plan.task == "inverse" or not plan.system.loops.m or plan.robot.springs:
             raise  # no form divides springs over several joints
         more = "--set closure.method=projection-qr --set solver.method=rk4 --set solver.step=1e-3"
         raise InputError(
@@ -64,7 +64,7 @@ def distribution_part_name(plan: Plan) -> str:
 
 def runs_fully_distributed(plan: Plan) -> bool:
     """Whether whole steps of the plan are taken on nodes."""
-    return plan.system.loops is not None and plan.system.method.distributed
+    return plan.system.method.distributed
 
 
 def independent_speeds_at_start(plan: Plan) -> list[int]:

@@ -12,7 +12,6 @@ from ...dynamics.calls import inverse
 from ...dynamics.quantities import inertia
 from ...record import Line, Panel
 from ...scenario import Result
-from ...simulate.system import constraints_of_system
 from ..comparison import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
 from .khan_ratings import khan_nonholonomic, khan_ratings
@@ -55,7 +54,7 @@ class Choice:
 def khan_choices_of_coordinates() -> list[Choice]:
     """All choices of three of the nine coordinates; one is singular where the columns of the others are."""
     own = khan_comparison()
-    loops = constraints_of_system(own.system)
+    loops = own.system.loops
     t = np.linspace(own.start, own.end, 601)
     J = loops.jacobian(np.array([own.path.at(x)[0] for x in t.tolist()]))[0]
     J = J[:, np.flatnonzero(abs(J).max(axis=(0, 2)) > 1e-9)]  # six rows of the plane
@@ -80,7 +79,7 @@ def khan_choices_of_coordinates() -> list[Choice]:
 def khan_kept_choice(choice: Choice) -> float:
     """The largest error of the driven angles if a projection keeps these coordinates; infinite if it is lost."""
     own = khan_comparison()
-    robot, loops, n = own.system.robot, constraints_of_system(own.system), len(choice.N[0])
+    robot, loops, n = own.system.robot, own.system.loops, len(choice.N[0])
     rows = np.flatnonzero(abs(loops.jacobian(np.array(own.plan.q0))[0]).max(axis=1) > 1e-9)
     driven = [k for joint in own.joints for k in joint.speeds]
 

@@ -17,7 +17,6 @@ from ...parallel.engines import Process
 from ...parallel.rates import RatesByLegs
 from ...record import Line, Panel
 from ...scenario import carry_out_whole_plan
-from ...simulate.system import constraints_of_system
 from ..comparison import ADAPTIVE, FIXED, STAGES, Comparison, Options, Run, RunSetting, evaluation_time_for_comparison
 from ..distribution import distribution_explained
 from .reproduction import Reproduction, Row, Table
@@ -179,7 +178,7 @@ def khan_spring_rows(runs: Sequence[Run]) -> list[Row]:
         ("gap, rate, force", "c, A q̇, Aᵀ (k c + d A q̇)", "the same, c in axes of the base, d = 2 √k"),
         ("tolerances", "" if steps else given, steps or f"{solver.method}, {tolerances}"),
     ]
-    robot, loops = own.system.robot, constraints_of_system(own.system)
+    robot, loops = own.system.robot, own.system.loops
     for run in runs:
         early = run.t <= EARLY + 1e-9
         if run.reached < EARLY:

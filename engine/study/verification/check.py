@@ -152,7 +152,7 @@ def check_energy_of_rows(kept: Stored, made: Plan, again: Result, share: float) 
     most, exchanged = recorded_column_size(residual), again.audit["exchanged"] or 0.0
     words = f"energies of {len(old['energy.total'])} rows; the balance is off by {most:.2g} J of {exchanged:.2g} J"
     broken = []
-    reported = made.file.solver.energy == "accept" or (made.system.method.raw and made.system.loops is not None)
+    reported = made.file.solver.energy == "accept" or made.system.method.raw
     if exchanged and most >= BROKEN * exchanged and made.system.free and not reported:
         at = int(np.nanargmax(abs(residual)))
         limit = BROKEN * exchanged

@@ -13,7 +13,6 @@ from ...dynamics.quantities import frames
 from ...dynamics.samples import LARGE
 from ...dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
 from ...errors import InputError
-from ...loops.constraints import loop_closure
 from ...machine.program.scalars import as_samples
 from ...record import WRENCH
 from ...robot import Robot
@@ -164,10 +163,6 @@ class StoredRows:
     def _generalized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The forces of drives along the speeds, and the rows of ties whose forces aren't in the columns."""
         loops = self.plan.system.loops
-        if loops is None and self.plan.robot.tied:
-            loops = loop_closure(self.plan.robot)
-        if loops is None:
-            return np.zeros((len(q), self.plan.robot.nv)), np.zeros((len(q), 0, self.plan.robot.nv))
         J, _ = loops.jacobian(q)
         drives = dict(zip((one.name for one in loops.ties[len(loops.ties) - loops.drives :]), loops.driven_rows()))
         known = {name: row for name, row in drives.items() if f"{name}.force" in self.table}

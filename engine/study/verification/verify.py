@@ -82,7 +82,7 @@ def verify_result(
             for engine in (PlainText(made.robot), *peers):
                 report(f"checking rows by {engine.title}", None)
                 checks.append(check_motion_of_rows(reading, rows, engine, share, notes))
-            if made.system.loops is not None:
+            if made.system.loops.m:
                 close = share if made.system.method.closes else allowed
                 checks.append(check_closure_of_rows(made, made.system.loops, kept.t[reading.sound], rows, close))
         checks += check_energy_of_rows(kept, made, again, EXACT if tolerance is None else tolerance)

@@ -782,7 +782,7 @@ COMPILED = (
     Bug(
         "prescribed runs go one by one",
         "_member",
-        "system.loops is not None or bool(system.pushing or system.smooth)",
+        "bool(system.loops.m or system.pushing or system.smooth)",
         "True",
         PRESCRIBED,
     ),
