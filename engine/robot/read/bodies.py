@@ -70,11 +70,8 @@ def bodies_with_link_masses(
         if body is not None:
             T = seat.matrix()
             masses[body] = masses[body] + (read.G if seat == Placement() else T @ read.G @ T.T)
-    return tuple(_with_mass(body, G) for body, G in zip(bodies, masses))
-
-
-def _with_mass(body: Body, G: np.ndarray) -> Body:
-    return body_with_mass(body, _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,)), G[..., 3, 3])
+    parts = ((_clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,)), G[..., 3, 3]) for G in masses)
+    return tuple(body_with_mass(body, *part) for body, part in zip(bodies, parts))
 
 
 def body_with_mass(body: Body, E: np.ndarray, h: np.ndarray, m: np.ndarray) -> Body:

@@ -159,7 +159,8 @@ class _Parser(Grammar[Formula]):
     def operation(self, name: str, operands: tuple[Formula, ...], position: int) -> Formula:
         """An operation on operands, carried out at once where these are numbers and the operation is arithmetic."""
         numbers = [one.value for one in operands if isinstance(one, Number)]
-        if name == "^" and not (isinstance(operands[1], Number) and _is_exponent(operands[1].value)):
+        power = operands[1].value if name == "^" and isinstance(operands[1], Number) else math.nan
+        if name == "^" and not ((2 * power).is_integer() and abs(power) <= HIGHEST):
             raise ExpressionError(
                 f"an exponent is a number such as 2, -1 or 0.5 (a multiple of a half, at most {HIGHEST}); other powers "
                 "can be looked up in a table",
@@ -208,10 +209,6 @@ class _Parser(Grammar[Formula]):
                 raise ExpressionError(f"`{word.text}` isn't one of {allowed}, or stands there twice", word.position)
         self.closed(opening)
         return Lookup(file.text, argument, column, interpolation or INTERPOLATIONS[0], periodic, token.position)
-
-
-def _is_exponent(value: float) -> bool:
-    return (2 * value).is_integer() and abs(value) <= HIGHEST
 
 
 _ARITHMETIC: dict[str, Callable[..., float]] = {
