@@ -6,11 +6,11 @@ import csv
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..errors import InputError, Place, did_you_mean
 from ..text import Document, text_of_yaml_file
 from ..text.expressions import ExpressionError, name_and_unit_of_header, si_value_of_quantity, unit_in_si
+from .pieces import FileEntry
 
 MOST = 1000  # rows
 GREEK = {"θ": "theta", "α": "alpha", "γ": "gamma", "σ": "sigma"}
@@ -77,7 +77,7 @@ TYPES |= {"prismatic": "prismatic", "2": "fixed", "f": "fixed", "fixed": "fixed"
 class Table:
     """A robot's data from a table, and sentences on how its columns were taken."""
 
-    data: dict[str, Any]
+    data: FileEntry
     said: list[str] = field(default_factory=list)
 
 
@@ -174,7 +174,7 @@ class _Reader:
         message = f"these columns are no parameters of the convention `{self.convention}`"
         raise InputError(message, place=place, found=", ".join(plain), allowed=sets)
 
-    def link(self, k: int, row: tuple[int, list[str]]) -> dict[str, Any]:
+    def link(self, k: int, row: tuple[int, list[str]]) -> FileEntry:
         """The entry of a link."""
         line, cells = row
         given = {
@@ -184,8 +184,8 @@ class _Reader:
         }
         variable = {"revolute": "theta", "prismatic": "b" if self.convention == "dh" else "r"}
         kind = self._kind(line, given, variable["prismatic"])
-        joint: dict[str, Any] = {"type": kind}
-        entry: dict[str, Any] = {"name": f"link{k + 1}", "joint": joint}
+        joint: FileEntry = {"type": kind}
+        entry: FileEntry = {"name": f"link{k + 1}", "joint": joint}
         for key, (text, unit) in given.items():
             section, _, part = key.partition(".")
             if key == "name":
@@ -223,7 +223,7 @@ class _Reader:
         entry.setdefault("mass", 0.0)
         return entry
 
-    def _further(self, entry: dict[str, Any], section: str, part: str, value: float) -> None:
+    def _further(self, entry: FileEntry, section: str, part: str, value: float) -> None:
         """Puts a mass, an inertia, a limit or a loss into an entry."""
         home = entry["joint"] if section in ("limits", "friction", "rotor_inertia") else entry
         if part:

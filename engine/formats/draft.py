@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, did_you_mean
 from ..text import Document, Keys
+from .pieces import FileEntry
 from .report import CHANGED, USED, Report
 from .xml import Element
 
@@ -62,7 +62,7 @@ class Draft:
         self.document, self.report, self.floating = document, report, floating
         self.links = Names("link", report, {"base"})
         self.joints = Names("joint", report, {"all"})
-        self.data: dict[str, Any] = {"name": "", "about": "", "convention": "frames", "links": []}
+        self.data: FileEntry = {"name": "", "about": "", "convention": "frames", "links": []}
 
     # ---- the data and its places
 
@@ -72,14 +72,14 @@ class Draft:
         self.data["name"] = next(filter(None, names), "robot")
         self.data["about"] = about
 
-    def link(self, entry: dict[str, Any], at: Element, **parts: Element | None) -> None:
+    def link(self, entry: FileEntry, at: Element, **parts: Element | None) -> None:
         """Adds a link that came from an element; `parts` say where its keys did, with `__` between nested ones."""
         path = self.put("links", entry, at)
         for name, element in parts.items():
             if element is not None:
                 self.mark((*path, *name.split("__")), element)
 
-    def put(self, key: str, entry: dict[str, Any], at: Element) -> Keys:
+    def put(self, key: str, entry: FileEntry, at: Element) -> Keys:
         """Adds an entry to a list of the file, and returns its path."""
         entries = self.data.setdefault(key, [])
         entries.append(entry)
@@ -166,7 +166,7 @@ class Draft:
             raise self.error(at, message, found=f"`{value[:60]}`", allowed=", ".join(allowed))
         return value
 
-    def known(self, at: Element, name: str, names: dict[str, Any] | set[str], what: str) -> str:
+    def known(self, at: Element, name: str, names: Collection[str], what: str) -> str:
         """A name that has to be among the known ones."""
         value = self.text(at, name)
         if value not in names:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ from .mjcf_model import (
     parts_of_mjcf_body,
 )
 from .mjcf_words import TABLE
-from .pieces import robot_file_inertia_entries
+from .pieces import FileEntry, robot_file_inertia_entries
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
 from .words import note_unread_words
@@ -90,10 +89,10 @@ class _Reader:
             self.assets[f"{one.tag} {name}"] = self.defaults.apply(one, MAIN, draft)
         self.carrier: dict[str, str] = {}  # by joint, the body that it moves
         self.joints = Joints(draft, self.model, self.compiler, self.defaults)
-        self.weightless: list[tuple[dict[str, Any], float, Element]] = []  # links that gravity pulls less, or more
+        self.weightless: list[tuple[FileEntry, float, Element]] = []  # links that gravity pulls less, or more
         self.count = 0  # of bodies, depth first, as MuJoCo numbers them
         self.resolved: list[Body] | None = None
-        self.masses: list[dict[str, Any]] = []  # entries of links with mass
+        self.masses: list[FileEntry] = []  # entries of links with mass
         self.fused: set[str] = set()  # links that MuJoCo makes a part of the world, whose mass it then doesn't count
         self.referenced = mjcf_referenced_bodies(root)
 
@@ -162,7 +161,7 @@ class _Reader:
 
     # ---- masses
 
-    def _mass(self, entry: dict[str, Any], element: Element, parts: Sequence[Part], number: int) -> None:
+    def _mass(self, entry: FileEntry, element: Element, parts: Sequence[Part], number: int) -> None:
         """Puts mass, mass centre, inertia and shape into the entry of a body."""
         draft, compiler = self.draft, self.compiler
         geoms = [self._geom(part) for part in parts if part.element.tag == "geom"]
@@ -248,10 +247,10 @@ class _Reader:
                 draft.put("wrenches", wrench, at)
                 self._borne(entry)
 
-    def _borne(self, entry: dict[str, Any]) -> None:
+    def _borne(self, entry: FileEntry) -> None:
         """Notes the joints under a link without weight whose actuators bear it in MuJoCo."""
         links = {one["name"]: one for one in self.draft.data["links"]}
-        above: dict[str, Any] | None = entry
+        above: FileEntry | None = entry
         while above is not None:
             if (one := self.model.bearing.pop(above["joint"]["name"], None)) is not None:
                 why = "wrenches bear the weight that its actuator does in MuJoCo, whose forces and limits include it"

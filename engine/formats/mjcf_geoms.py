@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any
 
 import numpy as np
 
 from ..robot.read import rotation_of
 from .draft import Draft
 from .mjcf_model import TRUTH, Compiler, orientation_of_mjcf_element, rotation_towards_mjcf_axis
-from .pieces import converted_entry_with_place, converted_inertia_tensor, robot_file_inertia_entries
+from .pieces import FileEntry, converted_entry_with_place, converted_inertia_tensor, robot_file_inertia_entries
 from .report import CHANGED, IGNORED
 from .xml import Element
 
@@ -147,7 +146,7 @@ def mjcf_geom_bodies_together(bodies: list[Body]) -> Body:
     return Body(mass, com, inertia)
 
 
-def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler, fused: set[str]) -> None:
+def bound_mjcf_inertias(entries: list[FileEntry], compiler: Compiler, fused: set[str]) -> None:
     """Gives links the least mass and inertia, and all that aren't fused the total mass, that the compiler asks for."""
     for entry in entries:
         if compiler.least_mass:
@@ -176,7 +175,7 @@ def bound_mjcf_inertias(entries: list[dict[str, Any]], compiler: Compiler, fused
 
 def shapes_of_mjcf_geoms(
     draft: Draft, geoms: list[Geom], assets: dict[str, Element], compiler: Compiler
-) -> list[dict[str, Any]]:
+) -> list[FileEntry]:
     """The entries of `shape` for a body: of its geoms without contact where there are any, else of all.
 
     Beside meshes without contact, those with contact are spare.
@@ -188,8 +187,8 @@ def shapes_of_mjcf_geoms(
     return [*made, *({**entry, "spare": True} for entry in others if entry is not None)]
 
 
-def _shape(draft: Draft, geom: Geom, assets: dict[str, Element], compiler: Compiler) -> dict[str, Any] | None:
-    entry: dict[str, Any]
+def _shape(draft: Draft, geom: Geom, assets: dict[str, Element], compiler: Compiler) -> FileEntry | None:
+    entry: FileEntry
     size = geom.size
     if geom.kind == "mesh":
         entry = {"mesh": _mesh(draft, geom.element, assets, compiler)}
@@ -216,12 +215,12 @@ def _shape(draft: Draft, geom: Geom, assets: dict[str, Element], compiler: Compi
     return converted_entry_with_place(entry, geom.at, geom.R)
 
 
-def _mesh(draft: Draft, element: Element, assets: dict[str, Element], compiler: Compiler) -> dict[str, Any]:
+def _mesh(draft: Draft, element: Element, assets: dict[str, Element], compiler: Compiler) -> FileEntry:
     name = element.attributes.get("mesh", "")
     asset = assets.get(f"mesh {name}")
     if asset is None or "file" not in asset.attributes:
         return {"file": name or "mesh"}
-    mesh: dict[str, Any] = {"file": str(PurePosixPath(compiler.mesh_folder) / asset.attributes["file"])}
+    mesh: FileEntry = {"file": str(PurePosixPath(compiler.mesh_folder) / asset.attributes["file"])}
     scale = draft.numbers(asset, "scale", 3, (1.0, 1.0, 1.0))
     if scale != (1.0, 1.0, 1.0):
         mesh["scale"] = list(scale)

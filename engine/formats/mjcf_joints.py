@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from .mjcf_model import (
     Part,
     rotation_about_mjcf_axis,
 )
-from .pieces import converted_entry_with_place
+from .pieces import FileEntry, converted_entry_with_place
 from .report import CHANGED, DROPPED
 from .xml import Element
 
@@ -33,7 +32,7 @@ class Joints:
     def __init__(self, draft: Draft, model: Model, compiler: Compiler, defaults: Defaults):
         self.draft, self.model, self.compiler, self.defaults = draft, model, compiler, defaults
 
-    def chain(self, element: Element, given: str, name: str, frame: Frame, parts: Sequence[Part]) -> dict[str, Any]:
+    def chain(self, element: Element, given: str, name: str, frame: Frame, parts: Sequence[Part]) -> FileEntry:
         """The entry of a body's link with its last joint, after those of its other joints have been added."""
         draft, parent, at, R = self.draft, frame.link, frame.at, frame.R
         joints = [replace(part, element=self._with_defaults(part)) for part in parts]
@@ -60,7 +59,7 @@ class Joints:
         one = part.element
         return one if one.tag == "freejoint" else self.defaults.apply(one, part.inherited, self.draft)
 
-    def _joint(self, part: Part, body: str, frame: Frame) -> tuple[dict[str, Any], np.ndarray]:
+    def _joint(self, part: Part, body: str, frame: Frame) -> tuple[FileEntry, np.ndarray]:
         """The entry of a joint that moves what stands in a frame, and its anchor there."""
         draft, one, at, R = self.draft, part.element, frame.at, frame.R
         draft.used(one)
@@ -68,7 +67,7 @@ class Joints:
         if kind not in TYPES:
             raise draft.error(one, "unknown type of joint", found=f"`{kind}`", allowed=", ".join(TYPES))
         given = self.model.own_name(one, f"{body}_{kind}")
-        entry: dict[str, Any] = {"type": TYPES[kind], "name": draft.joints.take(given, one.line)}
+        entry: FileEntry = {"type": TYPES[kind], "name": draft.joints.take(given, one.line)}
         self.model.joints[given] = entry
         self.model.entries.append(entry)
         if self.compiler.limit(draft, one, "actuatorfrcrange"):
@@ -103,7 +102,7 @@ class Joints:
         self._range(entry, one, unit, reference)
         return converted_entry_with_place(entry, place, turn), anchor
 
-    def _range(self, entry: dict[str, Any], one: Element, unit: float, reference: float) -> None:
+    def _range(self, entry: FileEntry, one: Element, unit: float, reference: float) -> None:
         """Puts the limits of position and effort into a joint's entry."""
         draft = self.draft
         if self.compiler.limit(draft, one, "range"):
@@ -116,7 +115,7 @@ class Joints:
                 entry["initial"] = (low + high) / 2
                 draft.note(CHANGED, "joint", "it is outside its range, so it starts in its middle", one)
 
-    def _losses(self, entry: dict[str, Any], one: Element, unit: float) -> None:
+    def _losses(self, entry: FileEntry, one: Element, unit: float) -> None:
         """Puts damping, dry friction, spring and rotor inertia into a joint's entry."""
         draft = self.draft
         damping, coulomb, stiffness, armature = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..robot import turn_matrix
 from ..robot.read import rotation_of
 from ..text import DOCUMENT_BYTES, text_of_yaml_file
 from .draft import NO_QUATERNION, Draft
+from .pieces import FileEntry
 from .report import CHANGED
 from .xml import Element, parsed_xml
 
@@ -94,8 +94,8 @@ class Model:
     bodies: dict[str, Frame] = field(default_factory=lambda: {"world": Frame("base")})
     sites: dict[str, Frame] = field(default_factory=dict)
     worlds: dict[str, Frame] = field(default_factory=lambda: {"base": Frame("base")})  # of links, as the model stands
-    joints: dict[str, dict[str, Any]] = field(default_factory=dict)  # entries of the robot's file
-    entries: list[dict[str, Any]] = field(default_factory=list)  # of all joints
+    joints: dict[str, FileEntry] = field(default_factory=dict)  # entries of the robot's file
+    entries: list[FileEntry] = field(default_factory=list)  # of all joints
     efforts: dict[str, tuple[float, float]] = field(default_factory=dict)  # between which all forces on a joint stay
     bearing: dict[str, Element] = field(default_factory=dict)  # joints whose actuators make up for gravity
     resting: set[str] = field(default_factory=lambda: {"base"})  # links that don't move

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from . import mjcf_tendons
 from .draft import Draft
 from .mjcf_model import CONTROLLED, MAIN, Compiler, Defaults, Model
+from .pieces import FileEntry
 from .report import CHANGED, DROPPED
 from .xml import Element
 
@@ -74,7 +74,7 @@ class Motors:
         else:
             self.limits.setdefault(name, []).append(self._limits(one, ratio * gear[0]))
 
-    def _own(self, one: Element, entry: dict[str, Any], gear: float) -> None:
+    def _own(self, one: Element, entry: FileEntry, gear: float) -> None:
         """Adds the rotor and the damper behind a motor's gear to those of its joint."""
         draft = self.draft
         armature, damping = (draft.numbers(one, key, 0, (0.0,)) for key in ("armature", "damping"))
@@ -117,7 +117,7 @@ class Motors:
             return
         _used(draft, one)
         names = draft.joints.own
-        entry: dict[str, Any] = {"joints": {names[name]: x for name, x in ratios.items()}}
+        entry: FileEntry = {"joints": {names[name]: x for name, x in ratios.items()}}
         limits = _both(self._limits(one, 1.0), self._of_tendon(one, gear))
         _put(draft, one, entry | ({"gear": gear} if gear != 1.0 else {}), limits)
         armature, damping = (draft.numbers(one, key, 0, (0.0,)) for key in ("armature", "damping"))
@@ -186,7 +186,7 @@ def _both(one: Limits, other: Limits) -> Limits:
     return (low, high) if low < high else None
 
 
-def _put(draft: Draft, one: Element, entry: dict[str, Any], limits: tuple[float, float] | None) -> None:
+def _put(draft: Draft, one: Element, entry: FileEntry, limits: tuple[float, float] | None) -> None:
     """Adds an entry of `actuators` under a name of its own."""
     given = one.attributes.get("name") or one.attributes.get("tendon") or one.attributes.get("site") or one.tag
     effort = {"effort": {"limits": list(limits)}} if limits is not None else {}

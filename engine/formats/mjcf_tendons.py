@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from .draft import Draft
 from .mjcf_model import Compiler, Model
+from .pieces import FileEntry
 from .report import DROPPED
 from .xml import Element
 
@@ -58,7 +58,7 @@ def _spring(draft: Draft, one: Element, model: Model, given: str, sizes: tuple[f
         raise draft.error(one, "`springlength`: the shorter length comes first", found=f"{length[0]:g} {length[-1]:g}")
     draft.used(one)
     own = {draft.joints.own[joint]: x for joint, x in ratios.items()}
-    entry: dict[str, Any] = {"name": draft.joints.take(given, one.line, made=True), "joints": own}
+    entry: FileEntry = {"name": draft.joints.take(given, one.line, made=True), "joints": own}
     if stiffness:  # by default it is relaxed where the joints' own springs are
         relaxed = sum(x * model.relaxed[joint] for joint, x in ratios.items())
         entry |= {"stiffness": stiffness, "rest": relaxed if length[0] == BY_ITSELF and not slack else length[0]}

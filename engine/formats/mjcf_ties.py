@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..robot.read import rotation_of
 from . import mjcf_motors, mjcf_tendons
 from .draft import Draft
 from .mjcf_model import MAIN, Compiler, Defaults, Frame, Model
-from .pieces import robot_file_rotation_rows
+from .pieces import FileEntry, robot_file_rotation_rows
 from .report import CHANGED, DROPPED
 from .xml import Element
 
@@ -65,13 +63,13 @@ def _cut(draft: Draft, one: Element, model: Model) -> None:
     if between[0] == between[1]:
         draft.note(DROPPED, one.tag, "both bodies are the same", one)
         return
-    entry: dict[str, Any] = {
+    entry: FileEntry = {
         "name": name,
         "joint": "spherical" if one.tag == "connect" else "fixed",
         "between": between,
     }
     for key, frame in (("first", first), ("second", second)):
-        own: dict[str, Any] = {"at": [float(x) for x in frame.at]}
+        own: FileEntry = {"at": [float(x) for x in frame.at]}
         if one.tag == "weld" and not np.array_equal(frame.R, np.eye(3)):
             own["matrix"] = robot_file_rotation_rows(frame.R)
         entry[key] = own
@@ -109,7 +107,7 @@ def _coupling(draft: Draft, one: Element, model: Model) -> None:
     leader = draft.known(one, "joint2", model.joints, "joint")
     r1, r2 = (model.references.get(name, 0.0) for name in (follower, leader))
     names = draft.joints.own
-    entry: dict[str, Any] = {"joint": names[follower], "to": names[leader], "ratio": a[1]}
+    entry: FileEntry = {"joint": names[follower], "to": names[leader], "ratio": a[1]}
     if offset := r1 + a[0] - a[1] * r2:
         entry["offset"] = offset
     draft.put("couplings", entry, one)
@@ -146,7 +144,7 @@ def _pulled(draft: Draft, one: Element, model: Model, tendons: dict[str, Element
         return
     draft.used(one)
     names = draft.joints.own
-    entry: dict[str, Any] = {"joint": names[first], "to": [names[name] for name, _ in others]}
+    entry: FileEntry = {"joint": names[first], "to": [names[name] for name, _ in others]}
     entry |= {"ratio": [-x / share for _, x in others], "offset": (constant + a[0]) / share}
     draft.put("couplings", entry, one)
     model.joints[first].setdefault("actuated", False)

@@ -14,6 +14,7 @@ from ..robot import Placement, frame_pointing_along_axis, rpy_of_placement
 from .xml import Element
 
 Three = tuple[float, float, float]
+FileEntry = dict[str, Any]  # of a robot's file: keys and values as the file has them
 ENTRIES = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
 
 
@@ -48,7 +49,7 @@ def converted_frame_on_axis(R: np.ndarray, axis: Sequence[float]) -> np.ndarray:
     return result
 
 
-def converted_entry_with_place(entry: dict[str, Any], xyz: np.ndarray, R: np.ndarray) -> dict[str, Any]:
+def converted_entry_with_place(entry: FileEntry, xyz: np.ndarray, R: np.ndarray) -> FileEntry:
     """The entry with a place and a turned frame, each only where there is one."""
     if xyz.any():
         entry["xyz"] = [float(x) for x in xyz]
@@ -57,7 +58,7 @@ def converted_entry_with_place(entry: dict[str, Any], xyz: np.ndarray, R: np.nda
     return entry
 
 
-def converted_shapes_of_link(link: Element, shape: Callable[[Element], dict[str, Any] | None]) -> list[dict[str, Any]]:
+def converted_shapes_of_link(link: Element, shape: Callable[[Element], FileEntry | None]) -> list[FileEntry]:
     """The entries of `shape` for what is to be seen of a link; beside meshes, bodies for contact are spare."""
     made = [entry for one in link.all("visual") if (entry := shape(one)) is not None]
     for one in link.all("collision") if any("mesh" in entry for entry in made) else ():

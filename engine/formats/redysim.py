@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..text import DOCUMENT_BYTES, Document, content_of_file, text_of_yaml_file
 from .assignments import Assignments, Known, read_matlab_assignments
 from .draft import Draft
 from .mat_file import DamagedError, mat_file_arrays
+from .pieces import FileEntry
 from .report import CHANGED, DROPPED, IGNORED, USED, Report
 from .side import Side
 from .xml import Element
@@ -94,7 +94,7 @@ class _Reader:
             if not 0 <= parent <= self.n:
                 raise made.error("bt", f"the parent of link {k + 1} isn't there", found=str(parent))
             revolute = kinds[k] == 1
-            joint: dict[str, Any] = {"type": "revolute" if revolute else "prismatic", "name": joints[k]}
+            joint: FileEntry = {"type": "revolute" if revolute else "prismatic", "name": joints[k]}
             if free and not parent:
                 joint["type"] = "planar" if made.numbers("nq", 1)[0] == 3 else "free"
             else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from .draft import Draft
 from .pieces import (
     ENTRIES,
+    FileEntry,
     converted_entry_with_place,
     converted_frame_on_axis,
     converted_inertia_turned,
@@ -79,7 +79,7 @@ class _Reader:
         draft.links.own.setdefault(WORLD, "base")
         self.tree = Tree(draft, self.frames, self.joints)
         self.parent = self.tree.parent
-        self.entries: dict[str, dict[str, Any]] = {}  # of joints
+        self.entries: dict[str, FileEntry] = {}  # of joints
 
     def read(self) -> None:
         draft, side = self.draft, self.side
@@ -111,7 +111,7 @@ class _Reader:
         draft, element = self.draft, self.links[name]
         draft.used(element)
         own = self.frames.of(name, element)
-        entry: dict[str, Any] = {"name": draft.links.own[name]}
+        entry: FileEntry = {"name": draft.links.own[name]}
         joint = None
         if name in self.parent:
             parent, joint = self.parent[name]
@@ -131,10 +131,10 @@ class _Reader:
             mass=element.first("inertial"),
         )
 
-    def _root(self, element: Element, own: Pose) -> dict[str, Any]:
+    def _root(self, element: Element, own: Pose) -> FileEntry:
         draft = self.draft
         at = self.frames.base.then(own)
-        joint: dict[str, Any] = {"name": draft.joints.take("root_joint", element.line, made=True)}
+        joint: FileEntry = {"name": draft.joints.take("root_joint", element.line, made=True)}
         if draft.floating:
             joint |= {"type": "free"}
             return {"parent": "base", "joint": converted_entry_with_place(joint, at.at, at.R)}
@@ -144,7 +144,7 @@ class _Reader:
             )
         return {"parent": "base", "joint": converted_entry_with_place({**joint, "type": "fixed"}, at.at, at.R)}
 
-    def _mass(self, entry: dict[str, Any], element: Element) -> None:
+    def _mass(self, entry: FileEntry, element: Element) -> None:
         """Puts mass, mass centre, inertia and shape into a link's entry."""
         draft, inertial = self.draft, element.first("inertial")
         if inertial is not None:
@@ -173,7 +173,7 @@ class _Reader:
         if bodies := converted_shapes_of_link(element, partial(self._shape, element)):
             entry["shape"] = bodies
 
-    def _weightless(self, entry: dict[str, Any], element: Element) -> None:
+    def _weightless(self, entry: FileEntry, element: Element) -> None:
         """Notes what slows a link, and takes its weight from it where the file says so."""
         draft = self.draft
         for part in element.all("velocity_decay"):
@@ -190,10 +190,10 @@ class _Reader:
                     "wrenches", {"link": entry["name"], "force": weight, "at": entry["com"], "axes": "base"}, part
                 )
 
-    def _shape(self, link: Element, visual: Element) -> dict[str, Any] | None:
+    def _shape(self, link: Element, visual: Element) -> FileEntry | None:
         draft, geometry = self.draft, visual.first("geometry")
         for body in geometry.children if geometry is not None else []:
-            entry: dict[str, Any]
+            entry: FileEntry
             if body.tag == "box":
                 entry = {"box": list(sdf_numbers_of_child(draft, body, "size", 3, (1.0, 1.0, 1.0)))}
             elif body.tag in ("cylinder", "capsule", "sphere"):
@@ -223,7 +223,7 @@ class _Reader:
         given = f"joint {name}" if f"joint {name}" in self.frames.given else name
         return self.frames.of(given, joint)
 
-    def _joint(self, parent: str, joint: Element, own: Pose) -> dict[str, Any]:
+    def _joint(self, parent: str, joint: Element, own: Pose) -> FileEntry:
         """The keys `parent` and `joint` of a link, after links without mass between them have been added."""
         draft, name = self.draft, joint.attributes["name"]
         draft.used(joint)
@@ -231,7 +231,7 @@ class _Reader:
         frame = self._place(name, joint)
         relative, rest = frame.seen_from(self.frames.of(parent, joint)), own.seen_from(frame)
         above = draft.links.own[parent]
-        entry: dict[str, Any] = {"type": kind, "name": draft.joints.own[name]}
+        entry: FileEntry = {"type": kind, "name": draft.joints.own[name]}
         self.entries[name] = entry
         if name in self.side.motors and kind != "fixed":
             entry["actuated"] = True
@@ -261,7 +261,7 @@ class _Reader:
         fixed = {"type": "fixed", "name": draft.joints.take(f"{name}_fixed", joint.line, made=True)}
         return {"parent": above, "joint": converted_entry_with_place(fixed, rest.at, rest.R)}
 
-    def _between(self, name: str, parent: str, entry: dict[str, Any], joint: Element) -> str:
+    def _between(self, name: str, parent: str, entry: FileEntry, joint: Element) -> str:
         """Adds a link without mass on this joint, and returns its name."""
         own = self.draft.links.take(name, joint.line, made=True)
         self.draft.link({"name": own, "parent": parent, "joint": entry, "mass": 0.0}, joint, joint=joint)
@@ -270,7 +270,7 @@ class _Reader:
     def _axis(self, joint: Element, tag: str, frame: Pose) -> list[float]:
         return sdf_axis_of_joint(self.draft, self.frames, joint, tag, frame)
 
-    def _drive(self, entry: dict[str, Any], joint: Element, tag: str, name: str) -> None:
+    def _drive(self, entry: FileEntry, joint: Element, tag: str, name: str) -> None:
         driven = name in self.side.motors if self.side.motors else not self.looped
         put_sdf_drive(self.draft, entry, joint, tag, driven=driven, tied=self.looped)
 
@@ -291,7 +291,7 @@ class _Reader:
             x, y = x / np.linalg.norm(x), y / np.linalg.norm(y)
             R = np.column_stack([x, y - (x @ y) * x, np.cross(x, y)])
             R = R / np.linalg.norm(R, axis=0)
-        entry: dict[str, Any] = {"name": draft.joints.own[name], "joint": kind}
+        entry: FileEntry = {"name": draft.joints.own[name], "joint": kind}
         entry["between"] = [draft.links.own[link] for link in between]
         for key, link in zip(("first", "second"), between):
             side = frame.then(Pose(np.zeros(3), R)).seen_from(self.frames.of(link, joint))

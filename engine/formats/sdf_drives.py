@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .draft import Draft
+from .pieces import FileEntry
 from .sdf_frames import MODEL, Frames, Pose, sdf_numbers_of_child, sdf_text_of_child
 from .urdf_drives import UNBOUNDED, limits_of_position, put_friction, put_limits
 from .xml import Element
@@ -28,7 +27,7 @@ def sdf_axis_of_joint(draft: Draft, frames: Frames, joint: Element, tag: str, fr
     return [float(x) for x in xyz]
 
 
-def put_sdf_drive(draft: Draft, entry: dict[str, Any], joint: Element, tag: str, *, driven: bool, tied: bool) -> None:
+def put_sdf_drive(draft: Draft, entry: FileEntry, joint: Element, tag: str, *, driven: bool, tied: bool) -> None:
     """Puts limits, losses and a spring into a joint's entry.
 
     A joint that isn't tied to others starts within its limits; one that isn't driven has no effort.

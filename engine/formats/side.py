@@ -12,6 +12,7 @@ from ..robot.read import Coordinates, Oriented
 from ..text import Document, Keys
 from ..text.fields import Choice, Or, Point, Strict, checked_document_model, field_of_several
 from .draft import Draft
+from .pieces import FileEntry
 from .report import DROPPED, USED
 
 SHORT = {"3d": "spherical", "6d": "fixed", "3D": "spherical", "6D": "fixed"}
@@ -98,7 +99,7 @@ class Side:
                 path: Keys = ("closed_loop", k, s)
                 between.append(self._link(frame.link, draft, carrier, path))
                 sides.append({key: _plain(getattr(frame, key)) for key in frame.model_fields_set if key != "link"})
-            entry: dict[str, Any] = {"name": loose(f"loop{k + 1}"), "joint": SHORT.get(kind, kind), "between": between}
+            entry: FileEntry = {"name": loose(f"loop{k + 1}"), "joint": SHORT.get(kind, kind), "between": between}
             entry |= {key: one for key, one in zip(("first", "second"), sides) if one}
             draft.data.setdefault("loops", []).append(entry)
             draft.report.note(USED, "closed_loop")

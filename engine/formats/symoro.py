@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import did_you_mean
 from ..text import Document
 from ..text.expressions import ExpressionError, evaluate_expression
 from .draft import Draft
+from .pieces import FileEntry
 from .report import CHANGED, DROPPED, IGNORED, USED, Report
 from .side import Side
 from .xml import Element
@@ -170,7 +170,7 @@ class _Reader:
         mass, rotor, viscous, coulomb = (self.numbers(key, n) for key in ("M", "IA", "FV", "FS"))
         loads = {key: self.numbers(key, n) for key in ("FX", "FY", "FZ", "CX", "CY", "CZ")}
         for k in range(n):
-            joint: dict[str, Any] = {"type": TYPES[sigma[k]], "name": own[k]}
+            joint: FileEntry = {"type": TYPES[sigma[k]], "name": own[k]}
             joint |= {key: values[k] for key, values in geometry.items() if values[k]}
             if sigma[k] != 2:
                 if mu is not None:
@@ -179,7 +179,7 @@ class _Reader:
                     joint["friction"] = {"viscous": viscous[k], "coulomb": coulomb[k]}
                 if rotor[k]:
                     joint["rotor_inertia"] = rotor[k]
-            entry: dict[str, Any] = {
+            entry: FileEntry = {
                 "name": names[k],
                 "parent": names[ant[k] - 1] if ant[k] else "base",
                 "joint": joint,
@@ -212,7 +212,7 @@ class _Reader:
         other = joints + k - links
         name = self.draft.joints.take(f"joint{k + 1}", 0, made=True)
         between = [names[ant[j] - 1] if ant[j] else "base" for j in (k, other)]
-        entry: dict[str, Any] = {"name": name, "joint": TYPES[sigma[k]], "between": between}
+        entry: FileEntry = {"name": name, "joint": TYPES[sigma[k]], "between": between}
         for key, j in (("first", k), ("second", other)):
             frame = {name: values[j] for name, values in geometry.items() if values[j]}
             if j == k:  # the joint's own motion

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from . import urdf_loops
 from .draft import Draft
 from .pieces import (
     ENTRIES,
+    FileEntry,
     converted_entry_with_place,
     converted_frame_on_axis,
     converted_inertia_turned,
@@ -135,7 +135,7 @@ class _Reader:
     ):
         self.draft, self.links, self.joints = draft, links, joints
         self.side, self.materials, self.looped = side, materials, looped
-        self.entries: dict[str, dict[str, Any]] = {}  # of joints, by their names in the file
+        self.entries: dict[str, FileEntry] = {}  # of joints, by their names in the file
         empty = not (links[base].first("inertial") or links[base].first("visual"))
         self.ground = base == "base" and empty and not draft.floating
         for name, one in links.items():
@@ -158,7 +158,7 @@ class _Reader:
             self.draft.used(link)
             return
         own = self.draft.joints.take("root_joint", link.line, made=True)
-        joint: dict[str, Any] = {"type": "free" if self.draft.floating else "fixed", "name": own}
+        joint: FileEntry = {"type": "free" if self.draft.floating else "fixed", "name": own}
         self._add(link, name, "base", joint, None)
 
     def joint(self, name: str, one: Element) -> None:
@@ -169,7 +169,7 @@ class _Reader:
         if kind not in TYPES:
             raise draft.error(one, "unknown type of joint", found=f"`{kind}`", allowed=", ".join(TYPES))
         child, parent = (draft.text(one.first(tag) or one, "link") for tag in ("child", "parent"))
-        entry: dict[str, Any] = {"type": self.side.types.get(name, TYPES[kind]), "name": draft.joints.own[name]}
+        entry: FileEntry = {"type": self.side.types.get(name, TYPES[kind]), "name": draft.joints.own[name]}
         entry |= urdf_origin_entries(draft, one)
         above = draft.links.own[parent]
         if name in self.held:
@@ -192,11 +192,11 @@ class _Reader:
         self.entries[name] = entry
         self._add(self.links[child], child, above, entry, one)
 
-    def _add(self, link: Element, name: str, parent: str, joint: dict[str, Any], at: Element | None) -> None:
+    def _add(self, link: Element, name: str, parent: str, joint: FileEntry, at: Element | None) -> None:
         """Adds a link that hangs on this joint."""
         draft = self.draft
         draft.used(link)
-        entry: dict[str, Any] = {"name": draft.links.own[name], "parent": parent, "joint": joint}
+        entry: FileEntry = {"name": draft.links.own[name], "parent": parent, "joint": joint}
         inertial = link.first("inertial")
         if inertial is not None:
             self._inertial(entry, inertial)
@@ -217,7 +217,7 @@ class _Reader:
             inertia=inertia or inertial,
         )
 
-    def _inertial(self, entry: dict[str, Any], inertial: Element) -> None:
+    def _inertial(self, entry: FileEntry, inertial: Element) -> None:
         """Puts mass, mass centre and inertia into a link's entry, the latter turned into the link's axes."""
         draft = self.draft
         draft.used(inertial)
@@ -248,7 +248,7 @@ class _Reader:
         """Whether the joint can't start anywhere by itself."""
         return bool(name in self.mimics or self.looped or self.side.file.closed_loop)
 
-    def _planar(self, entry: dict[str, Any], one: Element, parent: str) -> str:
+    def _planar(self, entry: FileEntry, one: Element, parent: str) -> str:
         """Makes the joint move in the plane at right angles to its axis, and returns the link's parent."""
         axis = self.draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0))
         self.draft.unit(one.first("axis") or one, axis)
@@ -266,7 +266,7 @@ class _Reader:
         entry["matrix"] = robot_file_rotation_rows(turn.T)
         return self._between(entry, moving, one, parent)
 
-    def _two_turns(self, entry: dict[str, Any], one: Element, parent: str) -> str:
+    def _two_turns(self, entry: FileEntry, one: Element, parent: str) -> str:
         """Makes the joint two turns about the axes that the side file names, and returns the link's parent."""
         first, second = entry["type"][-2:]
         axes = {"X": [1, 0, 0], "Y": [0, 1, 0], "Z": [0, 0, 1]}
@@ -278,7 +278,7 @@ class _Reader:
         entry["name"] = self.draft.joints.take(inner, one.line, made=True)
         return self._between(None, {**moving, "name": outer}, one, parent)
 
-    def _between(self, fixed: dict[str, Any] | None, moving: dict[str, Any], one: Element, parent: str) -> str:
+    def _between(self, fixed: FileEntry | None, moving: FileEntry, one: Element, parent: str) -> str:
         """Adds a link without mass that moves, on which the joint's own link hangs."""
         draft, name = self.draft, moving["name"]
         if fixed is not None:
@@ -320,7 +320,7 @@ class _Reader:
             return None
         return self.draft.number(mimic, "multiplier", 1.0) * leader + self.draft.number(mimic, "offset", 0.0)
 
-    def _hold(self, entry: dict[str, Any], one: Element, q: float) -> None:
+    def _hold(self, entry: FileEntry, one: Element, q: float) -> None:
         """Makes a joint fixed, where it stands."""
         if (mimic := one.first("mimic")) is not None and entry["type"] != "fixed":
             self.draft.note(CHANGED, "mimic", f"what it follows is fixed, so the joint is fixed, too, at {q:g}", mimic)
@@ -346,7 +346,7 @@ class _Reader:
             assert mimic is not None
             draft.used(mimic)
             leader = draft.joints.own[draft.text(mimic, "joint")]
-            entry: dict[str, Any] = {"joint": draft.joints.own[name], "to": leader}
+            entry: FileEntry = {"joint": draft.joints.own[name], "to": leader}
             entry["ratio"] = draft.number(mimic, "multiplier", 1.0)
             if offset := draft.number(mimic, "offset", 0.0):
                 entry["offset"] = offset

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from .draft import Draft
+from .pieces import FileEntry
 from .report import CHANGED, DROPPED, IGNORED
 from .xml import Element
 
@@ -13,7 +13,7 @@ UNBOUNDED = 1e9  # a number from which on there is no limit
 DYNAMICS = ("damping", "friction")
 
 
-def put_urdf_limits(draft: Draft, entry: dict[str, Any], one: Element, *, driven: bool, tied: bool) -> None:
+def put_urdf_limits(draft: Draft, entry: FileEntry, one: Element, *, driven: bool, tied: bool) -> None:
     """Puts the limits of position, speed and effort into a joint's entry.
 
     A joint that isn't tied to others starts within its limits; one that isn't driven has no effort.
@@ -38,10 +38,10 @@ def put_urdf_limits(draft: Draft, entry: dict[str, Any], one: Element, *, driven
 
 
 def put_limits(
-    draft: Draft, entry: dict[str, Any], limit: Element, between: list[float] | None, speed: float, *, tied: bool
+    draft: Draft, entry: FileEntry, limit: Element, between: list[float] | None, speed: float, *, tied: bool
 ) -> None:
     """Puts limits of position and speed into a joint's entry; one that isn't tied to others starts within them."""
-    limits: dict[str, Any] = {}
+    limits: FileEntry = {}
     if between:
         limits["position"] = between
         if not (between[0] <= 0 <= between[1] or tied):
@@ -53,7 +53,7 @@ def put_limits(
         entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
 
 
-def put_friction(entry: dict[str, Any], damping: float, coulomb: float) -> None:
+def put_friction(entry: FileEntry, damping: float, coulomb: float) -> None:
     """Puts damping and friction into a joint's entry."""
     own = {"viscous": damping, "coulomb": coulomb}
     if any(own.values()):
@@ -81,7 +81,7 @@ def limits_of_position(draft: Draft, limit: Element, low: float, high: float) ->
     return [max(low, -UNBOUNDED), min(high, UNBOUNDED)]
 
 
-def put_urdf_losses(draft: Draft, entry: dict[str, Any], one: Element) -> None:
+def put_urdf_losses(draft: Draft, entry: FileEntry, one: Element) -> None:
     """Puts damping and friction into a joint's entry."""
     if (old := one.first("joint_properties")) is not None:
         fate = DROPPED if max(abs(draft.number(old, key, 0.0)) for key in DYNAMICS) else IGNORED

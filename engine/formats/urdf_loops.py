@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .draft import Draft
-from .pieces import converted_frame_on_axis, robot_file_rotation_rows
+from .pieces import FileEntry, converted_frame_on_axis, robot_file_rotation_rows
 from .side import Side
 from .urdf_shapes import urdf_origin_entries, urdf_origin_rotation
 from .xml import Element
@@ -46,7 +44,7 @@ def _loop(draft: Draft, one: Element) -> None:
     axis = draft.numbers(axis_at, "xyz", 3) if axis_at is not None else (0.0, 0.0, 1.0)
     draft.unit(axis_at or one, axis)
     name = draft.joints.take(one.attributes.get("name", "loop"), one.line)
-    entry: dict[str, Any] = {"name": name, "joint": CUTS[kind], "between": []}
+    entry: FileEntry = {"name": name, "joint": CUTS[kind], "between": []}
     for tag, key in (("predecessor", "first"), ("successor", "second")):
         end = one.first(tag)
         if end is None:
@@ -56,10 +54,10 @@ def _loop(draft: Draft, one: Element) -> None:
     draft.put("loops", entry, one)
 
 
-def _frame(draft: Draft, end: Element, axis: tuple[float, ...]) -> dict[str, Any]:
+def _frame(draft: Draft, end: Element, axis: tuple[float, ...]) -> FileEntry:
     """The frame of one side of a cut, with its z along the axis."""
     origin = urdf_origin_entries(draft, end)
-    frame: dict[str, Any] = {"at": origin["xyz"]} if "xyz" in origin else {}
+    frame: FileEntry = {"at": origin["xyz"]} if "xyz" in origin else {}
     R = converted_frame_on_axis(urdf_origin_rotation(origin), axis)
     if not np.array_equal(R, np.eye(3)):
         frame["matrix"] = robot_file_rotation_rows(R)
@@ -84,7 +82,7 @@ def _coupling(draft: Draft, one: Element, parents: Parents) -> None:
     own = draft.joints.own
     # the sums of the ways' angles: q + (others after it) = ratio × (those that lead)
     others = [(own[name], -1.0) for name in following[1:]] + [(own[name], value) for name in leading]
-    entry: dict[str, Any] = {"joint": own[following[0]], "to": [name for name, _ in others]}
+    entry: FileEntry = {"joint": own[following[0]], "to": [name for name, _ in others]}
     entry["ratio"] = [x for _, x in others]
     if len(others) == 1:
         entry["to"], entry["ratio"] = others[0]

@@ -11,7 +11,7 @@ import numpy as np
 from ..robot import Link, placement_from_rpy
 from ..robot.read import rotation_of
 from .draft import NO_QUATERNION, Draft
-from .pieces import urdf_number_text, urdf_numbers_text, urdf_origin_line
+from .pieces import FileEntry, urdf_number_text, urdf_numbers_text, urdf_origin_line
 from .report import CHANGED, IGNORED
 from .xml import Element
 
@@ -57,7 +57,7 @@ def urdf_origin_rotation(entries: Mapping[str, Sequence[float]]) -> np.ndarray:
     return placement_from_rpy((0.0, 0.0, 0.0), (roll, pitch, yaw)).rotation()
 
 
-def urdf_shape(draft: Draft, materials: dict[str, list[float]], visual: Element) -> dict[str, Any] | None:
+def urdf_shape(draft: Draft, materials: dict[str, list[float]], visual: Element) -> FileEntry | None:
     """The entry of `shape` for a link's `visual` or `collision`."""
     geometry = visual.first("geometry")
     body = next((one for one in geometry.children if one.tag in GEOMETRY), None) if geometry is not None else None
@@ -66,7 +66,7 @@ def urdf_shape(draft: Draft, materials: dict[str, list[float]], visual: Element)
         return None
     if visual.tag == "visual":
         draft.used(visual)
-    entry: dict[str, Any] = {body.tag: _body(draft, body)}
+    entry: FileEntry = {body.tag: _body(draft, body)}
     entry |= urdf_origin_entries(draft, visual)
     if name := visual.attributes.get("name"):
         entry["name"] = name
@@ -89,7 +89,7 @@ def _body(draft: Draft, body: Element) -> Any:
     if body.tag == "box":
         return list(draft.numbers(body, "size", 3))
     if body.tag == "mesh":
-        mesh: dict[str, Any] = {"file": draft.text(body, "filename")}
+        mesh: FileEntry = {"file": draft.text(body, "filename")}
         scale = draft.numbers(body, "scale", 0, (1.0, 1.0, 1.0))
         scale = scale * 3 if len(scale) == 1 else scale
         if scale != (1.0, 1.0, 1.0):

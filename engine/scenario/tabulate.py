@@ -17,7 +17,7 @@ import numpy as np
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import as_samples
 from ..record import Column
-from ..robot import ANGLE, LENGTH, Joint, Robot
+from ..robot import ANGLE, LENGTH, Actuator, Joint, Robot
 from ..text.expressions import TIME, Formula, Lookup, names_in_formula
 from . import wrench_columns
 from .rows import Point, Rows
@@ -184,17 +184,17 @@ def _joint_columns(joint: Joint, suffixes: Sequence[str], units: Sequence[str], 
 # ---- loops
 
 
-def _actuators(rows: Rows) -> Iterator[tuple[int, Any]]:
+def _actuators(rows: Rows) -> Iterator[tuple[int, Actuator]]:
     """The actuators that belong to no joint, with their places among all forces."""
     return enumerate(rows.robot.actuators if rows.forces is not None else (), start=len(rows.robot.driven))
 
 
-def _actuator_columns(rows: Rows, actuator: tuple[int, Any]) -> list[Column]:
+def _actuator_columns(rows: Rows, actuator: tuple[int, Actuator]) -> list[Column]:
     one = actuator[1]
     return [Column(f"{one.name}.force", "N m" if one.moment else "N", "force", one.name, f"{one.name}.force")]
 
 
-def _actuator_forces(rows: Rows, actuator: tuple[int, Any]) -> np.ndarray:
+def _actuator_forces(rows: Rows, actuator: tuple[int, Actuator]) -> np.ndarray:
     assert rows.forces is not None
     return rows.forces.actuated[:, [actuator[0]]]
 

@@ -25,7 +25,7 @@ from ..scenario import (
     robot_of_scenario,
 )
 from ..text import ROBOT, Change, Keys, changed_document, document_from_mapping, parted_changes, yaml_flow_text
-from .vary_masses import varied_key_may_be_plain
+from .vary_masses import Values, varied_key_may_be_plain
 
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations
@@ -40,7 +40,7 @@ class Columns:
     """So many variations that change the same keys: the values of each key in all of them."""
 
     count: int
-    values: Mapping[str, Sequence[Any]]
+    values: Mapping[str, Values]
 
     def __len__(self) -> int:
         return self.count
@@ -172,7 +172,7 @@ class Variations:
 
     def columns(
         self, first: Plan, exemplar: Mapping[str, Any], family: Sequence[int]
-    ) -> tuple[dict[Keys, Sequence[Any]], dict[Keys, Sequence[Any]]]:
+    ) -> tuple[dict[Keys, Values], dict[Keys, Values]]:
         """The values of those keys that differ within a family, by their paths in the scenario and in the robot.
 
         Those of the exemplar come before them: the variation that `first` is the plan of.
@@ -182,8 +182,8 @@ class Variations:
         # by keys, because the robot may be that of another variation with the same values
         places = {_key_of_label(label): path for path, label in scenario.changed.items()}
         in_file = {_key_of_label(label): path for path, label in robot.changed.items()} if robot is not None else {}
-        of_scenario: dict[Keys, Sequence[Any]] = {}
-        in_robot: dict[Keys, Sequence[Any]] = {}
+        of_scenario: dict[Keys, Values] = {}
+        in_robot: dict[Keys, Values] = {}
         for key, values in self._values(exemplar, family):
             equal = all(value is values[0] for value in values) or _equal(values)
             if equal and not (self.independent and _plain(values[0])):
@@ -194,7 +194,7 @@ class Variations:
                 of_scenario[places[key]] = values
         return of_scenario, in_robot
 
-    def _values(self, exemplar: Variation, family: Sequence[int]) -> Iterable[tuple[str, Sequence[Any]]]:
+    def _values(self, exemplar: Variation, family: Sequence[int]) -> Iterable[tuple[str, Values]]:
         """The values of each key, those of the exemplar first."""
         if isinstance(self._all, Columns):
             whole = len(family) == len(self._all)
@@ -223,7 +223,7 @@ def _plain(value: Any) -> bool:
     return type(value) in NUMBERS or (isinstance(value, list) and all(type(x) in (*NUMBERS, int) for x in value))
 
 
-def _equal(values: Sequence[Any]) -> bool:
+def _equal(values: Values) -> bool:
     """Whether all values are the same; numbers of different types aren't, for a key may take one type only."""
     first = values[0]
     return all(type(value) is type(first) and value == first for value in values)

@@ -40,6 +40,7 @@ from .vary_geometry import (
 )
 from .vary_limits import put_varied_limit, runs_with_sound_limits, varied_path_is_limit
 
+Values = Sequence[Any]  # of one key, one for each run
 OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
 OF_PLACE = ("a", "b", "alpha", "gamma", "d", "theta", "xyz", "rpy")  # keys of a joint
 OF_RATIO = ("ratio", "offset")  # of a coupling
@@ -70,8 +71,8 @@ def varied_numbers_of_runs(
     plan: Plan,
     run: Runner,
     count: int,
-    of_scenario: Mapping[Keys, Sequence[Any]],
-    of_robot: Mapping[Keys, Sequence[Any]],
+    of_scenario: Mapping[Keys, Values],
+    of_robot: Mapping[Keys, Values],
     base: Callable[[], Plan],
     *,
     independent: bool = False,
@@ -170,7 +171,7 @@ def varied_key_is_of_dynamics(key: str) -> bool:
 
 
 def _columns(
-    model: Strict, given: Mapping[Keys, Sequence[Any]], plain: np.ndarray, independent: bool
+    model: Strict, given: Mapping[Keys, Values], plain: np.ndarray, independent: bool
 ) -> dict[Keys, np.ndarray]:
     """The values as arrays by path, with a column for each number of a list."""
     result: dict[Keys, np.ndarray] = {}
@@ -187,7 +188,7 @@ def _columns(
     return result
 
 
-def _each(path: Keys, values: Sequence[Any]) -> list[tuple[Keys, Sequence[Any]]]:
+def _each(path: Keys, values: Values) -> list[tuple[Keys, Values]]:
     """The values of a key or, where these are lists, those of each place in the lists."""
     if not isinstance(values[0], list | tuple):
         return [(path, values)]
@@ -196,7 +197,7 @@ def _each(path: Keys, values: Sequence[Any]) -> list[tuple[Keys, Sequence[Any]]]
     return [((*path, k), [row[k] for row in rows]) for k in range(size)]
 
 
-def _column(model: Strict, path: Keys, values: Sequence[Any], plain: np.ndarray) -> np.ndarray:
+def _column(model: Strict, path: Keys, values: Values, plain: np.ndarray) -> np.ndarray:
     """The values of a key as an array; runs whose value the reader may not take for a number are struck off `plain`."""
     usual, bounds = _at(model, path)
     if _number(values[0]) != usual:  # another change has replaced it

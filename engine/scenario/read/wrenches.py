@@ -16,6 +16,8 @@ from ...text import Keys, yaml_value_in_words
 from .formulas import read_formula_force
 from .reading import Reading
 
+Component = Callable[[Any], Any]  # of time: of an instant, or of an array of them
+
 
 def read_scenario_wrenches(reading: Reading) -> list[TimedWrench]:
     """The wrenches, each with its components as functions of time."""
@@ -30,7 +32,7 @@ def read_scenario_wrenches(reading: Reading) -> list[TimedWrench]:
                 allowed=", ".join(links),
                 hint=did_you_mean(entry.link, links),
             )
-        components: list[Callable[[Any], Any]] = []
+        components: list[Component] = []
         whole, steady = [], []
         for key, kind in (("moment", "moment"), ("force", "force")):
             for place, value in enumerate(getattr(entry, key)):
@@ -71,7 +73,7 @@ def read_wrench_laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
     ]
 
 
-def read_wrench_component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[[Any], Any]:
+def read_wrench_component(reading: Reading, value: Any, kind: str, path: Keys) -> Component:
     """A component of a wrench as a function of time."""
     if not isinstance(value, ForceLaw):
         reading.fits(value, kind, path)

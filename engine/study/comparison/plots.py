@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +71,9 @@ def _errors(name: str, method: str, runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def _panels(title: str, runs: Sequence[Run], lines: Any, what: Any) -> Figure:
+def _panels(
+    title: str, runs: Sequence[Run], lines: Callable[[Run], dict[str, np.ndarray]], what: Callable[[Run], str]
+) -> Figure:
     """A figure with a panel for each run."""
     across = min(3, len(runs))
     down = -(-len(runs) // across)
