@@ -62,7 +62,8 @@ def read_record_formulas(reading: Reading, known: Sequence[str], others: Others)
                 )
         curves = tuple((one, read_formula_table(reading, one, at)) for one in lookups_in_formula(formula))
         size = 1.0 if entry.unit is None else size_of_unit(entry.unit)
-        made.append(FormulaColumn(name, formula, _superscript(entry.unit or ""), size, curves))
+        unit = (entry.unit or "").replace("^2", "²").replace("^3", "³")
+        made.append(FormulaColumn(name, formula, unit, size, curves))
         there.append(name)
     return tuple(made)
 
@@ -72,11 +73,6 @@ def _is_mapping(reading: Reading, path: Keys) -> bool:
     for key in path:
         data = data[key]
     return isinstance(data, dict)
-
-
-def _superscript(unit: str) -> str:
-    """A unit as columns have it."""
-    return unit.replace("^2", "²").replace("^3", "³")
 
 
 def read_record_plots(reading: Reading, known: Sequence[str], others: Others) -> tuple[Drawing, ...]:

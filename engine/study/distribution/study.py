@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -88,12 +87,8 @@ def distribution_explained(
 def columns_of_all_joints(plan: Plan, result: Result, what: str) -> np.ndarray:
     """The columns of all joints from a result's table."""
     kind = QUANTITIES[what]
-    names = [f"{joint.name}.{suffix}" for joint in plan.robot.moving for suffix in _suffixes(joint.type, kind)]
+    names = [f"{joint.name}.{suffix}" for joint in plan.robot.moving for suffix in getattr(joint.type, kind)]
     return np.column_stack([result.table[name] for name in names])
-
-
-def _suffixes(type_: Any, kind: str) -> Sequence[str]:
-    return tuple(getattr(type_, kind))
 
 
 def force_columns_of_actuators(plan: Plan) -> list[str]:

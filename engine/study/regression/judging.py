@@ -182,7 +182,9 @@ def new_baseline_entry(case: Case, result: Result, figures: Mapping[str, Any]) -
     count = baseline_rows_up_to_horizon(result.t, settings.until)
     kept = thinned_rows_to_record(count, MOST_ROWS)
     plots = baseline_pictures(figures, result, settings.until)  # before images: equal scales change limits for good
-    pinned = {plot: _pinned(result.name, plot, figures) for plot in settings.pinned}
+    named = {plot: f"{result.name}-{plot}" for plot in settings.pinned}
+    # a plot with too many panels for a figure has an overlay
+    pinned = {plot: figures.get(name) or figures.get(f"{name}-overlay") for plot, name in named.items()}
     pictures = {plot: png_of_figure(figure) for plot, figure in pinned.items() if figure is not None}
     return BaselineEntry(
         result.name,
@@ -210,11 +212,6 @@ def baseline_pictures(figures: Mapping[str, Any], result: Result, until: float |
 def baseline_rows_up_to_horizon(t: np.ndarray, until: float | None) -> int:
     """The number of rows up to the horizon."""
     return len(t) if until is None else int(np.searchsorted(t, until + ROUNDED * abs(until), side="right"))
-
-
-def _pinned(name: str, plot: str, figures: Mapping[str, Any]) -> Any:
-    """The figure of a plot, or its overlay if there are too many panels for a figure."""
-    return figures.get(f"{name}-{plot}") or figures.get(f"{name}-{plot}-overlay")
 
 
 def _compared_columns(result: Result, settings: RegressEntry, count: int) -> list[ComparedColumn]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
@@ -11,7 +11,6 @@ from ...record import PLOTS, axis_label, panels_of_plot
 from ...record.compared import (
     DescribedLine,
     Pair,
-    Picture,
     allowed_recorded_difference,
     numbers_of_plotted_line,
     overlay_figure,
@@ -72,15 +71,11 @@ def _changed_panels(verdict: Verdict) -> Iterator[Drawn]:
     assert verdict.new is not None
     places = dict.fromkeys((d.what, d.panel) for d in verdict.differences if d.panel is not None)
     for stem, k in places:
-        was, now = (_panel(one.kept.plots, stem, k or 0) for one in (verdict.old, verdict.new))
+        was, now = (one.kept.plots[stem].panels[k or 0] for one in (verdict.old, verdict.new))
         pairs = [_lines(verdict, one, other) for one, other in zip(was.lines, now.lines)]
         short = stem.removeprefix(f"{verdict.name}-")
         title = f"{short}, panel {(k or 0) + 1}" + (f", {was.title}" if was.title else "")
         yield f"{short}-panel{(k or 0) + 1}", title, was.y if was.y == now.y else f"{was.y} → {now.y}", pairs
-
-
-def _panel(pictures: Mapping[str, Picture], stem: str, k: int) -> Any:
-    return pictures[stem].panels[k]
 
 
 def _lines(verdict: Verdict, old: DescribedLine, new: DescribedLine) -> Pair:
