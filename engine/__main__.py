@@ -7,13 +7,13 @@ def main() -> None:
     """Runs the command line."""
     try:
         from denoc.cli import main as boundary  # nothing is heard before, so nothing heavy is imported before
+
+        boundary.main()
     except KeyboardInterrupt:
         import os
 
         os.write(2, b"interrupted; results that were not complete have not been written\n")
         os._exit(130)
-    try:
-        boundary.main()
     finally:
         from signal import SIG_IGN, SIGINT, signal
 

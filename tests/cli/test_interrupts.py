@@ -109,6 +109,21 @@ def test_an_interrupt_of_an_import_is_quiet(tmp_path, module):
     assert not list(tmp_path.iterdir())
 
 
+# a process that is interrupted when everything is imported, and nothing is heard yet
+INTERRUPTED_START = """
+import gc, os, signal
+gc.set_threshold = lambda *_: os.kill(os.getpid(), signal.SIGINT)
+from denoc.__main__ import main
+main()
+"""
+
+
+def test_an_interrupt_between_imports_and_handlers_is_quiet(tmp_path):
+    words = [sys.executable, "-c", INTERRUPTED_START, "list"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=HANGS, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", SAID)
+
+
 SHORT = ("simulate", "planar3r", "--time", "0.3", "--no-plot", "--backend", "plain")
 # what comes after a run's last row, in this order
 AFTER = (
