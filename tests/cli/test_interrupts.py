@@ -23,17 +23,6 @@ from denoc.study.comparison import Comparison
 from denoc.study.distribution import study
 from limits import HANGS
 
-
-@pytest.fixture(autouse=True)
-def signals_are_heard():
-    """Programs under `nohup` are deaf to SIGHUP, those in the background of a script to Ctrl-C, and so are all they start."""
-    heard = {number: signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL for number in SENT}
-    before = {number: signal.signal(number, handler) for number, handler in heard.items()}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 START = [sys.executable, "-c", "from denoc.cli.main import main; main()"]
@@ -131,7 +120,7 @@ AFTER = (
     "denoc.scenario.carry_out.conclude_result",
     "denoc.record.files.write.recorded_inputs_that_differ",
     "denoc.scenario.result.Result.write",
-    "denoc.record.files.write.write_result",
+    "denoc.scenario.result.write_result",
 )
 
 

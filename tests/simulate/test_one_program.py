@@ -36,13 +36,13 @@ def arm():
 
 @pytest.fixture
 def loops(monkeypatch):
-    """The identities of the loops that have been compiled."""
+    """The identities of the systems whose programs have been compiled for loops."""
     made, load = set(), march.objects.loaded_machine_code
 
-    def noted(form, identity, *more):
-        if form.startswith("march"):
+    def noted(form, identity, *more, **named):
+        if form.startswith(("march", "system")):
             made.add(tuple(identity))
-        return load(form, identity, *more)
+        return load(form, identity, *more, **named)
 
     monkeypatch.setattr(march.objects, "loaded_machine_code", noted)
     return made
