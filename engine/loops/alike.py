@@ -58,7 +58,7 @@ class Alike:
         p, q = recording.input("p", len(self._symbols)), recording.input("q", loops.robot.nq)
         numbers: Measures = planted_bodies(self.numbers, dict(zip(self._symbols, p)))
         own = loops.with_numbers(numbers.bodies, numbers.ties, numbers.couplings)
-        tied = own.tied(q)
+        tied = own.ties_at(q)
         rows, _ = own.rates(q, None, tied)
         J = [row.get(k, 0.0) for row in rows for k in range(loops.robot.nv)]
         turned = [x for place in self._aligned for axis in tied[place].place.s for x in axis]

@@ -194,7 +194,7 @@ def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.
         values, J = loops.near(q)
         return values * loops.row_scale, loops.scaled(J)
     here = q.tolist()
-    tied = loops.tied(here)
+    tied = loops.ties_at(here)
     gaps = as_floats(loops.gaps(here, tied))
     for loop, one, place in zip(loops.robot.loops, tied, loops.places):
         if loop.type.aligned:

@@ -154,7 +154,7 @@ class Inverse(Branches):
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The forces of actuators, and checks."""
         robot, q, qd = self.loops.robot, given["q"], given["qd"]
-        tied = self.loops.tied(q)
+        tied = self.loops.ties_at(q)
         tau, _ = sweep_tree(bodies, robot.gravity, q, qd, given["qdd"], [True] * robot.nv, *self.acting(given))
         result = Split(self.loops, self.order, q, self.loops.rates([], None, tied)[0], tau)
         return result.actuated, [result.fit(), *self.closing(q, qd, tied)]

@@ -113,7 +113,7 @@ class Closure:
 
     def gaps(self, q: Sequence[Scalar], tied: Sequence[Tied] | None = None) -> list[Scalar]:
         """The values of all rows, less the wanted ones; 0 where the loops are closed."""
-        values = [x for one in (tied or self.tied(q)) for x in one.values()]
+        values = [x for one in (tied or self.ties_at(q)) for x in one.values()]
         if self.goal is not None:
             values = [x - float(wanted) for x, wanted in zip(values, self.goal)]
         for c in self.couplings:
@@ -123,7 +123,8 @@ class Closure:
             values.append(led - c.offset)
         return values
 
-    def tied(self, q: Sequence[Scalar]) -> list[Tied]:
+    def ties_at(self, q: Sequence[Scalar]) -> list[Tied]:
+        """The ties of the constraints at these coordinates."""
         return [Tied(self.bodies, one, q) for one in self.ties]
 
     def rates(
@@ -132,7 +133,7 @@ class Closure:
         """The rows of the Jacobian (speed → entry), and `J̇ q̇` if speeds are given."""
         J: list[dict[int, Scalar]] = []
         drift: list[Scalar] = []
-        for one in tied or self.tied(q):
+        for one in tied or self.ties_at(q):
             columns = one.columns()
             J += one.jacobian(columns)
             if qd is not None:
@@ -153,7 +154,7 @@ class Closure:
         self, q: Sequence[Scalar], qd: Sequence[Scalar]
     ) -> tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]:
         """The values of all rows, the rows of the Jacobian, and `J̇ q̇`."""
-        tied = self.tied(q)
+        tied = self.ties_at(q)
         return (self.gaps(q, tied), *self.rates(q, qd, tied))
 
     # ---- numbers
@@ -206,7 +207,7 @@ class Closure:
         """The gaps and the Jacobians at many positions."""
         s = Samples(self.robot, q=q)
         values = s.scalars("q")
-        tied = self.tied(values)
+        tied = self.ties_at(values)
         return s.array(self.gaps(values, tied)), self.matrix(self.rates(values, None, tied)[0], s.shape)
 
     def row_groups(self) -> list[list[int]]:
@@ -239,7 +240,7 @@ class Closure:
         """The gaps of all loops and couplings at one position."""
         values = q.tolist()
         result = []
-        for loop, one in zip(self.robot.loops, self.tied(values)):
+        for loop, one in zip(self.robot.loops, self.ties_at(values)):
             lengths = [x for row, x in zip(one.rows, one.values()) if not KINDS[row.kind].turning]
             result.append(Gap(loop.name, math.hypot(*as_floats(lengths)), misalignment_of_tie(loop.type, one)[1]))
         for c, x in zip(self.couplings, as_floats(self.gaps(values)[self.m - len(self.couplings) :])):

@@ -78,7 +78,7 @@ def _closed(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = N
 
 def _is_closed(loops: Closure, q: np.ndarray) -> bool:
     """Whether a position is as closed as it can be."""
-    gaps, tied = loops.gap(q) * loops.row_scale, loops.tied(q.tolist())
+    gaps, tied = loops.gap(q) * loops.row_scale, loops.ties_at(q.tolist())
     return float(gaps @ gaps) <= CLOSED * CLOSED and all(as_float(x) >= UPRIGHT for x in loops.upright(tied))
 
 
@@ -168,7 +168,7 @@ class Linear(Displaced):
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The numbers of the parts, and checks; the second is that the position is as closed as it can be."""
         robot, part, loops, q = self.loops.robot, self.part, self.loops, given["q"]
-        equations, tied = ConstrainedEquations(loops, part, bodies), loops.tied(q)
+        equations, tied = ConstrainedEquations(loops, part, bodies), loops.ties_at(q)
         K = equations.factors(equations.rows(q, tied))
         fixed = [0.0] * len(part.rows)
         qd = K.solve([*fixed, *(given["qd"][k] for k in part.independent)])

@@ -140,7 +140,7 @@ class Kind:
         if not form.portion.block.tied:
             return closing_margins_of_loops(1.0, [], [], qd, form.row_scale, form.column_scale)
         loops = self._loops.with_numbers(own.bodies, own.ties, own.couplings)
-        tied = loops.tied(q)
+        tied = loops.ties_at(q)
         J, drift = loops.rates(q, qd, tied)
         A = [[J[r].get(k, 0.0) for k in range(len(qd))] for r in form.known]
         K = Elimination([*A, *(list(row) for row in form.N)], form.portion.order, form.portion.sums)

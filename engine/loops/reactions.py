@@ -90,7 +90,7 @@ class Reactions(Inverse):
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The forces of actuators, the wrench in each link's joint and in each cut, and checks."""
         robot, loops, q, qd, qdd = self.loops.robot, self.loops, given["q"], given["qd"], given["qdd"]
-        tied = loops.tied(q)
+        tied = loops.ties_at(q)
         tau, _ = sweep_tree(bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, *self.acting(given))
         split = Split(loops, self.order, q, loops.rates([], None, tied)[0], tau)
         on_links, across = wrenches_exerted_by_ties(
@@ -123,7 +123,7 @@ class Exerted(PartitionText):
         """The wrenches on links and in ties, and checks that can't fail."""
         q, pushes = given["q"], given.get("pushes", [])
         on_links, across = wrenches_exerted_by_ties(
-            self.loops, q, self.loops.tied(q), pushes, given.get("multipliers", [])
+            self.loops, q, self.loops.ties_at(q), pushes, given.get("multipliers", [])
         )
         sixes = [*(on_links[link] for link in self.links), *across]
         return [x for six in sixes for x in six], [1.0, 1.0, 1.0]

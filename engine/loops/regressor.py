@@ -70,7 +70,7 @@ class Regressor(Inverse):
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The entries, and checks."""
         robot, q, qd = self.loops.robot, given["q"], given["qd"]
-        tied, columns = self.loops.tied(q), range(tree.regressor_width(robot))
+        tied, columns = self.loops.ties_at(q), range(tree.regressor_width(robot))
         tau = tree.regressor_tangents(robot, q, qd, given["qdd"])
         units: list[Scalar] = [Dual(0.0, {k: 1.0}) for k in range(robot.nv)]
         balance = Split(self.loops, self.order, q, self.loops.rates([], None, tied)[0], units)

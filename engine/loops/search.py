@@ -106,7 +106,7 @@ def _distance(loops: Closure, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarr
     """
     s = Samples(loops.robot, q=q)
     values = s.scalars("q")
-    tied = loops.tied(values)
+    tied = loops.ties_at(values)
     gap = s.array(loops.gaps(values, tied)) * loops.row_scale
     J = loops.scaled(loops.holding(loops.matrix(loops.rates(values, None, tied)[0], s.shape)))
     whole: list[Scalar] = []

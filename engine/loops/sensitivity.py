@@ -75,7 +75,7 @@ class AlongNumbers(Displaced):
         """The coordinates, with derivatives for those that have to follow the numbers."""
         part, robot, own = self.part, self.loops.robot, ConstrainedEquations(self.loops, self.part, bodies)
         gaps = self.loops.with_numbers(now.tree.bodies, now.ties, now.couplings).gaps(q)
-        K, moved = own.factors(own.rows(q, self.loops.tied(q))), list[Dual](Dual(x, {}) for x in q)
+        K, moved = own.factors(own.rows(q, self.loops.ties_at(q))), list[Dual](Dual(x, {}) for x in q)
         for k in range(len(self.directions)):
             opening = [dual_derivative(gaps[r], k) for r in part.rows]
             if all(isinstance(x, float) and x == 0.0 for x in opening):

@@ -35,7 +35,7 @@ class Displaced(Accelerated):
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Tᵀ (τ_ID − τ) and q̈ at displaced q or numbers, with the speeds that `qd` takes from K, and the same z̈."""
         loops, part = self.loops.with_numbers(now.tree.bodies, now.ties, now.couplings), self.part
-        equations, tied = ConstrainedEquations(loops, part, now.tree.bodies), loops.tied(q)
+        equations, tied = ConstrainedEquations(loops, part, now.tree.bodies), loops.ties_at(q)
         K = equations.factors(equations.rows(q, tied))
         speeds = qd(K)
         _, drift = loops.rates(q, speeds, tied)

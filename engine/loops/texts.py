@@ -140,7 +140,7 @@ class PartitionText(ProgramOfNumbers[MechanismNumbers]):
         """The equations of motion with these forces of the joints, and checks."""
         q, qd, part = given["q"], given["qd"], self.part
         equations = ConstrainedEquations(self.loops, part, bodies, self.divided)
-        tied = self.loops.tied(q)
+        tied = self.loops.ties_at(q)
         A = equations.rows(q, tied)
         K = equations.factors(A)
         gaps = self.loops.gaps(q, tied)

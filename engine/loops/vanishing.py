@@ -100,7 +100,7 @@ def _eliminated(loops: Closure, part: Partition, here: Sequence[Scalar]) -> tupl
     """The pivots by the recursion, and the sums of inertias before elimination."""
     nv, count = loops.robot.nv, len(part.N)
     here, still = list(here), [0.0] * nv
-    tied = loops.tied(here)
+    tied = loops.ties_at(here)
     equations = ConstrainedEquations(loops, part, varied_bodies_without_passive_forces(loops.bodies))
     A = equations.rows(here, tied)
     K = equations.factors(A)

@@ -233,7 +233,7 @@ class Decoupled(PartitionText):
                 for r, x in enumerate(t):
                     found.put("t", 0, self.places.row[i] + r, x)
         fit = pivot_size_margin_of_constraints(legs.pivots, [NEAR * size for size in self.order.sizes])
-        return found.numbers(self._parts), [fit, *self.closing(q, speeds, self.loops.tied(q))]
+        return found.numbers(self._parts), [fit, *self.closing(q, speeds, self.loops.ties_at(q))]
 
 
 def _complements(legs: DecoupledLegs, found: Entries) -> dict[int, list[Vector]]:

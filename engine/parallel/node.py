@@ -126,7 +126,7 @@ def _eliminated(part: LegPart, own: Own, inbox: Message) -> None:
     """Φ, p, and the matrices L and E of θ̇ = E θ̇_kept + L t_P."""
     q = inbox["q"]
     robot, loops, N = part.robot, loop_closure(part.robot), len(q)
-    (tied,) = loops.tied(Samples(robot, q=_floats_if_single(q)).scalars("q"))
+    (tied,) = loops.ties_at(Samples(robot, q=_floats_if_single(q)).scalars("q"))
     _refuse_open(part, _rows(tied.values(), N) * loops.row_scale)
     columns = tied.columns()
     J = np.zeros((N, loops.m, robot.nv))

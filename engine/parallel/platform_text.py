@@ -174,7 +174,7 @@ class PlatformInverse(PartitionText):
             F = [y if inertia_vanishes_in_all_states(share) else y + share * gamma[k] for y, share in zip(F, x)]
         tau = by_legs.forces(F, self.order.actuators, [1.0 / one.weight for one in loop_actuator_efforts(robot)])
         fit = pivot_size_margin_of_constraints(by_legs.pivots, [NEAR * size for size in self.sizes])
-        return tau, [fit, *self.closing(q, qd, self.loops.tied(q))]
+        return tau, [fit, *self.closing(q, qd, self.loops.ties_at(q))]
 
     def share(self, q: np.ndarray) -> float:
         """The share of the pivot that has lost most."""

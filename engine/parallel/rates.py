@@ -57,7 +57,7 @@ class RatesByLegs:
         q = equations.closed_positions_in_run(system, closing, now.q, now.values)
         rates = now.qd
         if system.coulomb:
-            K = closing.factors(closing.rows(q, loops.tied(q)))
+            K = closing.factors(closing.rows(q, loops.ties_at(q)))
             rates = K.solve([*([0.0] * len(part.rows)), *(dot(list(row), now.qd) for row in part.N)])
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
         pushed = equations.pushed_by_force_laws(system, now, rates, system.model)

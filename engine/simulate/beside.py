@@ -63,7 +63,7 @@ def _of_loops(
     loops = constraints_with_numbers(system.loops, model)
     loops.robot = robot
     loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]
-    tied, everything = loops.tied(now.q), [True] * robot.nv
+    tied, everything = loops.ties_at(now.q), [True] * robot.nv
     motion = now.q, now.qd, now.qdd
     needed, _ = sweep_tree(model.bodies, model.gravity, *motion, everything, here.wrenches, here.loads)
     left = [x - force - held for x, force, held in zip(needed, now.tau, now.resistance)]

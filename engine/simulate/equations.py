@@ -156,7 +156,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     q, qd = now.q, now.qd
     if method.closes:
         q = closed_positions_in_run(system, equations, q, now.values)
-    tied = loops.tied(q)
+    tied = loops.ties_at(q)
     A = equations.rows(q, tied)
     K = equations.factors(A)
     gaps = loops.gaps(q, tied)
@@ -228,10 +228,10 @@ def closed_positions_in_run(
 ) -> list[Scalar]:
     """Coordinates with closed loops, by Newton's method with the same Jacobian in all iterations."""
     n, part, loops = system.robot.nv, equations.part, equations.loops
-    tied = loops.tied(q)
+    tied = loops.ties_at(q)
     K = equations.factors(equations.rows(q, tied))
     for again in range(ITERATIONS):
-        gaps = loops.gaps(q, loops.tied(q) if again else tied)
+        gaps = loops.gaps(q, loops.ties_at(q) if again else tied)
         step = K.solve([*(values.get(r, 0.0) - gaps[r] for r in part.rows), *([0.0] * (n - len(part.rows)))])
         q = _shifted(system, q, step)
     return q

@@ -156,7 +156,7 @@ def _planned_in_loops(
         tree[k] = tree[k] + smooth_dry_friction(coulomb, qd[k], system.smooth)
     loops = system.constraints(model)
     equations = ConstrainedEquations(loops, part, model.bodies)
-    K, first = equations.factors(equations.rows(q, loops.tied(q))), len(part.rows) + len(part.given)
+    K, first = equations.factors(equations.rows(q, loops.ties_at(q))), len(part.rows) + len(part.given)
     freedoms = {
         k: K.solve([float(row == r) for row in range(robot.nv)]) for r, k in enumerate(part.independent, start=first)
     }

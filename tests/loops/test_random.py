@@ -63,7 +63,7 @@ def test_dampers_see_a_gap_from_the_body_where_the_loop_begins(seed):
     loops, nv = case.loops, case.robot.nv
     q = closing_position_moved_along_speeds(case.robot, case.q, rng.uniform(-0.2, 0.2, nv))
     qd = rng.uniform(-1, 1, nv)
-    tied = loops.tied(q.tolist())
+    tied = loops.ties_at(q.tolist())
     rows = loops.damped(tied, loops.rates(q.tolist(), None, tied)[0])
     rates = coordinate_rates(case.file, q, qd)
     parents = {link["name"]: link["parent"] for link in case.file["links"]}

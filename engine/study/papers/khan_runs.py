@@ -189,7 +189,7 @@ def khan_spring_rows(runs: Sequence[Run]) -> list[Row]:
         )
         gap, pull, speed = loops.gap(q), [], []
         for place, speeds, c in zip(q.tolist(), qd, gap):
-            tied = loops.tied(place)
+            tied = loops.ties_at(place)
             rows_of_dampers = loops.damped(tied, loops.rates(place, None, tied)[0])
             rate = np.array([sum(x * speeds[k] for k, x in row.items()) for row in rows_of_dampers])
             k = run.setting.value or 0.0
