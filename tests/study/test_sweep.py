@@ -340,6 +340,7 @@ def test_whole_rows_are_those_of_the_runs(command):
 # ---- the same table everywhere
 
 
+@pytest.mark.sound  # as code in other processes is
 def test_the_table_does_not_depend_on_batches_threads_and_processes(monkeypatch):
     whole = denoc.sweep("study.yaml").table.csv_text()
     assert denoc.sweep("study.yaml", workers=1).table.csv_text() == whole
