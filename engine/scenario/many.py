@@ -12,9 +12,9 @@ import numpy as np
 from ..loops.balance import Forces
 from ..machine.jit.account import account_of_backend
 from ..record import Column, Drawing
-from ..simulate.abreast import Traces
 from ..simulate.many_rows import Evaluated
 from ..simulate.together import Numbers
+from ..simulate.traces import Traces
 from . import tabulate
 from .audit import DOUBTFUL, EnergyBalance, energy_residual_amounts, residual_share_of_energy
 from .conclude import audit_of_run, conclude_result

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..machine.jit import choice
-from .abreast import Traces
-from .contacts import Patterns
 from .many_rows import FEW
+from .patterns import Patterns
 from .prescribed import NODES, WEIGHTS
 from .signals import signal_rows
 from .together import Starts
+from .traces import Traces
 
 
 def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> Traces | None:

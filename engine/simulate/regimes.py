@@ -14,9 +14,10 @@ import numpy as np
 from ..loops.partition import Partition, best_partitions_of_many
 from ..loops.rank import independent_constraint_rows_of_many
 from ..machine.jit import choice
-from .contacts import Contacts, Patterns, stiction_force_ranges
+from .contacts import Contacts, stiction_force_ranges
 from .coordinates import nearness_of_pivot_guard
 from .discrete import Discrete
+from .patterns import Patterns
 from .recorded import held_speeds_with_supports
 from .signals import pivot_limit_signals
 from .together import Starts

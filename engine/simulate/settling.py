@@ -20,7 +20,8 @@ from ..machine.program.scalars import Scalar, as_samples
 from ..robot import Body
 from . import sticking
 from .complementarity import balance_contacts
-from .contacts import Contacts, Limits, Patterns, joints_touching_stops, stiction_force_ranges
+from .contacts import Contacts, Limits, joints_touching_stops, stiction_force_ranges
+from .patterns import Patterns
 
 PROPOSALS = 20
 CLEAR = 1e-8  # relative: a force this near to its bound, and an acceleration this small, is in doubt

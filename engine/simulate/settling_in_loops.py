@@ -18,11 +18,11 @@ from .complementarity import balance_contacts
 from .contacts import (
     Contacts,
     Limits,
-    Patterns,
     joints_off_their_stops,
     joints_touching_stops,
     stiction_force_ranges,
 )
+from .patterns import Patterns
 from .response import Response
 from .settling import CLEAR, LOOSE, Ask, Settled, brought_to_rest_or_slipping, free_contacts, inertia_matrices_of_runs
 from .together import Starts

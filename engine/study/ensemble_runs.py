@@ -16,7 +16,7 @@ from ..errors import DenocError
 from ..machine.jit import choice
 from ..robot import Robot
 from ..scenario import Many, Plan, Result, Scenario, carry_out_whole_plan, equations_give_all_forces, result_of_trace
-from ..simulate.abreast import Traces, integrate_runs_abreast
+from ..simulate.abreast import integrate_runs_abreast
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans
 from ..simulate.integrate import INTEGRATORS
@@ -27,6 +27,7 @@ from ..simulate.runner import Runner
 from ..simulate.signals import own_signal_columns
 from ..simulate.together import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
 from ..simulate.trace import Trace
+from ..simulate.traces import Traces
 from .variations import Variation, Variations
 from .vary_masses import varied_numbers_of_runs
 
