@@ -16,20 +16,19 @@ import numpy as np
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.stepping.march import ACCEPTED, EVENT, GOING, REJECTED, ROW, STATUS, WHICH, H, Many, March, T
-from . import blows, modes, sticking
-from .contacts import Contacts
+from . import blows, modes
+from .blows import states_after_blows
+from .contacts import Contacts, stiction_force_ranges
 from .integrate import INTEGRATORS
 from .marching import ATTEMPTS
 from .patterns import Patterns, alike
 from .reasons import CHATTER
 from .regimes import Regimes
 from .runge_kutta import first_step_length
-from .settling import Found, runs_with_pressed_joints, settled_modes_of_runs, states_after_blows_of_runs
-from .settling_in_loops import settled_modes_of_mechanisms, states_of_mechanisms_after_blows
-from .shut import rested, shut_states
 from .signals import begin_of_run, sides_of_kink, signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
-from .together import Equations, Starts
+from .sticking import settled_modes, states_brought_to_rest
+from .together import Beside, Equations, Starts, shut_states
 from .trace import Solver
 from .traces import Log, Traces
 
@@ -68,6 +67,7 @@ class _Abreast:
         self.contacts = Contacts.none(count, len(self.patterns.switching), len(self.patterns.bounded))
         self.states = np.zeros((count, len(grid), self.y.shape[1]))
         self.modes = np.zeros((count, len(grid)), dtype=int)
+        self.kept = np.zeros((count, len(grid), len(self.system.keeping)))
         self.rows = np.zeros(count, dtype=int)  # that are known
         self.steps, self.rejected, self.evaluations = np.zeros((3, count), dtype=int)
         self.log: list[Log] = []
@@ -80,6 +80,7 @@ class _Abreast:
         self._settle(everyone, blows=True)
         self.y[:, -2:] = 0.0  # a blow at the start is over before the first row
         self.states[:, 0], self.modes[:, 0], self.rows[:] = self.y, self.mode, 1
+        self.kept[:, 0] = self.contacts.kept[:, : self.kept.shape[2]]
         for stop in sorted({float(x) for x in kinks if t < x < end} | {end}):
             pieces = self._pieces(t, stop)
             if pieces is None:
@@ -93,7 +94,7 @@ class _Abreast:
                 self._settle(np.flatnonzero(self.alive))
             t = stop
         counts = self.steps, self.rejected, self.evaluations
-        kept = self.states, self.alive, *counts, self._kept(), self.modes
+        kept = self.states, self.alive, *counts, self._kept(), self.modes, self.kept
         return Traces(self.grid, self.instants, *kept, tuple(self.log), self.patterns)
 
     def _kept(self) -> np.ndarray:
@@ -102,7 +103,10 @@ class _Abreast:
         if self.starts.modal:
             flat = signals.reshape(-1, signals.shape[2])
             runs = np.repeat(np.arange(len(self.y)), len(self.grid))
-            self.patterns.put_signals(flat, self.patterns.contacts(self.modes.ravel()), runs)
+            contacts = self.patterns.contacts(self.modes.ravel())
+            if self.system.keeping:
+                contacts = replace(contacts, kept=self.kept.reshape(len(flat), -1))
+            self.patterns.put_signals(flat, contacts, runs)
         return signals
 
     # ---- legs
@@ -146,7 +150,7 @@ class _Abreast:
         many = Many(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
         if self.starts.modal:
             many.places, many.quantities = self.patterns.places[regime], self._equations(regime).watched
-            many.rules = self.patterns.rules(self.mode[these], these)
+            many.rules = self.patterns.rules(self.mode[these], these, self.contacts.some(these))
         most = self.solver.max_steps
         control = march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
         self._take(march, these, many, control)
@@ -202,6 +206,8 @@ class _Abreast:
             place, before = np.arange(len(self.grid)), self.rows[these, None]
             new = (before <= place) & (place < rows[:, None])
             self.modes[these] = np.where(new, self.mode[these, None], self.modes[these])
+            kept = self.contacts.kept[these, None, : self.kept.shape[2]]
+            self.kept[these] = np.where(new[:, :, None], kept, self.kept[these])
         self.rows[these] = rows
 
     # ---- events
@@ -218,20 +224,21 @@ class _Abreast:
         inputs, n = self._inputs(self._signals(self.t[these]), these, self.contacts.some(these)), self.system.measured
         states, equations = np.ascontiguousarray(self.y[these, :n]), self._equations(regime)
         self.alive[these] &= shut_states(equations, self._code(regime), inputs, states)
-        states[:, [self.system.place_of(k) for k in equations.discrete.fixed]] = 0.0
+        states[:, [self.system.place_of(k) for k in equations.discrete.held]] = 0.0
         self.y[these, :n] = states
 
     def _happened(self, these: np.ndarray, slots: np.ndarray) -> None:
         """Choose the modes of these runs after the events of the watches in these slots, and note the events."""
         before, t = self.mode[these], self.t[these]
-        loose, direction = np.full(len(these), -1), np.zeros(len(these))
+        dead, loose = np.zeros((len(these), len(self.patterns.switching)), dtype=bool), np.zeros(len(these), dtype=bool)
         for mode, slot, rows in alike(before, slots):
             watch = self.patterns.watches[mode][slot]
             if watch.what in (modes.STOPS, modes.TURNS):
-                self._rest(these[rows], watch.speed)
-            elif watch.what == modes.LOOSE:
-                loose[rows], direction[rows] = self.patterns.switching.index(watch.speed), watch.direction
-        self._settle(these, loose, direction, blows=True)
+                some, c = these[rows], self.patterns.switching.index(watch.speed)
+                self.y[some], dead[rows, c] = states_brought_to_rest(self._beside(some), self.y[some], watch.speed)
+            loose[rows] = watch.what == modes.LOOSE
+        self._settle(these, dead, blows=True)
+        self.alive[these] &= ~loose | (before != self.mode[these])  # rounding still holds what has been let go
         self._note(these, t, before, np.where(self._off_limits(these, before, slots), -1, slots))
 
     def _off_limits(self, these: np.ndarray, before: np.ndarray, slots: np.ndarray) -> np.ndarray:
@@ -244,67 +251,60 @@ class _Abreast:
                 off[rows] = ~(some.lower | some.upper)[:, c]
         return off
 
-    def _rest(self, these: np.ndarray, k: int) -> None:
-        """Bring speed k of these runs to rest exactly."""
-        self.y[these, self.system.place_of(k)] = 0.0
-        if self.system.loops.m:
-            t, y = self.t[these], self.y[these]
-            self.y[these] = rested(self.starts, these, t, y, *self._expanded(t, y), k)
-
     def _note(self, these: np.ndarray, t: np.ndarray, before: np.ndarray, slots: np.ndarray) -> None:
         """Note what has happened to these runs; those to which too much does go on no further."""
         self.log.append(Log(these, t, before, self.mode[these], slots))
         self.happened[these] += 1
         self.alive[these] &= self.happened[these] <= CHATTER
 
-    def _settle(
-        self,
-        these: np.ndarray,
-        loose: np.ndarray | None = None,
-        direction: np.ndarray | None = None,
-        *,
-        blows: bool = False,
-    ) -> None:
-        """Choose the modes in which these runs go on; those that aren't clear go on no further."""
+    def _settle(self, these: np.ndarray, dead: np.ndarray | None = None, *, blows: bool = False) -> None:
+        """Choose the modes in which these runs go on; those without equations for them go on no further.
+
+        `dead` says which joints are at rest because they are at a dead centre; None: nothing has happened to the runs.
+        """
+        event, sound = dead is not None, self.alive[these] & np.isfinite(self.y[these]).all(axis=1)
+        these, dead = these[sound], None if dead is None else dead[sound]
         if not self.starts.modal or not len(these):
             return
-        none = np.full(len(these), -1)
-        t, y, limits = self.t[these], self.y[these], self.starts.limits.some(these)
-        tree = not self.system.loops.m
-        if blows and self.system.stopped:
-            q, qd = self._expanded(t, y)
-            if tree:
-                y = states_after_blows_of_runs(self.patterns, limits, self.starts.bodies(these), y, q, qd)
-            else:
-                y, sure = states_of_mechanisms_after_blows(self.starts, limits, these, y, q, qd)
-                self.alive[these] &= sure
-        q, _ = self._expanded(t, y)
-        loose, direction = none if loose is None else loose, none if direction is None else direction
-        if tree:
-            now = settled_modes_of_runs(self.patterns, self._ask, these, t, y, q, loose, direction)
-        else:
-            now = settled_modes_of_mechanisms(self.starts, self.patterns, self._ask, these, t, y, q, loose, direction)
-        self.alive[these] &= now.sure
-        if tree and self.starts.timed:
-            soon = t + sticking.SOON * (self.grid[-1] - self.grid[0])
-            self.alive[these] &= ~runs_with_pressed_joints(self.patterns, self._ask, these, t, soon, now)
-        self.y[these] = now.y
-        contacts = now.contacts if tree else self._renewed(these, now.contacts, q)
+        at, y = self._beside(these), self.y[these]
+        y = states_after_blows(at, y) if blows else y
+        none = np.zeros((len(these), len(self.patterns.switching)), dtype=bool)
+        dead = none if dead is None else dead
+        self.y[these], contacts = settled_modes(at, y, dead)
+        # a stop at the end of a stroke: rounding between steps says whether there is an event
+        self.alive[these] &= ~(contacts.grazing | (dead & (contacts.lower | contacts.upper))).any(axis=1)
+        if self.system.loops.m:
+            contacts = self._renewed(these, contacts, self._expanded(self.t[these], self.y[these])[0])
+        elif self.starts.timed:
+            self.alive[these] &= ~self._break_loose_at_once(these, contacts)
         for name, values in vars(contacts).items():
             getattr(self.contacts, name)[these] = values
         before = self.mode[these]
-        self.mode[these] = self.patterns.numbered(contacts, self.regimes.now[these], t, now.y)
-        if loose is none:  # without an event: at the start, or at a kink of a law
+        self.mode[these] = self.patterns.numbered(contacts, self.regimes.now[these], self.t[these], self.y[these])
+        if not event:  # at the start, or at a kink of a law
             before = np.where(self.rows[these] > 0, before, -1)
             new = (before != self.mode[these]) & ((before >= 0) | bool(self.patterns.bounded))
             self._note(these[new], self.t[these[new]], before[new], np.full(new.sum(), -1))
 
+    def _break_loose_at_once(self, these: np.ndarray, contacts: Contacts) -> np.ndarray:
+        """Whether laws of time press a held joint beyond its bound right behind these instants, as in `modes.py`."""
+        soon = self.t[these] + modes.SOON * (self.grid[-1] - self.grid[0])
+        inputs = self._inputs(self._signals(soon), these, contacts)
+        s = self._said(0, these, inputs, self.y[these])["quantities"][:, : len(self.patterns.switching)]
+        coulomb = self.starts.limits.coulomb[these]
+        low, high = stiction_force_ranges(coulomb, contacts.lower, contacts.upper)
+        loose = (s >= high + contacts.slack) | (s <= low - contacts.slack)
+        return np.asarray((contacts.held & loose).any(axis=1))
+
     def _renewed(self, these: np.ndarray, contacts: Contacts, q: np.ndarray) -> Contacts:
         """The contacts of these mechanisms at q, which get the regimes of joints that are held or let go now."""
-        others = np.flatnonzero((contacts.held != self.contacts.held[these]).any(axis=1) & self.alive[these])
+        here = self.contacts.some(these)
+        differ = (contacts.held != here.held) | (contacts.bear != here.bear)
+        others = np.flatnonzero(differ.any(axis=1) & self.alive[these])
         new, regimes = these[others], self.regimes
         self.alive[new] = regimes.renew(self.starts, self.patterns, self.solver, new, q[others], contacts.some(others))
-        return replace(contacts, held=contacts.held & self.alive[these, None])
+        on = self.alive[these, None]
+        return replace(contacts, held=contacts.held & on, bear=contacts.bear & on)
 
     def _expanded(self, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All coordinates and speeds of the robots."""
@@ -327,19 +327,29 @@ class _Abreast:
         assert code is not None
         return code
 
-    def _ask(self, these: np.ndarray, t: np.ndarray, y: np.ndarray, contacts: Contacts) -> Found:
-        """What the equations say about these runs; those of mechanisms are without held joints."""
-        inputs, free = self._inputs(self._signals(t), these, contacts), self.regimes.free[these]
-        inputs[:, self.starts.bounds] = self.regimes.free_bounds[these]
-        nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.blank.switched)
-        watched, qdd = np.zeros((len(these), held + len(self.patterns.bounded))), np.zeros((len(these), nv))
-        for regime in np.unique(free).tolist():
-            some = np.flatnonzero(free == regime)
+    def _beside(self, these: np.ndarray) -> Beside:
+        """These runs at their instants."""
+        return Beside(self.starts, these, self.t[these], self.contacts.some(these), self._ask, self._expanded)
+
+    def _ask(self, these: np.ndarray, y: np.ndarray, contacts: Contacts, free: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations, forces of actuators and friction, and what is demanded, of these runs at their instants.
+
+        The equations of mechanisms are those without held joints, if `free`; where they say nothing, a run ends.
+        """
+        inputs, regimes = self._inputs(self._signals(self.t[these]), these, contacts), self.regimes
+        now, bounds = (regimes.free, regimes.free_bounds) if free else (regimes.now, regimes.bounds)
+        inputs[:, self.starts.bounds] = bounds[these]
+        nq, nv = self.system.robot.nq, self.system.robot.nv
+        rows, demanded = np.zeros((len(these), 3 * nv)), np.zeros((len(these), len(self.patterns.bounded)))
+        for regime in np.unique(now[these]).tolist():
+            some = np.flatnonzero(now[these] == regime)
             found = self._said(regime, these[some], inputs[some], y[some])
-            watched[some], qdd[some] = found["quantities"], found["row"][:, nq + nv : nq + 2 * nv]
-            if "guard" in found:  # where the coordinates have become unusable, nothing is said
-                qdd[some] = np.where(found["guard"] > 0.0, qdd[some], np.nan)
-        return Found(watched[:, :held], qdd, watched[:, held:])
+            rows[some] = found["row"][:, nq + nv : nq + 4 * nv]
+            demanded[some] = found["quantities"][:, found["quantities"].shape[1] - demanded.shape[1] :]
+            if "guard" in found:
+                self.alive[these[some]] &= found["guard"][:, 0] > 0.0
+        self.alive[these] &= np.isfinite(rows).all(axis=1)
+        return np.where(np.isfinite(rows), rows, 0.0), demanded
 
     def _said(self, regime: int, these: np.ndarray, inputs: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
         """The groups of outputs of a regime's equations with these inputs."""

@@ -42,7 +42,6 @@ def quantities_beside_state(
     if system.loops.m:
         groups |= _of_loops(system, discrete, signals, y, now, model, length)
     holding = [now.support[k] for k in held_speeds_with_supports(system, discrete)]
-    holding += [] if now.margin is None else [now.margin]
     return {**groups, "quantities": quantities_of_watches(system, discrete, signals, y, holding, model)}
 
 

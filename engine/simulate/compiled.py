@@ -37,7 +37,6 @@ from .recorded import (
     state_rate_tangents,
     state_rate_tangents_program,
     time_loop_program,
-    width_of_holding_quantities,
 )
 from .stepper import Fun
 from .system import Model, System
@@ -303,7 +302,7 @@ class Compiled:
     def _width(self, discrete: Discrete) -> int:
         """The number of quantities in the output `row`."""
         robot = self._system.robot
-        return robot.nq + 4 * robot.nv + width_of_holding_quantities(self._system, discrete)
+        return robot.nq + 4 * robot.nv + len(held_speeds_with_supports(self._system, discrete))
 
     @cached_property
     def _fixed(self) -> tuple[str, ...]:

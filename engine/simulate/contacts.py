@@ -1,15 +1,18 @@
-"""The modes of many runs side by side, as arrays with a row for each run, and those of them that are alike."""
+"""What holds each of many runs, as arrays with a row for each run, and the numbers that end it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import blows
+from .discrete import Discrete
 from .system import Stop, System
+
+NEAR = 1e-9  # relative: a joint this close to its stop touches it
+PLACED = 1e-3  # of that: a joint this close needn't be moved to its stop
 
 
 @dataclass(frozen=True)
@@ -52,23 +55,29 @@ class Contacts:
 
     slip: np.ndarray  # −1, 0 or 1
     held: np.ndarray
+    bear: np.ndarray  # held, and independent of the others that bear; the supports of the rest stay what they are
+    idle: np.ndarray  # at rest without a lever: nothing presses on the joint until it moves
     lower: np.ndarray  # whether the joint touches its lower stop
     upper: np.ndarray
+    grazing: np.ndarray  # whether the joint moves outwards there: at the end of its stroke, where it turns by itself
     saturated: np.ndarray  # −1 or 1: the actuator gives its lower or its upper limit
+    kept: np.ndarray  # supports of joints that are held and don't bear
+    slack: np.ndarray  # forces by which supports are behind their bounds where joints are let go
 
     @staticmethod
     def none(count: int, switching: int, bounded: int) -> Contacts:
         """The modes of runs in which nothing is held."""
-        no = np.zeros((3, count, switching), dtype=bool)
-        return Contacts(np.zeros(no.shape[1:]), no[0], no[1], no[2], np.zeros((count, bounded)))
+        held, bear, idle, lower, upper, grazing = np.zeros((6, count, switching), dtype=bool)
+        slip, kept, slack = np.zeros((3, count, switching))
+        return Contacts(slip, held, bear, idle, lower, upper, grazing, np.zeros((count, bounded)), kept, slack)
 
     def some(self, these: np.ndarray) -> Contacts:
         """The modes of some of the runs."""
         return Contacts(*(x[these] for x in vars(self).values()))
 
     def codes(self) -> np.ndarray:
-        """All of them in one array of small whole numbers."""
-        return np.column_stack([x.astype(np.int16) for x in vars(self).values()])
+        """All of them that aren't forces, in one array of small whole numbers."""
+        return np.column_stack([x.astype(np.int16) for x in [*vars(self).values()][:8]])
 
 
 def stiction_force_ranges(coulomb: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -82,7 +91,7 @@ def joints_touching_stops(system: System, limits: Limits, q: np.ndarray) -> tupl
     for c, k in enumerate(system.switching):
         if k in system.stopped:
             low, high = limits.low[:, c], limits.high[:, c]
-            near = blows.NEAR * (high - low)
+            near = NEAR * (high - low)
             x = q[:, system.stopped[k].coordinate]
             lower[:, c], upper[:, c] = x <= low + near, x >= high - near
     return lower, upper
@@ -96,5 +105,27 @@ def joints_off_their_stops(system: System, limits: Limits, q: np.ndarray, touchi
             low, high = limits.low[:, c], limits.high[:, c]
             x = q[:, system.stopped[k].coordinate]
             away = np.minimum(abs(x - low), abs(x - high))
-            off[:, c] = touching[:, c] & (away > blows.PLACED * blows.NEAR * (high - low))
+            off[:, c] = touching[:, c] & (away > PLACED * NEAR * (high - low))
     return off
+
+
+def discrete_state_of_contacts(now: Discrete, contacts: Contacts, limits: Limits, system: System, k: int) -> Discrete:
+    """The discrete state of run k, with the contacts in its row; its partition is that of the state `now`."""
+    slip, held = dict[int, float](), dict[int, tuple[float, float]]()
+    low, high = stiction_force_ranges(limits.coulomb[k], contacts.lower[k], contacts.upper[k])
+    for c, speed in enumerate(system.switching):
+        if contacts.held[k, c]:
+            held[speed] = float(low[c]), float(high[c])
+        elif contacts.slip[k, c]:
+            slip[speed] = float(contacts.slip[k, c])
+    speeds = list(enumerate(system.switching))
+    saturated = zip(system.bounded, contacts.saturated[k].tolist(), limits.least[k].tolist(), limits.most[k].tolist())
+    return replace(
+        now,
+        slip=slip,
+        held=held,
+        kept={speed: float(contacts.kept[k, c]) for c, speed in speeds if speed in held and not contacts.bear[k, c]},
+        slack={speed: float(contacts.slack[k, c]) for c, speed in speeds if speed in held},
+        idle=tuple(speed for c, speed in speeds if contacts.idle[k, c]),
+        saturated={speed: most if side > 0.0 else least for speed, side, least, most in saturated if side},
+    )

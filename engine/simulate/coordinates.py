@@ -103,7 +103,7 @@ def state_after_guard(
 
     `ahead` is the singular position to which the motion leads, as `singular.singular_position_ahead` has predicted it.
     """
-    q, held = positions_in_run(system, t, y), discrete.still
+    q, held = positions_in_run(system, t, y), discrete.bearing
     if discrete.passing:
         discrete = replace(
             discrete,
@@ -183,7 +183,7 @@ def settled_states(system: System, discrete: Discrete, times: np.ndarray, states
     if not system.loops.m:
         return system.unit(states)
     part = discrete_partition(discrete)
-    usual = system.method.closes and not discrete.passing and not set(discrete.held) - set(part.given)
+    usual = system.method.closes and not discrete.passing and not set(discrete.bearing) - set(part.given)
     if not usual or not len(times):
         return each()
     with np.errstate(all="ignore"):

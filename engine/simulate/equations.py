@@ -41,7 +41,6 @@ class Moved:
     guard: Scalar | None = None  # positive as long as the independent coordinates are usable; None: always
     state_rates: list[Scalar] | None = None  # rates of the state's speeds, where these aren't the joints' speeds
     shares: dict[int, Scalar] | None = None  # of all held speeds in what holds them, where these are sharing it
-    margin: Scalar | None = None  # of friction that they could bear besides
 
 
 @dataclass
@@ -58,7 +57,6 @@ class Evaluation:
     loss: Scalar
     guard: Scalar | None = None
     state_rates: list[Scalar] | None = None
-    margin: Scalar | None = None  # of friction that all held joints together could bear besides
 
 
 # what `sweep_tree` seeks for each speed of a tree, from q, qd, what is given and which speeds are held, with all else
@@ -102,7 +100,7 @@ def evaluation_of_lost_state(
     """The evaluation of a state without accelerations: NaN for all but positions and speeds."""
     n, nan = system.robot.nv, math.nan
     q, qd, _ = system.expanded(signals, y)
-    return Evaluation(q, qd, [nan] * n, [nan] * n, [nan] * n, dict.fromkeys(discrete.still, nan), nan, nan)
+    return Evaluation(q, qd, [nan] * n, [nan] * n, [nan] * n, dict.fromkeys(discrete.bearing, nan), nan, nan)
 
 
 # ---- friction
@@ -124,6 +122,8 @@ def friction_in_run(system: System, now: Situation, qd: Sequence[Scalar], model:
             forces[k] = coulomb * (0.5 * (sign(qd[k] - slow) + sign(qd[k] + slow)))
         else:
             forces[k] = coulomb * now.slip[k]
+    for k, support in now.kept.items():
+        forces[k] = forces[k] - support if k in forces else -support
     return forces
 
 
@@ -177,9 +177,10 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
             way = K.solve([float(r == c) for r in range(n)])
             moved.more[k] = dot(way, left)
             if discrete.sharing and k in discrete.held:
-                limits = dict(zip(system.coulomb, model.coulomb))
-                held = [(way[j], limits[j]) for j in discrete.still]
-                shares, moved.margin = shared_friction(moved.more[k], held)
+                limits, load = dict(zip(system.coulomb, model.coulomb)), moved.more[k]
+                for j in discrete.kept:
+                    load = load + way[j] * now.kept[j]
+                shares = shared_friction(load, [(way[j], limits[j]) for j in discrete.still])
                 moved.shares = dict(zip(discrete.still, shares))
         for c, row in enumerate(part.rows):
             if row in now.rates:
@@ -189,16 +190,13 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     return moved
 
 
-def shared_friction(load: Scalar, held: Sequence[tuple[Scalar, Scalar]]) -> tuple[list[Scalar], Scalar]:
-    """The friction in joints that together bear a load along one freedom, and the share of it that is left.
+def shared_friction(load: Scalar, held: Sequence[tuple[Scalar, Scalar]]) -> list[Scalar]:
+    """The friction in joints that together bear a load along one freedom.
 
-    The joints are given by how they move along the freedom, and by their largest friction. As in `sharing.py`, the sum
-    of squares relative to the largest friction is least: s = μ F² x, or s = F where that would be more.
+    The joints are given by how they move along the freedom, and by their largest friction. The sum of squares relative
+    to the largest friction is least, as in `row_parts.py`: s = μ F² x, or s = F where that would be more.
     """
     sizes = [limit * (way * sign(way)) for way, limit in held]
-    most: Scalar = 0.0
-    for size in sizes:
-        most = most + size
     wanted = load * sign(load)
     loose: list[Scalar] = [1.0] * len(sizes)  # 0 where a joint bears as much as it can
     factor: Scalar = 0.0
@@ -212,8 +210,7 @@ def shared_friction(load: Scalar, held: Sequence[tuple[Scalar, Scalar]]) -> tupl
             square = square + here * size * size
         factor = rest / square
     parts = [here * factor * size + (1.0 - here) for here, size in zip(loose, sizes)]
-    shares = [sign(load) * sign(way) * limit * part for (way, limit), part in zip(held, parts)]
-    return shares, 1.0 - wanted / most
+    return [sign(load) * sign(way) * limit * part for (way, limit), part in zip(held, parts)]
 
 
 def pushed_by_force_laws(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> list[Scalar]:
@@ -267,6 +264,8 @@ def conclude_evaluation(system: System, now: Situation, moved: Moved, discrete: 
         resistance[k] = resistance[k] - force
     for k, force in (moved.shares or support).items():
         resistance[k] = resistance[k] + force
+    for k in discrete.kept if moved.shares else ():
+        resistance[k] = resistance[k] - now.kept[k]
     power = moved.driving
     for force, speed in zip(tau, qd):
         power = power + force * speed
@@ -277,4 +276,4 @@ def conclude_evaluation(system: System, now: Situation, moved: Moved, discrete: 
     for k, force in rubbed.items():
         loss = loss + force * qd[k]
     guard, rates = moved.guard, moved.state_rates
-    return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, guard, rates, moved.margin)
+    return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, guard, rates)

@@ -31,7 +31,7 @@ class Rule:
         return self.factor, self.zero, self.slack, self.share, self.floor
 
 
-# what a rule reads: a place of the `state`, or the `support`, the shared `margin` or the `demand` of a speed
+# what a rule reads: a place of the `state`, or the `support` or the `demand` of a speed
 Source = tuple[str, int]
 
 

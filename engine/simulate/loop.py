@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..dynamics.vanishing import vanishing_inertia_message
-from . import coordinates, modes, reasons, saturation, sticking
-from .blows import prescribed_rates_jump, state_after_blows, state_after_rate_jump
+from . import coordinates, modes, reasons, saturation
+from .blows import prescribed_rates_jump
 from .discrete import Discrete
 from .events import Watch, first_event_crossing
 from .integrate import INTEGRATORS, stepper_of_integrator
@@ -51,7 +51,7 @@ def _run(
     unsettled, run.end = run.discrete, end
     run.begin(t, y)
     run.sample(t, y)
-    y = sticking.settle_sticking_modes(run, t, state_after_blows(run, t, y))
+    y = modes.settle_sticking_modes(run, t, modes.state_after_blows(run, t, y))
     y[-2:] = 0.0  # a blow at the start is over before the first row, of which energies are counted
     trace.events += saturation.saturation_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, float(grid[0]), y, t)
@@ -78,9 +78,9 @@ def _kink(run: Runner, earlier: float, t: float, y: np.ndarray, trace: Trace) ->
     A rate that jumps is a blow, and a force that jumps may break joints loose.
     """
     before, run.until, run.shown = run.discrete, math.inf, math.inf
-    y, names = state_after_rate_jump(run, earlier, t, y)
+    y, names = modes.state_after_rate_jump(run, earlier, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
-    y = sticking.settle_sticking_modes(run, t, y)
+    y = modes.settle_sticking_modes(run, t, y)
     trace.events += reasons.describe_kink(run.system, t, before, run.discrete)
     return t, y
 
@@ -97,15 +97,14 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Integrates up to `end` or to the next event, whichever comes first; returns the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
-    watched, pressed = _watches(run, t, y, grid)
-    if modes.let_go_of_pressed_joints(run, pressed, t, y):
-        watched, pressed = _watches(run, t, y, grid)
+    watched = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
     guard = run.guard
     events = [w.function for w in watched]
 
     def bound() -> float:
         return min(end, float(grid[len(trace.t)])) if lands else end
 
+    pressed = modes.breaks_loose_at_once(run, watched, t, y, float(grid[-1] - grid[0]))
     stepper, again = _stepper(run, t, y, end, solver), math.nextafter(t, math.inf) if pressed else t
     while stepper.t < end:
         stepper.t_end = bound()
@@ -151,14 +150,6 @@ def _leg(
     return end, y
 
 
-def _watches(run: Runner, t: float, y: np.ndarray, grid: np.ndarray) -> tuple[list[Watch], list[Watch]]:
-    """The watches of a leg, and those of joints that break loose at once, in a step in which compiled code isn't."""
-    watched = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
-    if run.system.inputs.timeless or not run.discrete.held:
-        return watched, []
-    return watched, modes.watches_of_pressed_joints(watched, t, y, t + sticking.SOON * float(grid[-1] - grid[0]))
-
-
 def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:
     """Takes a step; returns the reason if it fails or exceeds a limit of the solver, else an empty string."""
     return stepper.step() or limit_exceeded(run, stepper, solver, trace)
@@ -180,8 +171,11 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
         trace.events += reasons.describe_kink(run.system, t, before, run.discrete)
     else:
         trace.events += reasons.describe_event(run, watch, t, before, run.discrete)
-    if reasons.events_chatter(trace.events, duration):
-        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {reasons.endless_events_message(trace.events[-1])}"
+    trace.decisions.append(t)
+    if reasons.events_chatter(trace.decisions, duration):
+        silent = {"event": watch.what, "joint": reasons.name_of_joint(run.system, watch.speed)}
+        message = reasons.endless_events_message(trace.events[-1] if trace.events else silent)
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {message}"
     return y
 
 

@@ -13,8 +13,7 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH
 from .recorded import run_equations_close_state
 from .row_parts import ROW as FIELDS
-from .shut import shut_states
-from .together import Equations, Starts
+from .together import Equations, Starts, shut_states
 from .traces import Traces
 
 FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled

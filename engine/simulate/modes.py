@@ -4,55 +4,119 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from .blows import NEAR, joint_touches_stops, state_after_blows
+from ..loops.assembly import close_loops_by_newton
+from ..machine.program.scalars import as_float, as_floats
+from . import coordinates, saturation
+from .blows import jumping_rates, states_after_blows
+from .contacts import NEAR, Contacts, Limits, discrete_state_of_contacts, joints_touching_stops
+from .discrete import Discrete, discrete_states_are_alike
 from .events import Rule, Watch, watch_by_rule
+from .instants import Instants, Moved
+from .response import Scaled
 from .runner import Runner
-from .signals import wanted_row_signals
-from .sticking import (
-    MOVING,
-    SLACK,
-    WEAKER,
-    discrete_state_with_contacts,
-    margin_of_shared_supports,
-    overloaded,
-    settle_sticking_modes,
-    support_scale_of_sticking,
-)
+from .signals import prescribed_motion_at, wanted_row_signals
+from .sticking import settled_modes, states_brought_to_rest
 from .system import System
 
 LOOSE = "breaks loose"
 STOPS = "stops slipping"
 TURNS = "turns back at its stop"
 MOVES = "begins to move"
-TINY = 1e-11  # singular values, relative to the largest, that are taken for 0
-DEAD = 1e-5  # jumps of scaled speeds from which on there is a dead centre: a speed is 0 while the mechanism moves
 AT_LIMITS = "reaches its lower limit", "reaches its upper limit"
+MOVING = 1e-8  # radians or lengths of the mechanism per second: an idle joint that is faster isn't idle any more
+# A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
+# rest, or at the stop itself. If it then goes the wrong way, that must be seen too, hence a little slack.
+SLACK = 1e-12
+SOON = 1e-6  # of a run's length: a joint that breaks loose within it does so at once
+WIDER = 10.0  # times the slack of a support, where rounding still holds what has been let go
+
+
+class Alone(Instants):
+    """A single run at one instant."""
+
+    def __init__(self, run: Runner, t: float):
+        self.run, self.system, self.at = run, run.system, t
+        self.t, self.limits, self.bodies = np.array([run.within(t)]), Limits.of(run.system, 1), run.system.model.bodies
+        loops = run.system.loops
+        self.scale = np.ones((1, run.robot.nv)) if not loops.m else loops.column_scale[None]
+
+    def some(self, these: np.ndarray) -> Instants:
+        """The run itself."""
+        return self
+
+    def motion(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All coordinates and speeds of the robot."""
+        q, qd = self.run.complete(self.at, y[0])
+        return np.array([q]), np.array([qd])
+
+    def demanded(self, y: np.ndarray) -> np.ndarray:
+        """The forces by the laws of bounded actuators, whatever their limits."""
+        forces = saturation.demanded_actuator_forces(self.run, self.at, y[0])
+        return np.array([[forces[k] for k in self.system.bounded]])
+
+    def moved(self, y: np.ndarray, contacts: Contacts) -> Moved:
+        """How the system moves with these contacts, if no joint is held."""
+        discrete = self.discrete(y, contacts)
+        if not self.system.loops.m:
+            qdd = self.run.accelerations(self.at, y[0], discrete)[None]
+            return Moved(qdd, np.zeros_like(qdd))
+        now = self.run.evaluate(self.at, y[0], discrete)
+        qdd, tau, resistance = (np.array([as_floats(x)]) for x in (now.qdd, now.tau, now.resistance))
+        return Moved(qdd, abs(tau) + abs(resistance))
+
+    def accelerations(self, y: np.ndarray) -> np.ndarray:
+        """All accelerations in the present modes."""
+        return self.run.accelerations(self.at, y[0], self.run.discrete)[None]
+
+    def constraints(self, q: np.ndarray) -> Scaled:
+        """The scaled constraints at these coordinates."""
+        loops = self.system.loops
+        if not loops.m:
+            return Scaled(np.zeros((1, 0, self.run.robot.nv)), np.zeros((1, 0)))
+        rates = wanted_row_signals(self.system, self.at)[1] * loops.row_scale
+        return Scaled(loops.scaled(loops.jacobian(q[0])[0])[None], rates[None])
+
+    def closed(self, q: np.ndarray, kept: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The coordinates nearby with closed loops, where these speeds keep theirs, and the gap that is left."""
+        values = wanted_row_signals(self.system, self.at)[0]
+        moved, left = close_loops_by_newton(self.system.loops.at(values), q[0], kept, near=True)
+        return moved[None], np.array([left])
+
+    def discrete(self, y: np.ndarray, contacts: Contacts) -> Discrete:
+        """The discrete state of the run with these contacts; in a mechanism, with a partition that fits them."""
+        now, run = self.run.discrete, self.run
+        made = discrete_state_of_contacts(now, contacts, self.limits, self.system, 0)
+        if discrete_states_are_alike(made, now):
+            return now
+        if made.partition is None or made.bearing == now.bearing:
+            return made
+        preferred = run.system.preferred if run.system.preferred is not None else run.robot.driven
+        part = coordinates.partition_at_run_positions(run.system, self.motion(y)[0][0], preferred, made.bearing)
+        return replace(made, partition=part, near=coordinates.nearness_of_pivot_guard(run.system))
 
 
 def watches_of_present_modes(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
     """The event functions of the present modes from (t, y) on; an event is a fall from positive to not positive."""
     system, discrete = run.system, run.discrete
     watched = [_speed(system, k, sign, STOPS) for k, sign in discrete.slip.items()]
-    for k in discrete.idle:
+    for k in (*discrete.idle, *discrete.kept):
         most = MOVING * system.loops.column_scale[k]
         watched += [_component(system.place_of(k), Rule(-sign, sign * most), MOVES, k, sign) for sign in (1.0, -1.0)]
-    part = discrete.partition
-    if part is not None and any(k not in part.given for k in discrete.held):
-        watched.append(_shared_margin(run, t, y))
-    else:
-        supports = Supports(run)
-        for k, (low, high) in discrete.held.items():
-            for bound, direction in ((high, -1.0), (low, 1.0)):
-                if math.isfinite(bound):
-                    watched.append(_margin(supports, k, bound, direction))
-    q = run.complete(t, y)[0] if system.stopped else []
+    supports = Supports(run)
+    for k in discrete.bearing:
+        for bound, direction in zip(discrete.held[k], (1.0, -1.0)):
+            if math.isfinite(bound):
+                watched.append(_margin(supports, k, Rule(direction, bound, discrete.slack[k]), direction))
+    alone = Alone(run, t)
+    touched = joints_touching_stops(system, alone.limits, alone.motion(y[None])[0]) if system.stopped else ()
     for k, stop in system.stopped.items():
         if k not in discrete.held:
-            touched = joint_touches_stops(system, q, k)
-            for side, bound, inwards, what in zip(touched, (stop.low, stop.high), (1.0, -1.0), AT_LIMITS):
+            for sides, bound, inwards, what in zip(touched, (stop.low, stop.high), (1.0, -1.0), AT_LIMITS):
+                side = sides[0, alone.columns.index(k)]
                 if side and k not in discrete.slip and k not in discrete.idle:
                     watched.append(_speed(system, k, inwards, TURNS))  # before its place is sampled again
                 grazes = side and y[system.place_of(k)] * inwards < 0.0
@@ -87,41 +151,20 @@ class Supports:
         return self._supports[k]
 
 
-def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch:
-    """The watch on the distance of a support from its bound (upper with direction −1, lower with 1)."""
-    rule = Rule(direction, bound, share=2 * SLACK, floor=support_scale_of_sticking(supports.run.system, k, 0.0))
-    return watch_by_rule(lambda t, y: supports(t, y, k), ("support", k), rule, LOOSE, k, direction)
+def breaks_loose_at_once(run: Runner, watched: Sequence[Watch], t: float, y: np.ndarray, duration: float) -> bool:
+    """Whether laws of time press a held joint beyond its bound right behind t.
 
-
-def _shared_margin(run: Runner, t: float, y: np.ndarray) -> Watch:
-    """The watch on the margin within which all supports together can hold the mechanism."""
-    k = run.discrete.still[0]
-
-    def margin(t: float, y: np.ndarray) -> float:
-        return margin_of_shared_supports(run, run.discrete, run.evaluate(t, y))
-
-    if run.discrete.sharing:
-        return watch_by_rule(margin, ("margin", k), Rule(1.0, slack=2 * SLACK), LOOSE, k, 0.0)
-    # where rounding still holds what has been let go, that is asked again ten times as far behind
-    rule = Rule(1.0, slack=min(max(2 * SLACK, -10.0 * margin(t, y)), WEAKER))
-    return Watch(lambda t, y: rule(margin(t, y)), LOOSE, k)
-
-
-def watches_of_pressed_joints(watched: Sequence[Watch], t: float, y: np.ndarray, soon: float) -> list[Watch]:
-    """The watches on held joints that laws of time press beyond their bounds right behind t, `soon` at the latest.
-
-    Where forces follow a plan with the joints' friction, they are at the bound as soon as the motion begins.
+    Where forces follow a plan with the joints' friction, they are at the bound as soon as the motion begins. Compiled
+    code, whose signals are continuous, doesn't see that they aren't there before.
     """
-    held = [one for one in watched if one.what == LOOSE and one.direction]
-    return [one for one in held if not (then := one.function(soon, y)) > 0.0 and then < one.function(t, y)]
+    if run.system.inputs.timeless or not run.discrete.held:
+        return False
+    return any(one.what == LOOSE and not one.function(t + SOON * duration, y) > 0.0 for one in watched)
 
 
-def let_go_of_pressed_joints(run: Runner, pressed: Sequence[Watch], t: float, y: np.ndarray) -> bool:
-    """Let those of these joints go that are at their bounds already; their watches would see no fall to zero."""
-    these = [one for one in pressed if not one.function(t, y) > 0.0]
-    for one in these:
-        _let_go(run, t, y, one.speed, one.direction)
-    return bool(these)
+def _margin(supports: Supports, k: int, rule: Rule, direction: float) -> Watch:
+    """The watch on the distance of a support from its bound."""
+    return watch_by_rule(lambda t, y: supports(t, y, k), ("support", k), rule, LOOSE, k, direction)
 
 
 def joint_is_at_limit(run: Runner, watch: Watch, t: float, y: np.ndarray) -> bool:
@@ -129,65 +172,52 @@ def joint_is_at_limit(run: Runner, watch: Watch, t: float, y: np.ndarray) -> boo
 
     Between steps its place is known less closely than the loops say, and at the end of a stroke it turns by itself.
     """
-    touched = any(joint_touches_stops(run.system, run.complete(t, y)[0], watch.speed))
+    alone = Alone(run, t)
+    lower, upper = joints_touching_stops(run.system, alone.limits, alone.motion(y[None])[0])
+    touched = bool((lower | upper)[0, alone.columns.index(watch.speed)])
     return touched and not y[run.system.place_of(watch.speed)] * watch.direction > 0.0
 
 
 def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
     """The state just after the event; the run gets the modes in which it goes on."""
-    k, system = watch.speed, run.system
-    dead = False
+    k, before, dead = watch.speed, run.discrete, False
     if watch.what in (STOPS, TURNS):
-        y, dead = _brought_to_rest(run, t, y, k)
+        rested, at_dead_centre = states_brought_to_rest(Alone(run, t), y[None], k)
+        y, dead = rested[0], bool(at_dead_centre[0])
     y = state_after_blows(run, t, y)
-    y = settle_sticking_modes(run, t, y, loose=(k,) if watch.what == LOOSE else (), dead=(k,) if dead else ())
-    if watch.what == LOOSE and watch.direction:
-        if k in run.discrete.held:  # rounding must not hold a joint at its bound
-            _let_go(run, t, y, k, watch.direction)
-        for _ in system.switching:  # friction that is a little weaker may have held another one beyond its own
-            over = overloaded(run, t, y)
-            if over is None:
-                break
-            _let_go(run, t, y, *over)
+    y = settle_sticking_modes(run, t, y, dead=(k,) if dead else ())
+    if watch.what == LOOSE and (before.slip, before.bearing) == (run.discrete.slip, run.discrete.bearing):
+        run.discrete = replace(run.discrete, slack={j: WIDER * x for j, x in before.slack.items()})
     return y
 
 
-def _let_go(run: Runner, t: float, y: np.ndarray, k: int, direction: float) -> None:
-    """Let joint k go in this direction."""
-    held, slip = dict(run.discrete.held), dict(run.discrete.slip)
-    del held[k]
-    if run.system.switching[k]:
-        slip[k] = direction
-    run.discrete = discrete_state_with_contacts(run, run.complete(t, y)[0], slip, held)
+def state_after_blows(run: Runner, t: float, y: np.ndarray) -> np.ndarray:
+    """The state of a single run after the blows of all joints that are at their stops and move outwards."""
+    return np.asarray(states_after_blows(Alone(run, t), y[None])[0])
 
 
-def least_change_of_speeds(J: np.ndarray, rates: np.ndarray, speeds: np.ndarray, kept: Sequence[int]) -> np.ndarray:
-    """The least change with which constraints have these rates and the `kept` speeds stay; samples come first.
+def settle_sticking_modes(run: Runner, t: float, y: np.ndarray, *, dead: tuple[int, ...] = ()) -> np.ndarray:
+    """Chooses the modes in which a single run goes on from (t, y); returns the state with held joints exactly at rest.
 
-    The Jacobian J, the rates and the speeds are scaled, so that turns and shifts can be compared.
+    `dead` are speeds that are 0 at a dead centre.
     """
-    n = speeds.shape[-1]
-    units = np.broadcast_to(np.eye(n)[list(kept)], (*J.shape[:-2], len(kept), n))
-    rows = np.concatenate([J, units], axis=-2)
-    off = np.concatenate([rates, speeds[..., list(kept)]], axis=-1) - (rows @ speeds[..., None])[..., 0]
-    change: np.ndarray = (np.linalg.pinv(rows, rcond=TINY) @ off[..., None])[..., 0]
-    return change
+    at = Alone(run, t)
+    states, contacts = settled_modes(at, y[None], np.array([[k in dead for k in at.columns]], dtype=bool))
+    run.discrete = at.discrete(states, contacts)
+    return np.asarray(states[0])
 
 
-def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> tuple[np.ndarray, bool]:
-    """The state with speed k exactly 0, and in a mechanism the other speeds to match, unless it is at a dead centre."""
-    system, place = run.system, run.system.place_of(k)
-    y = y.copy()
-    y[place] = 0.0
-    if not system.loops.m:
-        return y, False
-    q, qd = (np.array(x) for x in run.complete(t, y))
-    loops, scale = system.loops, system.loops.column_scale
-    rates = wanted_row_signals(system, t)[1] * loops.row_scale
-    change = least_change_of_speeds(loops.scaled(loops.jacobian(q)[0]), rates, qd / scale, [*system.prescribed, k])
-    if abs(change).max() > DEAD:
-        return y, True
-    for j in system.state_speeds:
-        y[system.place_of(j)] += scale[j] * change[j]
-    y[place] = 0.0
-    return y, False
+def state_after_rate_jump(run: Runner, earlier: float, later: float, y: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """The state behind a kink, and the names of joints and drives whose prescribed rates jump there.
+
+    A rate that jumps is a blow, by the same equations as at a stop; the drive exerts the impulse.
+    """
+    system = run.system
+    names = jumping_rates(system, earlier, later)
+    if not names:
+        return y, []
+    before = run.complete(later, y)[1]
+    ahead = system.expanded(prescribed_motion_at(system, earlier), y.tolist())[1]
+    for k in system.prescribed:
+        before[k] = as_float(ahead[k])
+    return states_after_blows(Alone(run, later), y[None], np.array([before]))[0], names

@@ -10,12 +10,11 @@ import numpy as np
 
 from ..machine.loops.dense import RULE
 from . import modes, saturation
-from .contacts import Contacts, Limits, stiction_force_ranges
+from .contacts import Contacts, Limits, discrete_state_of_contacts
 from .discrete import Discrete
 from .events import Watch
 from .runner import Runner
 from .signals import first_mode_signal
-from .sticking import LEAST_SCALE, SLACK
 
 NONE = (0.0, 0.0, 1.0, 0.0, 0.0)  # the rule of no watch: always positive
 
@@ -69,7 +68,9 @@ class Patterns:
                 if k in self.switching:
                     signals[:, behind] = contacts.slip[:, self.switching.index(k)]
                 behind += 1
-        if self.blank.switched:
+        if system.keeping:
+            signals[:, behind : behind + len(self.switching)] = contacts.kept
+        elif self.blank.switched:
             signals[:, behind : behind + len(self.switching)] = contacts.held
 
     # ---- patterns
@@ -101,8 +102,11 @@ class Patterns:
         }
         return replace(discrete, saturated=saturated)
 
-    def rules(self, numbers: np.ndarray, these: np.ndarray) -> np.ndarray:
-        """The rules of the watches of these runs, which are in these patterns of one regime, (runs, slots, numbers)."""
+    def rules(self, numbers: np.ndarray, these: np.ndarray, contacts: Contacts) -> np.ndarray:
+        """The rules of the watches of these runs, (runs, slots, numbers).
+
+        They are in these patterns of one regime, and have these contacts.
+        """
         regime = self.regime[int(numbers[0])]
         table = np.zeros((len(self._rules), len(self.places[regime]), RULE))
         table[:] = NONE
@@ -110,10 +114,12 @@ class Patterns:
             for slot, rule in rules.items() if own == regime else ():
                 row[slot] = rule
         result = np.asarray(table[numbers])
-        if self._differ:
-            for number in np.unique(numbers).tolist():
-                rows = np.flatnonzero(numbers == number)
-                for slot, watch in self.watches[number].items():
+        for number in np.unique(numbers).tolist():
+            rows = np.flatnonzero(numbers == number)
+            for slot, watch in self.watches[number].items():
+                if watch.what == modes.LOOSE:
+                    result[rows, slot, 2] = contacts.slack[rows, self.switching.index(watch.speed)]
+                if self._differ:
                     self._put_own(result, rows, slot, watch, these[rows])
         return result
 
@@ -125,7 +131,7 @@ class Patterns:
         if watch.source[0] == "support":
             c = self.switching.index(watch.speed)
             coulomb = limits.coulomb[these, c]
-            rules[rows, slot, 1], rules[rows, slot, 4] = -watch.direction * coulomb, np.maximum(coulomb, LEAST_SCALE)
+            rules[rows, slot, 1] = -watch.direction * coulomb
         elif watch.source[0] == "demand":
             c = self.bounded.index(watch.speed)
             least, most = limits.least[these, c], limits.most[these, c]
@@ -136,13 +142,15 @@ class Patterns:
             c = self.switching.index(watch.speed)
             low, high = limits.low[these, c], limits.high[these, c]
             rules[rows, slot, 1] = low if watch.what == modes.AT_LIMITS[0] else high
-            rules[rows, slot, 2] = SLACK * (high - low)
+            rules[rows, slot, 2] = modes.SLACK * (high - low)
 
     def _number(self, mark: bytes, contacts: Contacts, regime: int, k: int, t: np.ndarray, y: np.ndarray) -> int:
         if mark not in self._numbers:
             self._numbers[mark] = len(self.modes)
             self._contacts.append(contacts.some(np.array([k])))
-            self._add(self._discrete(contacts, regime, k), regime, float(t[k]), self._as_own(contacts, k, y[k]))
+            own, now = self._contacts[-1], self.regimes[regime]
+            discrete = discrete_state_of_contacts(now, own, self._own, self.run.system, 0)
+            self._add(discrete, regime, float(t[k]), self._as_own(contacts, k, y[k]))
         return self._numbers[mark]
 
     def _as_own(self, contacts: Contacts, k: int, y: np.ndarray) -> np.ndarray:
@@ -176,22 +184,6 @@ class Patterns:
         self.regime.append(regime)
         self.watches.append(by_slots)
         self._rules.append(of_slots)
-
-    def _discrete(self, contacts: Contacts, regime: int, k: int) -> Discrete:
-        """The discrete state of run k."""
-        slip, held = {}, {}
-        low, high = stiction_force_ranges(self._own.coulomb[0], contacts.lower[k], contacts.upper[k])
-        for c, speed in enumerate(self.switching):
-            if contacts.held[k, c]:
-                held[speed] = float(low[c]), float(high[c])
-            elif contacts.slip[k, c]:
-                slip[speed] = float(contacts.slip[k, c])
-        saturated = {
-            speed: self.run.system.bounded[speed][int(side > 0)]
-            for speed, side in zip(self.bounded, contacts.saturated[k].tolist())
-            if side
-        }
-        return replace(self.regimes[regime], slip=slip, held=held, saturated=saturated)
 
 
 def alike(numbers: np.ndarray, slots: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:

@@ -48,6 +48,7 @@ def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> T
         evaluations=none + len(grid),
         signals=signals(grid),
         modes=np.zeros((count, len(grid)), dtype=int),
+        kept=np.zeros((count, len(grid), 0)),
         log=(),
         patterns=Patterns(starts.run, starts.limits, starts.discrete),
     )

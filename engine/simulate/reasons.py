@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,9 @@ AHEAD = 0.0, 1e-9, 1e-6  # seconds in which a law may have no force any more
 BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
 
 
-def events_chatter(events: list[dict[str, Any]], duration: float) -> bool:
-    """Whether events follow each other so fast that the run would never end."""
-    return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
+def events_chatter(instants: Sequence[float], duration: float) -> bool:
+    """Whether events at these instants follow each other so fast that the run would never end."""
+    return len(instants) > CHATTER and instants[-1] - instants[-1 - CHATTER] < 1e-8 * duration
 
 
 def endless_events_message(last: Mapping[str, Any]) -> str:
@@ -73,7 +73,8 @@ def describe_event(run: Runner, watch: Watch, t: float, before: Discrete, after:
     """What an event is in the record: its own joint, then all others whose modes it has changed."""
     system, k = run.system, watch.speed
     events = _changes(system, t, before, after)
-    own = [one for one in events if one["joint"] == _name(system, k)]
+    shared = watch.what == modes.LOOSE and before.kept  # then any of the joints bears
+    own = [one for one in events if one["joint"] == name_of_joint(system, k) and not shared]
     others = [one for one in events if one not in own]
     if watch.what in modes.AT_LIMITS or (watch.what == modes.TURNS and k in after.held):
         own = [_contact_event(system, k, t, watch.what, after)]
@@ -102,9 +103,9 @@ def _changes(system: System, t: float, before: Discrete, after: Discrete) -> lis
 def _contact_event(system: System, k: int, t: float, what: str, after: Discrete) -> dict[str, Any]:
     """An event of speed k, with the joint's mode after it."""
     then = {1.0: "moves up", -1.0: "moves down"}.get(after.slip.get(k, 0.0), "free")
-    return {"t": t, "joint": _name(system, k), "event": what, "then": "held" if k in after.held else then}
+    return {"t": t, "joint": name_of_joint(system, k), "event": what, "then": "held" if k in after.held else then}
 
 
-def _name(system: System, k: int) -> str:
+def name_of_joint(system: System, k: int) -> str:
     """The name of the joint with speed k."""
-    return next(joint.name for joint in system.robot.moving if k in joint.speeds)
+    return next((joint.name for joint in system.robot.moving if k in joint.speeds), "")

@@ -50,7 +50,6 @@ def run_equations_outputs(
         *now.tau,
         *now.resistance,
         *(now.support[k] for k in held_speeds_with_supports(system, discrete)),
-        *([] if now.margin is None else [now.margin]),
     ]
     return now, {"rate": with_doubts(state_rates(system, now)), "row": row, **guard}
 
@@ -85,7 +84,7 @@ def time_loop_program(
     whole = run_equations_program(recording, numbers, system, discrete, signals)
     outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
     row, node, u, y = whole.outputs["row"], whole.graph.node, whole.inputs["u"], whole.inputs["y"]
-    holding = row[len(row) - width_of_holding_quantities(system, discrete) :]
+    holding = row[len(row) - len(held_speeds_with_supports(system, discrete)) :]
     quantities = quantities_of_watches(system, discrete, u, y, holding)
     if run_equations_close_state(system):
         values = situation_of_state(system, u, [*y, 0.0, 0.0], discrete).values
@@ -103,7 +102,7 @@ def quantities_of_watches(
 ) -> list[Any]:
     """What watches read besides the state: what holds joints, and what bounded actuators are asked for.
 
-    The quantities `holding` joints are the supports of held speeds, and the margin that those have which share them.
+    The quantities `holding` joints are the supports of held speeds that bear.
     """
     demanded = situation_of_state(system, signals, [*y, 0.0, 0.0], discrete, model).demanded
     return [*holding, *(demanded[k] for k in system.bounded)]
@@ -111,12 +110,7 @@ def quantities_of_watches(
 
 def width_of_watched_quantities(system: System, discrete: Discrete) -> int:
     """The number of quantities besides the state that watches may read in this discrete state."""
-    return width_of_holding_quantities(system, discrete) + len(system.bounded)
-
-
-def width_of_holding_quantities(system: System, discrete: Discrete) -> int:
-    """The number of quantities that hold joints, which are the last ones in an output `row`."""
-    return len(held_speeds_with_supports(system, discrete)) + discrete.sharing
+    return len(held_speeds_with_supports(system, discrete)) + len(system.bounded)
 
 
 def run_equations_close_state(system: System) -> bool:
@@ -141,11 +135,9 @@ def place_of_watched_quantity(system: System, discrete: Discrete, source: Source
     if what == "state":
         return which
     bearers, first = held_speeds_with_supports(system, discrete), system.measured + 2
-    if what == "margin":
-        return first + len(bearers)
     if what == "support":
         return first + bearers.index(which)
-    return first + width_of_holding_quantities(system, discrete) + [*system.bounded].index(which)
+    return first + len(bearers) + [*system.bounded].index(which)
 
 
 def run_rows_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
@@ -155,7 +147,7 @@ def run_rows_program(recording: Recording, numbers: Model, system: System, discr
 
 
 def held_speeds_with_supports(system: System, discrete: Discrete) -> list[int]:
-    """Held speeds whose supports the equations find; in a mechanism, those that are independent of each other."""
+    """Held speeds whose supports the equations find, which are the last quantities in an output `row`."""
     part = discrete.partition
     return [k for k in discrete.supported if part is None or k in part.given]
 

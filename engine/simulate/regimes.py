@@ -56,13 +56,13 @@ class Regimes:
             return done
         _, J = starts.alike.near(q, these)
         near = nearness_of_pivot_guard(system)
-        for ranges, some in _alike(patterns, contacts):
-            for part, places in _partitions(starts, tuple(sorted(ranges)), J[some]):
+        for ranges, kept, some in _alike(patterns, contacts):
+            for part, places in _partitions(starts, tuple(k for k in ranges if k not in kept), J[some]):
                 at = some[places]
                 pivots = starts.alike.pivots(part, J[at], these[at])
                 bounds = pivot_limit_signals(pivots, near)
                 part = replace(part, pivots=tuple(pivots[0].tolist()))
-                regime = replace(patterns.blank, held=ranges, partition=part, near=near)
+                regime = replace(patterns.blank, held=ranges, kept=kept, partition=part, near=near)
                 if self._ready(starts, patterns, solver, regime, len(at)):
                     done[at] = np.isfinite(bounds).all(axis=1) & (pivots != 0.0).all(axis=1)
                     self.now[these[at]], self.bounds[these[at]] = patterns.regime_of_discrete(regime), bounds
@@ -73,7 +73,8 @@ class Regimes:
     def _ready(self, starts: Starts, patterns: Patterns, solver: Solver, regime: Discrete, count: int) -> bool:
         """Whether there is code for a regime that so many runs want, or it is worth it."""
         equations = starts.equations(regime)
-        if len(regime.held) > len(held_speeds_with_supports(starts.run.system, regime)) and not regime.sharing:
+        bears = len(held_speeds_with_supports(starts.run.system, regime)) == len(regime.bearing)
+        if not bears or (regime.kept and not regime.sharing):
             return False
         if regime.name in [one.name for one in patterns.regimes]:
             return True
@@ -86,18 +87,21 @@ class Regimes:
         return equations.march(solver) is not None
 
 
-def _alike(patterns: Patterns, contacts: Contacts) -> list[tuple[dict[int, tuple[float, float]], np.ndarray]]:
-    """The sets of held speeds that occur, with ranges of what holds them, and the rows in which they do.
+def _alike(
+    patterns: Patterns, contacts: Contacts
+) -> list[tuple[dict[int, tuple[float, float]], dict[int, float], np.ndarray]]:
+    """The sets of held speeds that occur, with ranges of what holds them, those that don't bear, and their rows.
 
     The ranges tell friction from stops; how strong it is makes no other regime.
     """
-    held, speeds = contacts.held, patterns.switching
+    held, bear, speeds = contacts.held, contacts.bear, patterns.switching
     low, high = stiction_force_ranges(np.ones(held.shape), contacts.lower & held, contacts.upper & held)
-    each, which = np.unique(np.concatenate([held, low, high], axis=1), axis=0, return_inverse=True)
+    each, which = np.unique(np.concatenate([held, bear, low, high], axis=1), axis=0, return_inverse=True)
     result = []
-    for n, (now, *bounds) in enumerate(each.reshape(len(each), 3, -1).tolist()):
+    for n, (now, bears, *bounds) in enumerate(each.reshape(len(each), 4, -1).tolist()):
         ranges = {k: (a, b) for k, is_held, a, b in zip(speeds, now, *bounds) if is_held}
-        result.append((ranges, np.flatnonzero(which.ravel() == n)))
+        kept = {k: 0.0 for k, does_bear in zip(speeds, bears) if k in ranges and not does_bear}
+        result.append((ranges, kept, np.flatnonzero(which.ravel() == n)))
     return result
 
 

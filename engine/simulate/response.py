@@ -1,106 +1,99 @@
-"""The response of a system to forces and blows at one position."""
+"""The responses of runs to forces and blows, each at one position; runs are the first axis of all arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.dense import inertia_matrix
-from ..loops.rank import TINY, constraint_null_space
-from .system import System
+from ..loops.rank import TINY
 
 SOUND = 1e-6  # least diagonal element of Cholesky's factor, with a diagonal of ones before
+MET = 1e-10  # singular values, relative to the largest, that are taken for 0 where constraints are met
 
 
-def _inverse(M: np.ndarray) -> np.ndarray:
-    """The inverse of a symmetric matrix without negative eigenvalues, or its pseudoinverse where it has none.
+class Scaled(NamedTuple):
+    """Constraints whose rows and columns are scaled, so that turns and shifts can be compared; trees have no rows."""
 
-    Most matrices are definite, which Cholesky's factors tell in a small part of the time that eigenvalues take.
-    """
-    if len(M) == 1 and M[0, 0] > 0.0:
-        return np.asarray(1.0 / M)
-    size = np.sqrt(np.maximum(np.diag(M), 0.0))
-    if not size.size or not size.all():
-        return np.linalg.pinv(M, hermitian=True)
-    scale = np.outer(size, size)
-    try:
-        definite = np.linalg.cholesky(M / scale).diagonal().min() > SOUND
-    except np.linalg.LinAlgError:
-        definite = False
-    if not definite:
-        return np.linalg.pinv(M, hermitian=True)
-    inverse: np.ndarray = np.linalg.inv(M / scale) / scale
-    return inverse
+    J: np.ndarray
+    rates: np.ndarray  # that drives give to the rows
 
 
 class Response:
-    """The response of a system's speeds to forces and jumps at one position, with some speeds fixed."""
+    """The responses of runs with these inertia matrices and constraints, with some speeds fixed."""
 
-    def __init__(self, M: np.ndarray, T: np.ndarray, fixed: list[int], rows: np.ndarray):
-        """The response by the inertia matrix M and the motions T that are allowed, whose columns are independent.
+    def __init__(self, M: np.ndarray, constraints: Scaled, scale: np.ndarray, fixed: list[int]):
+        self.M, self.scale, self.fixed, self.rates = M, scale, fixed, constraints.rates
+        count, n = self.scale.shape
+        units = np.broadcast_to(np.eye(n)[fixed].reshape(-1, n), (count, len(fixed), n))
+        self.rows = np.concatenate([constraints.J, units], axis=1)
+        if constraints.J.shape[1]:
+            size, V = np.linalg.svd(self.rows)[1:]
+            least = TINY * size.max(axis=1, keepdims=True, initial=1e-300)
+            firm = np.pad(size > least, ((0, 0), (0, n - size.shape[1])))
+            self.T = V.transpose(0, 2, 1) * ~firm[:, None]
+            self.T[abs(self.T).max(axis=2) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
+        else:
+            free = np.diag([float(k not in fixed) for k in range(n)])
+            self.T = np.broadcast_to(free, (count, n, n))
+        self.lever = np.linalg.norm(self.T, axis=2)
+        self.T = self.T * self.scale[:, :, None]
 
-        The `rows` are those of constraints and fixed speeds, which speeds keep to.
-        """
-        self.M, self.T, self.fixed, self.rows = M, T, fixed, rows
-        self.inverse = _inverse(T.T @ M @ T)
+    @cached_property
+    def P(self) -> np.ndarray:
+        """The accelerations of all speeds under unit forces along them."""
+        turned = self.T.transpose(0, 2, 1)
+        none = ~self.T.any(axis=1)
+        inertias = turned @ self.M @ self.T + none[:, None] * np.eye(len(none[0]))
+        P = self.T @ _inverses(inertias) @ turned
+        return np.asarray((P + P.transpose(0, 2, 1)) / 2)
 
-    @staticmethod
-    def of(system: System, q: list[float], fixed: Iterable[int]) -> Response:
-        """The response of a system at these coordinates."""
-        n, loops, given = system.robot.nv, system.loops, list(fixed)
-        M = np.array(inertia_matrix(system.model.bodies, q, n), dtype=float)
-        if not loops.m:
-            return Response(M, np.eye(n)[:, [k for k in range(n) if k not in given]], given, _units(n, given))
-        J = loops.jacobian(np.array(q))[0]
-        return Response.in_loops(M, loops.scaled(J), loops.column_scale, given, np.concatenate([J, _units(n, given)]))
-
-    @staticmethod
-    def in_loops(M: np.ndarray, J: np.ndarray, scale: np.ndarray, fixed: list[int], rows: np.ndarray) -> Response:
-        """The response of a mechanism with this scaled Jacobian and this scale of its speeds."""
-        return Response(M, _motions(J, scale, fixed), fixed, rows)
-
-    def compliance(self, speeds: list[int]) -> np.ndarray:
-        """The accelerations of these speeds under unit forces along them, as a matrix."""
-        G: np.ndarray = self.T[speeds] @ self.inverse @ self.T[speeds].T
-        return G
+    @cached_property
+    def across(self) -> np.ndarray:
+        """The least scaled speeds for unit rates of the scaled rows."""
+        return np.linalg.pinv(self.rows, rcond=MET)
 
     def sizes(self, qdd: np.ndarray, forces: np.ndarray) -> np.ndarray:
-        """The sizes of what meets in these accelerations under forces of these sizes."""
-        across = np.linalg.pinv(self.rows, rcond=TINY)
-        off = self.rows @ qdd
-        ways = abs(self.T @ self.inverse @ self.T.T) @ (forces + abs(self.M @ (across @ off)))
-        return np.asarray(ways + abs(across) @ abs(off))
+        """The sizes of what meets in these accelerations under forces of these sizes.
 
-    def after(self, speeds: list[int], impulses: np.ndarray) -> np.ndarray:
-        """The jumps of all speeds under impulses along these."""
-        jumps: np.ndarray = self.T @ (self.inverse @ (self.T[speeds].T @ impulses))
-        return jumps
+        Rounding is relative to these, and so to nothing that goes on elsewhere in the system.
+        """
+        off = self.rows @ (qdd / self.scale)[:, :, None]
+        led = self.scale * (self.across @ off)[:, :, 0]
+        met = self.scale * (abs(self.across) @ abs(off))[:, :, 0]
+        return np.asarray(times(abs(self.P), forces + abs(times(self.M, led))) + met)
 
-    def dragged(self, qd: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """All speeds after the rates of constraints and the fixed speeds have jumped to `wanted`."""
-        led = qd + np.linalg.pinv(self.rows, rcond=1e-10) @ (wanted - self.rows @ qd)
-        after: np.ndarray = led + self.T @ (self.inverse @ (self.T.T @ (self.M @ (qd - led))))
-        return after
+    def dragged(self, qd: np.ndarray, now: np.ndarray) -> np.ndarray:
+        """All speeds after drives have jumped to their rates, and fixed speeds to those `now`."""
+        wanted = np.concatenate([self.rates, (now / self.scale)[:, self.fixed]], axis=1)
+        off = wanted - times(self.rows, qd / self.scale)
+        led = qd + self.scale * times(self.across, off)
+        return np.asarray(led + times(self.P, times(self.M, qd - led)))
 
-    def kinetic(self, qd: np.ndarray) -> float:
-        """The kinetic energy of these speeds."""
-        return float(qd @ self.M @ qd) / 2
-
-
-def allowed_motions(system: System, q: list[float], fixed: Iterable[int]) -> np.ndarray:
-    """The independent motions that the loops of a mechanism allow at these coordinates, with some speeds fixed."""
-    loops = system.loops
-    return _motions(loops.scaled(loops.jacobian(np.array(q))[0]), loops.column_scale, list(fixed))
+    def kinetic(self, qd: np.ndarray) -> np.ndarray:
+        """The kinetic energies of these speeds."""
+        return np.asarray((qd * times(self.M, qd)).sum(axis=1) / 2)
 
 
-def _motions(J: np.ndarray, scale: np.ndarray, fixed: list[int]) -> np.ndarray:
-    """The motions that a scaled Jacobian allows."""
-    T = constraint_null_space(np.concatenate([J, _units(len(scale), fixed) * scale]))
-    T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
-    return np.asarray(T * scale[:, None])
+def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The products of matrices and vectors, run by run."""
+    return np.asarray((A @ x[:, :, None])[:, :, 0])
 
 
-def _units(n: int, fixed: list[int]) -> np.ndarray:
-    """The rows of fixed speeds."""
-    return np.eye(n)[fixed].reshape(-1, n)
+def _inverses(A: np.ndarray) -> np.ndarray:
+    """The inverses of symmetric matrices without negative eigenvalues, or pseudoinverses of those that have none.
+
+    Most matrices are definite, which Cholesky's factors tell in a small part of the time that eigenvalues take.
+    """
+    size = np.sqrt(np.maximum(A.diagonal(axis1=1, axis2=2), 0.0))
+    scale = size[:, :, None] * size[:, None]
+    try:
+        whole = bool((size > 0.0).all())
+        if whole and (np.linalg.cholesky(A / scale).diagonal(axis1=1, axis2=2) > SOUND).all():
+            return np.asarray(np.linalg.inv(A / scale) / scale)
+    except np.linalg.LinAlgError:
+        pass
+    if len(A) == 1:
+        return np.linalg.pinv(A, hermitian=True)
+    return np.concatenate([_inverses(one[None]) for one in A])

@@ -7,12 +7,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..errors import NumericalError
+from ..loops import effort
+from ..loops.rank import TINY, constraint_null_space
+from ..robot import Effort
 from .discrete import Discrete
 from .equations import Evaluation
 from .recorded import held_speeds_with_supports
-from .sharing import shared_supports_of_held_speeds
 from .system import System
 
+STIFF = 1e3  # scale of a pure stop's support, relative to the largest break-away force
 ROW = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made
 
 
@@ -27,8 +31,7 @@ def evaluation_from_code(system: System, discrete: Discrete, rate: np.ndarray, r
     values, cuts = row.tolist(), _cuts(system)
     q, qd, qdd, tau, resistance = (values[a:b] for a, b in pairwise(cuts))
     support = dict(zip(held_speeds_with_supports(system, discrete), values[cuts[-1] :]))
-    margin = values[-1] if discrete.sharing else None
-    return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]), margin=margin)
+    return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
 
 
 def rows_from_code(system: System, row: np.ndarray) -> dict[str, np.ndarray]:
@@ -57,10 +60,33 @@ def rows_of_each_evaluation(
 
 def share_supports_in_rows(system: System, discrete: Discrete, rows: dict[str, np.ndarray]) -> None:
     """Writes the support of every held joint into the rows where the equations don't determine it."""
-    bearers = held_speeds_with_supports(system, discrete)
-    if len(bearers) >= len(discrete.held) or discrete.sharing:
+    if not discrete.kept or discrete.sharing:
         return
+    still = list(discrete.still)
     for q, resistance in zip(rows["q"], rows["resistance"]):
-        known = {k: resistance[k] for k in bearers}
-        for k, x in shared_supports_of_held_speeds(system, discrete, q, known).items():
-            resistance[k] = x
+        resistance[still] = shares_of_held_speeds(system, discrete, q, resistance[still])
+
+
+def shares_of_held_speeds(system: System, discrete: Discrete, q: np.ndarray, supports: np.ndarray) -> np.ndarray:
+    """The shares of all held speeds in what these supports hold, within the limits where that is possible.
+
+    Where more joints are held than there are freedoms, mechanics doesn't determine their supports: all s with
+    Nᵀ E s = b will do, where N are the motions that the loops allow and E are the held speeds. Chosen is the s with the
+    least sum of squares relative to each joint's break-away force; a pure stop can bear any force. This decides
+    nothing: a run goes on by the supports of those joints that bear.
+    """
+    loops, nv, still = system.loops, system.robot.nv, list(discrete.still)
+    rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(nv)[list(system.ruled)]])
+    acting = (constraint_null_space(rows) * loops.column_scale[:, None]).T[:, still]
+    U, size, Vt = np.linalg.svd(acting, full_matrices=False)
+    firm = size > TINY * size.max(initial=1e-300)
+    A = Vt[firm]  # without freedoms that no held joint can feel
+    load = (U[:, firm] / size[firm]).T @ (acting @ supports)
+    ranges = np.array([discrete.held[k] for k in still])
+    rough = np.where(np.isfinite(ranges), abs(ranges), 0.0).max(axis=1)
+    scale = np.where(rough > 0.0, rough, STIFF * max(rough.max(), 1.0))
+    limited = [Effort(low, high, 1.0 / s**2) for (low, high), s in zip(ranges.tolist(), scale.tolist())]
+    try:
+        return np.array(effort.least_loop_effort(A, load, limited))
+    except NumericalError:
+        return np.asarray(scale * (np.linalg.pinv(A * scale, rcond=TINY) @ load))

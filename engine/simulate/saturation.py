@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,19 +23,6 @@ REACHES = "reaches its effort limit"
 LEAVES = "leaves its effort limit"
 EVENTS = REACHES, LEAVES
 SLACK = 1e-12  # relative to the limits: a mode begins where its event function isn't zero any more
-
-
-def discrete_state_with_saturation(run: Runner, t: float, y: np.ndarray) -> Discrete:
-    """The discrete state with those actuators at their limits of which more is demanded here."""
-    system = run.system
-    if not system.bounded:
-        return run.discrete
-    saturated = {}
-    for k, force in demanded_actuator_forces(run, t, y).items():
-        low, high = system.bounded[k]
-        if not low < force < high:
-            saturated[k] = high if force >= high else low
-    return run.discrete if saturated == run.discrete.saturated else replace(run.discrete, saturated=saturated)
 
 
 def demanded_actuator_forces(run: Runner, t: float, y: np.ndarray) -> dict[int, float]:

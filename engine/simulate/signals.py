@@ -1,6 +1,6 @@
 """The signals of a run, which are inputs of its equations, in this order: motions, laws, effort limits, wrenches,
-directions of slipping, which speeds are held, drives, the inverse bounds of a partition's pivots, and the model's
-numbers that are inputs.
+directions of slipping, supports that are kept, which speeds are held, drives, the inverse bounds of a partition's
+pivots, and the model's numbers that are inputs.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned, recall
     numbers += wrench_signals_at(system, t)
     if not system.smooth:
         numbers += (discrete.slip.get(k, 0.0) for k in system.coulomb)
+    numbers += (discrete.kept.get(k, 0.0) for k in system.keeping)
     numbers += (float(k in discrete.held) for k in discrete.switched)
     numbers += (x for part in zip(*(drive.curve(t) for drive in inputs.drives)) for x in part)
     return numbers + _limits(discrete) + system.numbers
@@ -167,7 +168,7 @@ def own_signal_columns(system: System) -> list[int]:
     inputs = system.inputs
     behind = first_mode_signal(system) + 2 * len(system.bounded) + 6 * len(inputs.wrenches)
     behind += 0 if system.smooth else len(system.coulomb)
-    behind += 3 * len(inputs.drives)
+    behind += len(system.keeping) + 3 * len(inputs.drives)
     return [*forces, *range(behind, behind + system.pivots)]
 
 
@@ -176,7 +177,8 @@ def mode_columns(system: System) -> list[int]:
     first, bounded = first_mode_signal(system), 2 * len(system.bounded)
     behind = first + bounded + 6 * len(system.inputs.wrenches)
     slipping = 0 if system.smooth else len(system.coulomb)
-    return [*range(first, first + bounded), *range(behind, behind + slipping + len(system.signalled))]
+    width = slipping + len(system.keeping) + len(system.signalled)
+    return [*range(first, first + bounded), *range(behind, behind + width)]
 
 
 def first_mode_signal(system: System) -> int:

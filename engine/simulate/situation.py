@@ -30,6 +30,7 @@ class Situation:
     wrenches: Wrenches
     loads: Sequence[Load]
     slip: Mapping[int, Scalar]  # the direction in which a speed slips, where friction isn't smooth
+    kept: Mapping[int, Scalar]  # supports of joints that are held and don't bear
     holds: Mapping[int, Scalar]  # 1 where a speed is held, 0 where it isn't, if signals say so
     values: dict[int, Scalar] = field(default_factory=dict)  # of the rows of drives
     rates: dict[int, Scalar] = field(default_factory=dict)  # first and second rates of these values
@@ -62,8 +63,9 @@ def situation_of_state(
     pushes = dict(zip(system.pushing, applied[n:]))
     wrenches, loads = _wrenches(system, rest, q, qd, pushes)
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
+    kept = {k: next(rest) for k in system.keeping}
     holds = {k: next(rest) for k in discrete.switched}
-    now = Situation(q, qd, given, applied[:n], wrenches, loads, slip, holds, demanded=demanded)
+    now = Situation(q, qd, given, applied[:n], wrenches, loads, slip, kept, holds, demanded=demanded)
     now.pulled = forces_of_pulled_sums(system.robot, pushes)
     rows = system.loops.driven_rows()
     now.values, now.rates, now.seconds = ({row: next(rest) for row in rows} for _ in range(3))

@@ -179,6 +179,11 @@ class System:
         return bool(self.inputs.feedforward) and self.loops.m > 0
 
     @cached_property
+    def keeping(self) -> tuple[int, ...]:
+        """The speeds of a mechanism that may be held without bearing; signals say with which supports."""
+        return tuple(self.switching) if self.loops.m and len(self.switching) > 1 else ()
+
+    @cached_property
     def constant(self) -> tuple[Wrenches, list[Load]]:
         """The wrenches of the robot's own file, on the bodies."""
         return wrenches_on_bodies(self.robot.tree, constant_wrenches(self.robot))

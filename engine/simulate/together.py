@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.regroup import inertias_moved_towards_base
 from ..loops.alike import Alike, Measures
+from ..loops.search import CLOSED
 from ..machine.jit import native
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.offer import Offer
@@ -20,14 +21,22 @@ from ..machine.stepping import march
 from ..machine.stepping.march import March
 from ..robot import Body
 from .beside import quantities_beside_state, widths_beside_state
-from .contacts import Limits
+from .contacts import Contacts, Limits
 from .discrete import Discrete
+from .instants import Instants, Moved
 from .integrate import INTEGRATORS
-from .recorded import run_equations_outputs, width_of_holding_quantities
+from .marching import ROWS_CLOSED
+from .recorded import held_speeds_with_supports, run_equations_outputs
+from .response import Scaled
 from .runner import Runner
-from .signals import mode_columns, own_signal_columns, signals_at
+from .signals import mode_columns, own_signal_columns, signals_at, wanted_row_signals_over_time
 from .system import Model, System, bodies_without_dry_friction, dry_friction_of_system
 from .trace import Solver
+
+PASSES = 4  # of the equations' own closing, two iterations each, until a state's loops are closed
+# (runs, states, contacts, without held joints) → accelerations with forces of actuators and friction; what is demanded
+Ask = Callable[[np.ndarray, np.ndarray, Contacts, bool], tuple[np.ndarray, np.ndarray]]
+Motion = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Numbers(NamedTuple):
@@ -185,7 +194,7 @@ class Equations:
     def widths(self) -> dict[str, int]:
         """The widths of the program's groups of outputs, in their order."""
         system = self.run.system
-        row = system.robot.nq + 4 * system.robot.nv + width_of_holding_quantities(system, self.discrete)
+        row = system.robot.nq + 4 * system.robot.nv + len(held_speeds_with_supports(system, self.discrete))
         guard = {} if not system.loops.m else {"guard": 1}
         return {"rate": system.measured + 2, "row": row, **guard, **widths_beside_state(system, self.discrete)}
 
@@ -236,3 +245,65 @@ class Equations:
         """What the code says about these states without quadratures, by the names of its groups of outputs."""
         found, _, _ = code(inputs, np.ascontiguousarray(states))
         return dict(zip(self.widths, found))
+
+
+def shut_states(equations: Equations, code: Kernel, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """Close the loops of all states, each by itself until nothing makes its gap smaller; say which are closed."""
+    left, going = np.full(len(states), np.inf), np.arange(len(states))
+    for _ in range(PASSES):
+        found = equations.groups(code, inputs[going], states[going])["settled"]
+        with np.errstate(all="ignore"):
+            gap = np.sqrt(found[:, -1])
+            better = gap < left[going]  # which isn't true of NaN
+        these = going[better]
+        states[these], left[these] = found[better, :-1], gap[better]
+        going = these[gap[better] > ROWS_CLOSED]
+        if not len(going):
+            break
+    return left <= CLOSED
+
+
+class Beside(Instants):
+    """Some of the runs side by side, with the instants, and the contacts, at which they are."""
+
+    def __init__(self, starts: Starts, these: np.ndarray, t: np.ndarray, present: Contacts, ask: Ask, motion: Motion):
+        self.starts, self.these, self.t, self.present, self.ask, self.expanded = starts, these, t, present, ask, motion
+        self.system, self.limits, self.bodies = starts.run.system, starts.limits.some(these), starts.bodies(these)
+        tree = not self.system.loops.m
+        self.scale = np.ones((len(t), starts.run.robot.nv)) if tree else starts.alike.column_scale[these]
+
+    def some(self, these: np.ndarray) -> Instants:
+        """Some of them."""
+        here = self.these[these], self.t[these], self.present.some(these)
+        return Beside(self.starts, *here, self.ask, self.expanded)
+
+    def motion(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All coordinates and speeds of the robots."""
+        return self.expanded(self.t, y)
+
+    def demanded(self, y: np.ndarray) -> np.ndarray:
+        """The forces by the laws of bounded actuators, whatever their limits."""
+        none = Contacts.none(len(y), len(self.columns), len(self.system.bounded))
+        return self.ask(self.these, y, none, True)[1]
+
+    def moved(self, y: np.ndarray, contacts: Contacts) -> Moved:
+        """How the systems move with these contacts, if no joint is held."""
+        qdd, tau, resistance = np.split(self.ask(self.these, y, contacts, True)[0], 3, axis=1)
+        return Moved(qdd, (abs(tau) + abs(resistance)) * (self.system.loops.m > 0))
+
+    def accelerations(self, y: np.ndarray) -> np.ndarray:
+        """All accelerations in the present modes."""
+        return np.split(self.ask(self.these, y, self.present, False)[0], 3, axis=1)[0]
+
+    def constraints(self, q: np.ndarray) -> Scaled:
+        """The scaled constraints at these coordinates."""
+        if not self.system.loops.m:
+            return Scaled(np.zeros((len(q), 0, self.scale.shape[1])), np.zeros((len(q), 0)))
+        alike = self.starts.alike
+        rates = wanted_row_signals_over_time(self.system, self.t)[1] * alike.row_scale[self.these]
+        return Scaled(alike.near(q, self.these)[1], rates)
+
+    def closed(self, q: np.ndarray, kept: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The coordinates nearby with closed loops, where these speeds keep theirs, and 0 where they are closed."""
+        shut, closed = self.starts.alike.closed(q, kept, self.these, angled=False)
+        return shut, np.where(closed, 0.0, np.inf)

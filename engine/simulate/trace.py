@@ -40,6 +40,7 @@ class Trace:
     signals: list[list[float]] = field(default_factory=list)
     discrete: list[Discrete] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
+    decisions: list[float] = field(default_factory=list)  # instants at which modes may have changed
     ended: str = "done"
     reason: str = ""
     steps: int = 0

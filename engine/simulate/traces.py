@@ -36,6 +36,7 @@ class Traces:
     evaluations: np.ndarray
     signals: np.ndarray  # (runs, instants, signals), but for what is a run's own
     modes: np.ndarray  # (runs, instants), as the patterns number them
+    kept: np.ndarray  # (runs, instants, speeds that may be held without bearing): their supports
     log: Sequence[Log]  # in order of time for each run
     patterns: Patterns
 
@@ -50,7 +51,11 @@ class Traces:
             return []
         numbers, inverse = np.unique(self.modes[k], return_inverse=True)
         each = [replace(self.patterns.mode(number, k), switched=switched) for number in numbers.tolist()]
-        return [each[place] for place in inverse.tolist()]
+        speeds, kept = self.patterns.switching, self.kept[k].tolist()
+        if not self.kept.any():
+            return [each[place] for place in inverse.tolist()]
+        some = [{j: x for j, x in zip(speeds, row) if j in each[n].kept} for n, row in zip(inverse.tolist(), kept)]
+        return [replace(each[n], kept=one) for n, one in zip(inverse.tolist(), some)]
 
     def events(self, k: int) -> list[dict[str, Any]]:
         """The events of run k, as its record has them."""

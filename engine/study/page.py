@@ -25,12 +25,12 @@ from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import integrate_run
+from ..simulate.modes import settle_sticking_modes
 from ..simulate.recorded import run_equations_close_state, run_equations_outputs
 from ..simulate.runge_kutta import integrator_scheme
 from ..simulate.runner import Runner
 from ..simulate.signals import signals_at
 from ..simulate.stepper import LEAST_ATOL, LEAST_RTOL
-from ..simulate.sticking import settle_sticking_modes
 from ..simulate.system import Model
 from ..simulate.tableau import RUNGE_KUTTA
 from ..simulate.trace import Trace

@@ -1,5 +1,7 @@
 """Dry friction in mechanisms: what holds them, when they break loose, and the forces that go with it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -10,10 +12,12 @@ import yamls
 from coincident_stops import beside_stops
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario import prepare_scenario
+from denoc.simulate.complementarity import balance_contacts
+from denoc.simulate.contacts import Contacts
 from denoc.simulate.equations import shared_friction
 from denoc.simulate.feedforward import runner_with_feedforward
-from denoc.simulate.sharing import Sharing
-from denoc.simulate.sticking import settle_sticking_modes
+from denoc.simulate.modes import Alone, settle_sticking_modes
+from denoc.simulate.row_parts import shares_of_held_speeds
 
 
 def rough(name, **more):
@@ -157,44 +161,52 @@ def test_smooth_friction_reaches_prescribed_joints():
 # ---- who bears how much
 
 
-def held(friction, end=1e-3, name="five-bar"):
-    """A linkage that friction holds against gravity: how its joints share that, and what each one bears."""
+def held(friction, name="five-bar"):
+    """A linkage that friction holds against gravity: its run, coordinates, and what each joint bears or keeps."""
     robot = rough(name, **friction)
-    plan = prepare_scenario({"task": "simulate", "time": {"end": end}}, robot)
+    plan = prepare_scenario({"task": "simulate", "time": {"end": 1e-3}}, robot)
     run = runner_with_feedforward(plan.system, plan.q0)
     y = settle_sticking_modes(run, 0.0, run.start(plan.q0, plan.qd0))
     now = run.evaluate(0.0, y)
     assert len(run.discrete.held) == robot.nv
-    return robot, np.array(plan.q0), Sharing(plan.system, run.discrete, np.array(now.q)), now.support
+    return robot, run, y, np.array(now.q), np.array([{**now.support, **run.discrete.kept}[k] for k in range(robot.nv)])
+
+
+def load_on_actuated_joints(robot, q):
+    """How all joints move with the actuated ones, and what these have to bear."""
+    A = np.array([slopes(robot, q, name) for name in robot.joints if robot.joint(name).actuated])
+    return A, denoc.reduced(robot, q, np.zeros(robot.nv))[1]
+
+
+def largest_support(A, h, centre):
+    """The largest support, but for those of a centre, as small as it can be: by a linear programme."""
+    one, last = np.eye(A.shape[1]), np.ones((A.shape[1], 1))
+    return linprog(
+        [*[0] * A.shape[1], 1], np.block([[one, -last], [-one, -last]]), np.concatenate([centre, -centre]),
+        np.c_[A, np.zeros(len(A))], h, bounds=[(None, None)] * (A.shape[1] + 1),
+    ).x[-1]  # fmt: skip
 
 
 def test_supports_are_the_least_sum_of_squares_relative_to_break_away():
     links = [link.name for link in denoc.load("five-bar").links if link.joint.type.nv]
     strength = np.array([90.0, 80.0, 70.0, 60.0])
-    robot, q, sharing, support = held(dict(zip(links, strength.tolist())))
-    shares = np.array([sharing.shares(support)[k] for k in range(4)])
-    driven = [name for name in robot.joints if robot.joint(name).actuated]
-    A = np.array([slopes(robot, q, name) for name in driven])
-    _, h = denoc.reduced(robot, q, np.zeros(4))
-    np.testing.assert_allclose(A @ shares, h, rtol=0, atol=1e-6 * abs(h).max())  # it holds
+    robot, run, _, q, supports = held(dict(zip(links, strength.tolist())))
+    shares = shares_of_held_speeds(run.system, run.discrete, q, supports)
+    A, h = load_on_actuated_joints(robot, q)
+    np.testing.assert_allclose(A @ supports, h, rtol=0, atol=1e-6 * abs(h).max())  # it holds
+    np.testing.assert_allclose(A @ shares, h, rtol=0, atol=1e-6 * abs(h).max())
     W = np.diag(strength**2)
     np.testing.assert_allclose(shares, W @ A.T @ np.linalg.solve(A @ W @ A.T, h), atol=1e-6 * abs(shares).max())
 
 
 def test_within_the_limits_the_rest_bears_more():
     links = [link.name for link in denoc.load("five-bar").links if link.joint.type.nv]
-    robot, q, sharing, support = held(dict(zip(links, [90.0, 80.0, 70.0, 60.0])))
-    A = np.array([slopes(robot, q, name) for name in robot.joints if robot.joint(name).actuated])
-    h = denoc.reduced(robot, q, np.zeros(4))[1]
-    one = np.eye(4)
-    least = linprog(  # the largest support, as small as it can be
-        [0, 0, 0, 0, 1], np.block([[one, -np.ones((4, 1))], [-one, -np.ones((4, 1))]]), np.zeros(8),
-        np.c_[A, [0, 0]], h, bounds=[(None, None)] * 5,
-    ).x[-1]  # fmt: skip
-    limit = (least + max(abs(x) for x in sharing.shares(support).values())) / 2
-    sharing.ranges, sharing.scale = np.array([[-limit, limit]] * 4), np.full(4, limit)
-    assert sharing.margin(support) == pytest.approx(1.0 - least / limit, rel=1e-6)
-    shares = np.array([sharing.shares(support)[k] for k in range(4)])
+    robot, run, _, q, supports = held(dict(zip(links, [90.0, 80.0, 70.0, 60.0])))
+    A, h = load_on_actuated_joints(robot, q)
+    free = shares_of_held_speeds(run.system, run.discrete, q, supports)
+    limit = (largest_support(A, h, np.zeros(4)) + abs(free).max()) / 2
+    discrete = replace(run.discrete, held=dict.fromkeys(range(4), (-limit, limit)))
+    shares = shares_of_held_speeds(run.system, discrete, q, supports)
     best = minimize(
         lambda s: s @ s / limit**2,
         shares,
@@ -207,14 +219,28 @@ def test_within_the_limits_the_rest_bears_more():
     assert abs(shares).max() <= limit * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("shift", [-0.4, 0.0, 0.4])
+@pytest.mark.parametrize("name", ["four-bar", "five-bar"])
+def test_all_supports_together_hold_as_much_as_they_can_and_no_more(name, shift):
+    """With ranges c ± L: the smallest of the largest |s − c| that holds the mechanism, by a linear programme."""
+    robot, run, y, q, supports = held({link.name: 90.0 for link in denoc.load(name).links}, name)
+    A, h = load_on_actuated_joints(robot, q)
+    centre = np.zeros(robot.nv)
+    centre[0] = 2.0 * shift * abs(supports).max()
+    limit, at = largest_support(A, h, centre), Alone(run, 0.0)
+    found = at.moved(y[None], Contacts.none(1, robot.nv, 0)).qdd, at.response(q[None], ()).P
+    for share, holds in (1 + 1e-6, True), (1 - 1e-6, False):
+        ranges = (centre - share * limit)[None], (centre + share * limit)[None]
+        assert balance_contacts(found[1], found[0], *ranges).held.all() == holds
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8, 0.97, -0.6, 1.0])
 def test_friction_along_one_freedom_is_shared_with_the_least_squares(share):
     """By a general method for s with x·s = load, |s| ≤ limits, and the least sum of squares relative to these."""
     random = np.random.default_rng(3)
     way, limits = random.normal(size=5), 10.0 ** random.uniform(-1, 1, size=5)
     load = share * abs(way) @ limits
-    shares, left = shared_friction(load, [*zip(way.tolist(), limits.tolist())])
-    assert left == pytest.approx(1 - abs(share), abs=1e-14)
+    shares = shared_friction(load, [*zip(way.tolist(), limits.tolist())])
     assert way @ shares == pytest.approx(load, abs=1e-12)
     assert (abs(np.array(shares)) <= limits * (1 + 1e-12)).all()
     best = minimize(
@@ -227,26 +253,6 @@ def test_friction_along_one_freedom_is_shared_with_the_least_squares(share):
         options={"ftol": 1e-15},
     )
     np.testing.assert_allclose(shares, best.x, atol=1e-5 * limits.max())
-
-
-@pytest.mark.parametrize("shift", [-0.4, 0.0, 0.4])
-@pytest.mark.parametrize("name", ["four-bar", "five-bar"])
-def test_margin_is_how_far_all_supports_stay_from_their_bounds(name, shift):
-    """With ranges c ± L: the smallest of the largest |s − c| that holds the mechanism, by a linear programme."""
-    robot, q, sharing, support = held({link.name: 90.0 for link in denoc.load(name).links}, name=name)
-    n = robot.nv
-    driven = [joint for joint in robot.joints if robot.joint(joint).actuated]
-    A = np.array([slopes(robot, q, joint) for joint in driven])
-    h = denoc.reduced(robot, q, np.zeros(n))[1]
-    limit, centre = 2.0 * max(abs(x) for x in sharing.shares(support).values()), np.zeros(n)
-    centre[0] = shift * limit
-    sharing.ranges, sharing.scale = np.column_stack([centre - limit, centre + limit]), np.full(n, limit)
-    one, last = np.eye(n), np.ones((n, 1))
-    least = linprog(
-        [*[0] * n, 1], np.block([[one, -last], [-one, -last]]), np.concatenate([centre, -centre]),
-        np.c_[A, np.zeros(len(A))], h, bounds=[(None, None)] * (n + 1),
-    ).x[-1]  # fmt: skip
-    assert sharing.margin(support) == pytest.approx(1.0 - least / limit, rel=1e-6)
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])

@@ -20,11 +20,10 @@ from ...machine.program.formulas import formula_value_on_scalars
 from ...machine.program.scalars import as_float
 from ...robot import Robot
 from ...scenario import Plan, carry_out_whole_plan, columns_of_run, course_of_trace
-from ...simulate.blows import state_after_blows
 from ...simulate.feedforward import runner_with_feedforward
 from ...simulate.loop import integrate_run
+from ...simulate.modes import settle_sticking_modes, state_after_blows
 from ...simulate.runner import Runner
-from ...simulate.sticking import settle_sticking_modes
 from ...simulate.trace import Trace
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
 from ...text.expressions import ExpressionError, Quantity, parsed_formula

@@ -222,20 +222,6 @@ COMPILED = (
         AT_EVENTS,
     ),
     Bug(
-        "runs side by side go through what isn't clear",
-        "_Abreast._settle",
-        "self.alive[these] &= now.sure",
-        "self.alive[these] &= now.sure | True",
-        ("study/test_abreast.py::test_what_is_not_clear_is_left_alone",),
-    ),
-    Bug(
-        "a joint that comes to a stop loses no energy",
-        "states_after_blows_of_runs",
-        "lost[0] - lost[1]",
-        "0.0",
-        ("study/test_abreast.py::test_joints_come_to_stops_side_by_side",),
-    ),
-    Bug(
         "joints break loose at the friction of another run",
         "Patterns._put_own",
         "limits.coulomb[these, c]",
@@ -327,27 +313,6 @@ COMPILED = (
         PLANNED,
     ),
     Bug(
-        "mechanisms side by side slip the way from which they come",
-        "settled_modes_of_mechanisms",
-        "np.where(rest[still] & patterns.rough, way, slip[still])",
-        "np.where(rest[still] & patterns.rough, -way, slip[still])",
-        ("study/test_mechanisms_abreast.py::test_mechanisms_with_modes_go_side_by_side",),
-    ),
-    Bug(
-        "mechanisms side by side hold what breaks loose",
-        "_balanced",
-        "sticking.weaker_bounds(G, b, *bounds)",
-        "bounds",
-        ("study/test_mechanisms_abreast.py::test_a_joint_breaks_loose_beside_one_that_moves",),
-    ),
-    Bug(
-        "a mechanism's joint that comes to a stop side by side with others loses no energy",
-        "states_of_mechanisms_after_blows",
-        "response.kinetic(qd[k]) - response.kinetic(after)",
-        "0.0",
-        HELD_ABREAST,
-    ),
-    Bug(
         "held mechanisms side by side have the partition's bounds from their start",
         "_Abreast._inputs",
         "self.regimes.bounds[these]",
@@ -366,13 +331,6 @@ COMPILED = (
         "shared_friction",
         "0.5 - 0.5 * sign(factor * size - 1.0)",
         "1.0",
-        SHARED,
-    ),
-    Bug(
-        "joints that share what holds them never let go",
-        "shared_friction",
-        "1.0 - wanted / most",
-        "1.0 + wanted / most",
         SHARED,
     ),
     Bug(
@@ -398,9 +356,9 @@ COMPILED = (
     ),
     Bug(
         "a joint of mechanisms side by side turns round alone",
-        "rested",
-        "change[abs(change).max(axis=1) > DEAD]",
-        "change[:]",
+        "states_brought_to_rest",
+        "(at.scale * change)[:, system.state_speeds]",
+        "(0.0 * at.scale * change)[:, system.state_speeds]",
         ("study/test_mechanisms_abreast.py::test_mechanisms_with_modes_go_side_by_side",),
     ),
     Bug(
