@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -37,6 +38,13 @@ def imported(name, path, known):
                 whole = f"{base}.{one.name}"
                 if whole in known or base in known:
                     yield whole if whole in known else base
+
+
+def test_all_packages_are_installed():
+    """Those that setuptools is told of are those that there are."""
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    found = [name for name, path in modules().items() if path.name == "__init__.py"]
+    assert sorted(told) == sorted({*found, "denoc.robots", "denoc.scenarios", "denoc.scenarios.studies"})
 
 
 def test_no_circles():
