@@ -16,6 +16,7 @@ import gc
 import os
 import random
 import shutil
+import signal
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -30,6 +31,8 @@ from costs import Costs
 
 # as in the command, and before numpy is imported: for matrices as small as these, threads only spin
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# programs in the background of a script are deaf to Ctrl-C, and so are all that they start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 SEED = 20260712
 CACHES = {
     "DENOC_CACHE": "denoc",

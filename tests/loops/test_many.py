@@ -171,7 +171,7 @@ def test_rows_of_given_motions_are_settled_as_each_would_be(name):
     held = dict.fromkeys(run.discrete.partition.independent[:1], (-1.0, 1.0)) if name == "gough-stewart" else {}
     if held:
         part = coordinates.partition_at_run_positions(plan.system, np.array(plan.q0), (), tuple(held))
-        run.discrete = run.discrete.with_contacts({}, held, part)
+        run.discrete = replace(run.discrete, held=held, partition=part)
     times = plan.grid[0] + np.linspace(0.0, 2e-3, 6)
     y = run.start(plan.q0, plan.qd0)
     states = y + 1e-6 * np.random.default_rng(7).uniform(-1, 1, (6, len(y)))
