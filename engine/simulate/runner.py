@@ -252,7 +252,7 @@ class Runner:
     def unattended(self) -> bool:
         """Whether nothing reads or changes the state at the ends of steps, besides watches."""
         system = self.system
-        return not (system.inputs.sampled or system.inputs.memory or system.loops or system.units)
+        return not (system.inputs.sampled or system.inputs.memory or system.loops.m or system.units)
 
     @property
     def slopes(self) -> Callable[[float, np.ndarray], np.ndarray] | None:
