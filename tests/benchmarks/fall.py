@@ -10,6 +10,7 @@ import numpy as np
 from arms import Arm, chain
 from measure import Row, against, checked, quickest
 from pace import within
+from peers import Exudyn, Pinocchio, installed
 
 import denoc
 from denoc.machine.jit.choice import using_backend
@@ -17,7 +18,6 @@ from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.loop import integrate_run
 from denoc.simulate.trace import Solver, Trace
-from peers import Exudyn, Pinocchio, installed
 
 LOOP, RUN = "free fall 10 s, loop", "free fall 10 s, 401 rows and energy"
 REACH = 10

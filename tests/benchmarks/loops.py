@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from measure import Row, against, checked, difference, quickest
 from pace import within
+from peers import installed
 
 import denoc
 from denoc.loops.accelerations import Forward
@@ -26,7 +27,6 @@ from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.loop import integrate_run
 from denoc.simulate.trace import Solver
-from peers import installed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fourbar import RODS

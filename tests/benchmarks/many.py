@@ -18,13 +18,13 @@ import numpy as np
 from arms import Arm
 from measure import Row, against, checked, quickest
 from pace import within
+from peers import Pinocchio
 
 import denoc
 from denoc.machine.jit.choice import using_backend
 from denoc.scenario import DOUBTFUL
 from denoc.study.run_blocks import blocks_of_variations
 from denoc.text import yaml_text
-from peers import Pinocchio
 
 WORK = "ensemble: fall 0.5 s with another mass, a run"
 KEPT = "the same, of 10,000 in blocks, five numbers of each kept"

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from measure import Row, against, checked, quickest
 from pace import within
+from peers import Pinocchio
 
 import denoc
 from denoc.machine.jit.choice import using_backend
 from denoc.text import library_folder
-from peers import Pinocchio
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 2.0, "step": 0.4}}
 METHODS = {"dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}  # scipy's names

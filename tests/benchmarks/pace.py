@@ -41,7 +41,6 @@ def _pace(_: int) -> float:
 def _pinocchio() -> dict[str, Any]:
     """Both calls, for one sample each, a thousand times."""
     from arms import puma
-
     from peers import Pinocchio
 
     arm = puma()

@@ -30,11 +30,11 @@ import trees
 from arms import Arm, chain, puma
 from measure import Row, against, bytes_within, checked, quickest, table, write
 from pace import SET_BY, pace, within
+from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 import denoc
 import loops
 from denoc.machine.jit.choice import using_backend
-from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 OURS = {"inverse": denoc.inverse, "forward": denoc.forward}
 OUT = Path("outputs") / "bench.json"
