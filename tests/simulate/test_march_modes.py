@@ -299,3 +299,22 @@ def test_a_joint_whose_plan_has_its_friction_starts_at_once(law, backend):
     for run in (*alone, *together):
         assert run.table["joint1.q"][-1] == pytest.approx(math.pi / 2, abs=1e-6)
         assert all(event["t"] < 1e-6 for event in run.record["events"] if event["event"] == "breaks loose")
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_friction_far_below_the_forces_of_a_plan_holds_nothing_back(backend):
+    """At the first instant the plan has no friction yet; right behind it, its force is at the bound but for rounding.
+
+    That is rounding of the largest forces of the plan, beside which friction and what is left to rounding are nothing.
+    """
+    body = "mass: 1000, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}"
+    joint = "type: prismatic, axis: [1, 0, 0], friction: {coulomb: 0.1}"
+    links = "".join(f"  - {{name: {x}, {body}, joint: {{name: {x}, {joint}}}}}\n" for x in "ab")
+    robot = denoc.loads(f"name: sliders\nconvention: frames\ngravity: [0, 0, 0]\nlinks:\n{links}")
+    led = {"motion": {"all": {"law": "cycloid", "to": 2}}, "forces": {"all": {"law": "feedforward"}}}
+    scenario = {"task": "simulate", "time": {"end": 1, "step": 0.1}, **led}
+    heavy = [{"robot.links.b.mass": 1000 + k} for k in range(3)]
+    with using_backend(backend):
+        for run in (*denoc.ensemble(scenario, heavy[:1], robot), *denoc.ensemble(scenario, heavy, robot)):
+            assert run.table["a.q"][-1] == pytest.approx(2, abs=1e-6)
+            assert run.table["b.q"][-1] == pytest.approx(2, abs=1e-6)

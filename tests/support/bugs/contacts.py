@@ -14,14 +14,14 @@ CONTACTS = (
         "loop:_leg",
         "math.nextafter(t, math.inf) if pressed else t",
         "t",
-        ("simulate/test_march_modes.py::test_a_joint_whose_plan_has_its_friction_starts_at_once",),
+        ("simulate/test_march_modes.py::test_friction_far_below_the_forces_of_a_plan_holds_nothing_back",),
     ),
     Bug(
         "runs side by side pass over who breaks loose at once",
         "_Abreast._break_loose_at_once",
         "(s >= high + contacts.slack) | (s <= low - contacts.slack)",
         "(s >= np.inf) | (s <= -np.inf)",
-        ("simulate/test_march_modes.py::test_a_joint_whose_plan_has_its_friction_starts_at_once",),
+        ("simulate/test_march_modes.py::test_friction_far_below_the_forces_of_a_plan_holds_nothing_back",),
     ),
     Bug(
         "joints are let go far behind their bounds",
