@@ -68,7 +68,7 @@ layers: $(VENV)/dev
 
 # the tests beside Pinocchio and MuJoCo, which the developers' tools bring, and the robots of the small packages among these
 peers: $(VENV)/dev
-	$(BIN)/python -m pytest -q -n 0 tests/study/test_peers.py tests/cli/test_verify.py tests/dynamics/test_pinocchio.py tests/dynamics/test_derivatives.py tests/formats/test_urdf_beside_pinocchio.py tests/formats/test_mjcf.py tests/formats/test_mjcf_beside_mujoco.py tests/formats/test_models.py "tests/test_readme.py::test_what_is_shown_is_so[coming-from.md]"
+	$(BIN)/python -m pytest -q -n 0 tests/study/test_peers.py tests/cli/test_verify.py tests/mechanics/trees/test_pinocchio.py tests/mechanics/trees/test_derivatives.py tests/formats/test_urdf_beside_pinocchio.py tests/formats/test_mjcf.py tests/formats/test_mjcf_beside_mujoco.py tests/formats/test_models.py "tests/test_readme.py::test_what_is_shown_is_so[coming-from.md]"
 
 $(VENV)/models: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

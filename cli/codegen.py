@@ -25,7 +25,7 @@ def codegen_command(
             "--what",
             metavar="NAME",
             help="What the code computes: idyn, fdyn, inertia, bias, kinematics, jacobian, energy, reactions, …",
-            autocompletion=options.completion_from_names("denoc.dynamics.programs", "PROGRAMS"),
+            autocompletion=options.completion_from_names("denoc.mechanics.quantities.programs", "PROGRAMS"),
         ),
     ] = "idyn",
     lang: Annotated[

@@ -119,9 +119,9 @@ def _led(model: Robot) -> list[Joint]:
     if not model.tied:
         return actuated
     from denoc.errors import DenocError
-    from denoc.loops.assembly import assemble
-    from denoc.loops.constraints import loop_closure
-    from denoc.loops.partition import independent_speeds
+    from denoc.mechanics.assembly.assembly import assemble
+    from denoc.mechanics.closure.constraints import loop_closure
+    from denoc.mechanics.closure.partition import independent_speeds
 
     try:
         J, _ = loop_closure(model).jacobian(assemble(model, model.q0))

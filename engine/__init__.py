@@ -11,20 +11,20 @@ from .door import door
 TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all else here
 if TYPE_CHECKING:
     from .api import forward, hybrid, inverse, reactions, reduced
-    from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
-    from .dynamics.regressor import parameters
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .formats import load, loads
     from .functions import function
-    from .loops.adjoint import adjoint
-    from .loops.assembly import assemble
-    from .loops.base import base_parameters
-    from .loops.derivatives import derivatives
-    from .loops.linear import linearize
-    from .loops.regressor import regressor
-    from .parallel.decoupled import parallel_matrices
-    from .parallel.legs import legs
-    from .parallel.platform import platform_inverse
+    from .mechanics.assembly.assembly import assemble
+    from .mechanics.mechanisms.base import base_parameters
+    from .mechanics.mechanisms.forward_derivatives import derivatives
+    from .mechanics.mechanisms.gradients import adjoint
+    from .mechanics.mechanisms.linear import linearize
+    from .mechanics.mechanisms.regressor_columns import regressor
+    from .mechanics.platforms.decoupled import parallel_matrices
+    from .mechanics.platforms.parallel_robot import legs
+    from .mechanics.platforms.platform import platform_inverse
+    from .mechanics.quantities.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
+    from .mechanics.tree.regressor import parameters
     from .robot import Robot
     from .scenario import Result, run
     from .simulate.simulator import Simulator, simulator

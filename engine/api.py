@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .dynamics import calls as tree
-from .dynamics import quantities
-from .dynamics.direct import Call, direct_call, key_of_direct_call
-from .dynamics.programs import REDUCED
-from .dynamics.samples import array_for_dynamics_results
 from .errors import InputError
-from .loops import mechanism
-from .parallel.platform import inverse_by_platform_shares
+from .mechanics.mechanisms import mechanism
+from .mechanics.platforms.platform import inverse_by_platform_shares
+from .mechanics.quantities import calls as tree
+from .mechanics.quantities import quantities
+from .mechanics.quantities.direct import Call, direct_call, key_of_direct_call
+from .mechanics.quantities.programs import REDUCED
+from .mechanics.tree.samples import array_for_dynamics_results
 from .robot import Robot
 
 if TYPE_CHECKING:

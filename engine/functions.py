@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from . import api
-from .dynamics import quantities
 from .errors import DenocError, InputError, did_you_mean, given_in_words
-from .loops.adjoint import adjoint
-from .loops.assembly import assemble
-from .loops.derivatives import derivatives
-from .loops.regressor import regressor
 from .machine.jit import choice
+from .mechanics.assembly.assembly import assemble
+from .mechanics.mechanisms.forward_derivatives import derivatives
+from .mechanics.mechanisms.gradients import adjoint
+from .mechanics.mechanisms.regressor_columns import regressor
+from .mechanics.quantities import quantities
 from .robot import Robot
 
 Call = Callable[..., Any]

@@ -12,10 +12,10 @@ import pytest
 
 import denoc
 import yamls
-from denoc.dynamics import calls
 from denoc.functions import FUNCTIONS
 from denoc.machine.jit import interpreter
 from denoc.machine.jit.choice import using_backend
+from denoc.mechanics.quantities import calls
 from denoc.study import chain_robot_for_times
 from random_robots import drawn
 
@@ -58,7 +58,7 @@ def no_detour(monkeypatch):
 
     def close():
         monkeypatch.setattr(calls, "Samples", detour)
-        monkeypatch.setattr("denoc.loops.mechanism.Samples", detour)
+        monkeypatch.setattr("denoc.mechanics.mechanisms.mechanism.Samples", detour)
 
     return close
 

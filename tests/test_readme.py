@@ -234,7 +234,7 @@ def test_links_lead_somewhere(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_code_that_is_pointed_at_is_there(document):
-    """`dynamics/sweeps.py:sweep_inward` means a file of engine/ and a name that it defines."""
+    """`mechanics/tree/sweeps.py:sweep_inward` means a file of engine/ and a name that it defines."""
     for file, name in re.findall(r"`([\w/]+\.py):(\w+)(?:\.\w+)?`", document.read_text(encoding="utf-8")):
         path = ROOT / "engine" / file
         assert path.is_file(), file

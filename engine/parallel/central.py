@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import NumericalError
-from ..loops import effort
-from ..loops.branches import singular_loop_message
+from ..mechanics.mechanisms import effort
+from ..mechanics.mechanisms.branches import singular_loop_message
 from ..robot import Effort
 from .node import UPPER, Message
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dynamics.samples import Samples, dynamics_without_numbers_error
-from ..dynamics.transfer import placement_of_body
 from ..errors import InputError
-from ..loops.balance import Balance, enough_actuators_for_freedoms
-from ..loops.branches import loop_actuator_efforts
-from ..loops.constraints import loop_closure
-from ..loops.partition import independent_speeds
+from ..mechanics.closure.constraints import loop_closure
+from ..mechanics.closure.partition import independent_speeds
+from ..mechanics.mechanisms.balance import Balance, enough_actuators_for_freedoms
+from ..mechanics.mechanisms.branches import loop_actuator_efforts
+from ..mechanics.platforms.parallel_robot import legs
+from ..mechanics.tree.samples import Samples, dynamics_without_numbers_error
+from ..mechanics.tree.transfer import placement_of_body
 from ..robot import Robot
 from .central import least_effort_of_legs
 from .engines import Engine, Process
-from .legs import legs
 from .node import Message
 from .part import LegPart, euler_parameters_of_platform, parts_by_legs
 from .steps import TASKS

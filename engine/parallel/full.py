@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..loops.methods import distributed_closure_methods
 from ..machine.jit import choice
+from ..mechanics.closure.methods import distributed_closure_methods
+from ..mechanics.platforms.parallel_robot import bodies_shared_by_legs
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.integrate import stepper_of_integrator
 from ..simulate.runner import Runner
@@ -26,7 +27,6 @@ from ..simulate.signals import begin_of_run
 from ..simulate.system import System
 from ..simulate.trace import Solver, Trace
 from .engines import Engine, Message
-from .legs import bodies_shared_by_legs
 from .rates import refuse_given_motions_of_legs
 from .steps import Exchange
 

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import calls as tree
-from ..dynamics.quantities import inertia
-from ..dynamics.samples import Samples
-from ..dynamics.spatial import quaternion_matrix
 from ..errors import InputError
-from ..loops.constraints import loop_closure
-from ..loops.rank import TINY
 from ..machine.program.scalars import as_samples
+from ..mechanics.closure.constraints import loop_closure
+from ..mechanics.closure.rank import TINY
+from ..mechanics.quantities import calls as tree
+from ..mechanics.quantities.quantities import inertia
+from ..mechanics.tree.samples import Samples
+from ..mechanics.tree.spatial import quaternion_matrix
 from .part import LegPart
 from .projector import leg_projector_left_part, leg_projector_without_direction
 

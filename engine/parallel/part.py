@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..loops.constraints import loop_closure
+from ..mechanics.closure.constraints import loop_closure
+from ..mechanics.platforms.parallel_robot import Leg, Parallel
 from ..robot import (
     CUTS,
     PLACE_AND_ORIENT,
@@ -29,7 +30,6 @@ from ..robot import (
     Tree,
     Wrench,
 )
-from .legs import Leg, Parallel
 
 TIP, PLATFORM = "(tip)", "(platform)"  # links that no file can name
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..dynamics.spatial import dot
 from ..errors import InputError, NumericalError
-from ..loops.constrained import ConstrainedEquations
 from ..machine.program.scalars import Scalar, as_floats, scalars_into_columns
+from ..mechanics.closure.constrained import ConstrainedEquations
+from ..mechanics.tree.spatial import dot
 from ..simulate import equations
 from ..simulate.acting import wrenches_at_instants
 from ..simulate.discrete import discrete_partition

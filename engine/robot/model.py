@@ -92,7 +92,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Body:
-    """One body of the tree in its near frame; names as in dynamics/sweeps.py."""
+    """One body of the tree in its near frame; names as in mechanics/tree/sweeps.py."""
 
     parent: int | None
     rotation: tuple[Factor, ...]

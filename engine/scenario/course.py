@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import calls as tree
-from ..dynamics.energy import passive_power
-from ..dynamics.vanishing import vanishing_inertia_message
 from ..errors import InputError, NumericalError
-from ..loops.balance import Forces
 from ..machine.jit.block import ENORMOUS
+from ..mechanics.mechanisms.balance import Forces
+from ..mechanics.quantities import calls as tree
+from ..mechanics.tree.energy import passive_power
+from ..mechanics.tree.vanishing import vanishing_inertia_message
 from ..simulate import internal_forces, prescribed
 from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
 from ..simulate.discrete import Discrete

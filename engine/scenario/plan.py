@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..laws import Spline
-from ..loops.constraints import Closure
-from ..loops.methods import METHODS
+from ..mechanics.closure.constraints import Closure
+from ..mechanics.closure.methods import METHODS
 from ..record import Drawing
 from ..robot import Robot
 from ..simulate.carried import carried_speeds

@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics.kinematics import rates_of_link_points
-from ..dynamics.quantities import energy, frames, reactions
-from ..dynamics.spatial import Vector
-from ..dynamics.wrenches import wrenches_moved_to_points
 from ..errors import NumericalError
-from ..loops.balance import Forces
-from ..loops.constraints import Closure
 from ..machine.program.scalars import as_samples
+from ..mechanics.closure.constraints import Closure
+from ..mechanics.mechanisms.balance import Forces
+from ..mechanics.quantities.quantities import energy, frames, reactions
+from ..mechanics.tree.kinematics import rates_of_link_points
+from ..mechanics.tree.spatial import Vector
+from ..mechanics.tree.wrenches import wrenches_moved_to_points
 from ..robot import Robot
 
 BASE = "base"  # the ground

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..loops.elimination import Elimination, pivot_order_of_constraints
-from ..loops.partition import Partition
 from ..machine.program.scalars import Scalar, as_floats
+from ..mechanics.closure.elimination import Elimination, pivot_order_of_constraints
+from ..mechanics.closure.partition import Partition
 from .discrete import Discrete, discrete_partition
 from .situation import Situation
 from .system import System

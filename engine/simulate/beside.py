@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..dynamics.energy import energies
-from ..dynamics.sweeps import sweep_tree
-from ..loops.reactions import multipliers_of_constraints, wrenches_exerted_by_ties
 from ..machine.program.scalars import Scalar
+from ..mechanics.mechanisms.reactions import multipliers_of_constraints, wrenches_exerted_by_ties
+from ..mechanics.tree.energy import energies
+from ..mechanics.tree.sweeps import sweep_tree
 from ..robot import Body
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation

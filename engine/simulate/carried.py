@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..loops.assembly import close_loops_by_newton
-from ..loops.rank import TINY, constraint_null_space
-from ..loops.search import CLOSED, closing_position_moved_along_speeds
 from ..machine.program.scalars import as_floats
+from ..mechanics.assembly.assembly import close_loops_by_newton
+from ..mechanics.assembly.search import CLOSED, closing_position_moved_along_speeds
+from ..mechanics.closure.rank import TINY, constraint_null_space
 from .system import System
 
 AWAY = 0.01  # radians, or lengths of the mechanism: how far another position is that is looked at

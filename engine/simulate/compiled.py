@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.looped import runs_as_loop_over_bodies
-from ..dynamics.number_symbols import INERTIAL, Own, ProgramOfNumbers, own_numbers
 from ..machine.jit import choice
 from ..machine.jit.kernel import Single
 from ..machine.jit.ledger import RUNS
@@ -24,6 +22,8 @@ from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import as_floats, as_samples
 from ..machine.stepping import march
 from ..machine.stepping.march import Implicit, March, Method
+from ..mechanics.bodies.looped import runs_as_loop_over_bodies
+from ..mechanics.tree.number_symbols import INERTIAL, Own, ProgramOfNumbers, own_numbers
 from .discrete import Discrete
 from .equations import Evaluation, Recursion
 from .large import recursion_in_discrete_state

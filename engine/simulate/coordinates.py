@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
-from ..loops.assembly import close_loops_by_newton, close_many_positions_by_newton
-from ..loops.partition import Partition, best_partition
-from ..loops.rank import independent_constraint_rows
-from ..loops.search import CLOSED
+from ..mechanics.assembly.assembly import close_loops_by_newton, close_many_positions_by_newton
+from ..mechanics.assembly.search import CLOSED
+from ..mechanics.closure.partition import Partition, best_partition
+from ..mechanics.closure.rank import independent_constraint_rows
 from . import afresh, singular
 from .discrete import Discrete, discrete_partition
 from .events import Event

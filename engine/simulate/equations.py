@@ -12,13 +12,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..dynamics.energy import damping_power, wrench_power
-from ..dynamics.kinematics import coordinate_rates
-from ..dynamics.one_body import smooth_dry_friction
-from ..dynamics.spatial import add, dot
-from ..dynamics.sweeps import Pivot, sweep_tree
-from ..loops.constrained import AppliedForces, ConstrainedEquations
 from ..machine.program.scalars import Scalar, sign, square_root
+from ..mechanics.closure.constrained import AppliedForces, ConstrainedEquations
+from ..mechanics.tree.energy import damping_power, wrench_power
+from ..mechanics.tree.kinematics import coordinate_rates
+from ..mechanics.tree.one_body import smooth_dry_friction
+from ..mechanics.tree.spatial import add, dot
+from ..mechanics.tree.sweeps import Pivot, sweep_tree
 from . import afresh
 from .discrete import Discrete, discrete_partition
 from .situation import Situation, situation_of_state

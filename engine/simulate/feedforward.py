@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..loops.balance import Balance, loop_balance_texts
-from ..loops.constraints import loop_closure
 from ..machine.program.scalars import as_floats
+from ..mechanics.closure.constraints import loop_closure
+from ..mechanics.mechanisms.balance import Balance, loop_balance_texts
 from .acting import actuator_forces_at_instants
 from .follow import Path
 from .inputs import Inputs

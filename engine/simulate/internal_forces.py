@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import calls as tree
-from ..dynamics.quantities import frames
-from ..dynamics.quantities import reactions as tree_reactions
-from ..dynamics.samples import LARGE
-from ..dynamics.wrenches import wrenches_on_link
-from ..loops.balance import Balance, Forces, enough_actuators_for_freedoms
-from ..loops.branches import forces_acting_in_loops
-from ..loops.constraints import Closure, loop_closure
-from ..loops.rank import constraint_null_space
-from ..loops.reactions import mechanism_multiplier_texts, wrenches_of_multipliers
+from ..mechanics.closure.constraints import Closure, loop_closure
+from ..mechanics.closure.rank import constraint_null_space
+from ..mechanics.mechanisms.balance import Balance, Forces, enough_actuators_for_freedoms
+from ..mechanics.mechanisms.branches import forces_acting_in_loops
+from ..mechanics.mechanisms.reactions import mechanism_multiplier_texts, wrenches_of_multipliers
+from ..mechanics.quantities import calls as tree
+from ..mechanics.quantities.quantities import frames
+from ..mechanics.quantities.quantities import reactions as tree_reactions
+from ..mechanics.tree.samples import LARGE
+from ..mechanics.tree.wrenches import wrenches_on_link
 from ..record import WRENCH
 from ..robot import ZERO, Joint, Robot
 from .signals import wanted_row_signals

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..dynamics.held import Held
-from ..dynamics.mixed import Mixed
 from ..machine.jit.native import QUICK
 from ..machine.program.scalars import Scalar, as_floats
+from ..mechanics.quantities.held import Held
+from ..mechanics.quantities.mixed import Mixed
 from .discrete import Discrete
 from .equations import Recursion
 from .system import System

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dynamics.spatial import dot
 from ..machine.program.scalars import Scalar, square_root
+from ..mechanics.tree.spatial import dot
 from ..robot import Robot
 from .inputs import Driven
 

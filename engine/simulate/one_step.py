@@ -11,14 +11,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics.spatial import dot
-from ..loops.constraints import loop_closure
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer
 from ..machine.program.formulas import clipped
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, square_root
+from ..mechanics.closure.constraints import loop_closure
+from ..mechanics.tree.spatial import dot
 from ..robot import Robot
 from . import coordinates
 from .discrete import Discrete

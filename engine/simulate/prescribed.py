@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import calls as tree
-from ..dynamics.energy import passive_power
+from ..mechanics.quantities import calls as tree
+from ..mechanics.tree.energy import passive_power
 from .acting import wrenches_at_instants
 from .system import System
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.vanishing import vanishing_inertia_message
 from ..machine.jit.block import ENORMOUS
+from ..mechanics.tree.vanishing import vanishing_inertia_message
 from ..text import words_with_and
 from . import modes, saturation
 from .discrete import Discrete

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..dynamics.number_symbols import planted_bodies
-from ..dynamics.spatial import dot
-from ..loops.constraints import Closure
 from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.nodes import Node, with_doubts
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
+from ..mechanics.closure.constraints import Closure
+from ..mechanics.tree.number_symbols import planted_bodies
+from ..mechanics.tree.spatial import dot
 from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
 from .events import Source

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..loops.partition import Partition, best_partitions_of_many
-from ..loops.rank import independent_constraint_rows_of_many
 from ..machine.jit import choice
+from ..mechanics.closure.partition import Partition, best_partitions_of_many
+from ..mechanics.closure.rank import independent_constraint_rows_of_many
 from .contacts import Contacts, stiction_force_ranges
 from .coordinates import nearness_of_pivot_guard
 from .discrete import Discrete

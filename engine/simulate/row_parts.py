@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import NumericalError
-from ..loops import effort
-from ..loops.rank import TINY, constraint_null_space
+from ..mechanics.closure.rank import TINY, constraint_null_space
+from ..mechanics.mechanisms import effort
 from ..robot import Effort
 from .discrete import Discrete
 from .equations import Evaluation

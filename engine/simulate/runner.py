@@ -8,13 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from ..dynamics.vanishing import joints_of_vanishing_inertia
 from ..errors import InputError
-from ..loops import vanishing as freedoms
-from ..loops.methods import METHODS
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..machine.stepping.march import Implicit, March, Method, Past
+from ..mechanics.closure import vanishing as freedoms
+from ..mechanics.closure.methods import METHODS
+from ..mechanics.tree.vanishing import joints_of_vanishing_inertia
 from ..robot import Joint
 from . import coordinates, equations, row_parts, singular
 from .compiled import Compiled

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.samples import doubles_of_argument
 from ..errors import InputError, NumericalError, given_in_words
-from ..loops.assembly import assemble
+from ..mechanics.assembly.assembly import assemble
+from ..mechanics.tree.samples import doubles_of_argument
 from ..robot import Robot
 from . import coordinates
 from .one_step import (

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dynamics.dense import inertia_matrix
-from ..dynamics.sweeps import sweep_tree
-from ..loops.constraints import Closure
-from ..loops.partition import Partition
-from ..loops.rank import TINY, independent_constraint_rows
-from ..loops.search import closing_position_moved_along_speeds
+from ..mechanics.assembly.search import closing_position_moved_along_speeds
+from ..mechanics.closure.constraints import Closure
+from ..mechanics.closure.partition import Partition
+from ..mechanics.closure.rank import TINY, independent_constraint_rows
+from ..mechanics.tree.dense import inertia_matrix
+from ..mechanics.tree.sweeps import sweep_tree
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation, Moved, conclude_evaluation, pushed_by_force_laws
 from .events import event_crossing

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from ..dynamics.one_body import smooth_dry_friction
-from ..dynamics.spatial import add, dot
-from ..dynamics.sweeps import Load, Wrenches, sweep_tree
-from ..dynamics.wrenches import Applied, wrenches_on_bodies
-from ..loops.constrained import ConstrainedEquations
 from ..machine.program.scalars import Scalar
+from ..mechanics.closure.constrained import ConstrainedEquations
+from ..mechanics.tree.one_body import smooth_dry_friction
+from ..mechanics.tree.spatial import add, dot
+from ..mechanics.tree.sweeps import Load, Wrenches, sweep_tree
+from ..mechanics.tree.wrenches import Applied, wrenches_on_bodies
 from ..robot import Robot
 from .discrete import Discrete, discrete_partition
 from .late import late_state

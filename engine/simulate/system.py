@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.number_symbols import Path, number_leaves_of_bodies
-from ..dynamics.regroup import regrouped_bodies
-from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.wrenches import constant_wrenches, wrenches_on_bodies
-from ..loops.constraints import Closure
-from ..loops.methods import METHODS, NOTHING_TO_CLOSE, Method, MethodParameters
-from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
+from ..mechanics.closure.constraints import Closure
+from ..mechanics.closure.methods import METHODS, NOTHING_TO_CLOSE, Method, MethodParameters
+from ..mechanics.closure.ties import Tie
+from ..mechanics.tree.number_symbols import Path, number_leaves_of_bodies
+from ..mechanics.tree.regroup import regrouped_bodies
+from ..mechanics.tree.sweeps import Load, Wrenches
+from ..mechanics.tree.wrenches import constant_wrenches, wrenches_on_bodies
 from ..robot import Body, Coupling, Drive, Joint, Robot, Three
 from .inputs import Driven, Inputs
 from .late import Seen, seen_of_law

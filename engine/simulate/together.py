@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
-from ..dynamics.regroup import inertias_moved_towards_base
-from ..loops.alike import Alike, Measures
-from ..loops.search import CLOSED
 from ..machine.jit import native
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.offer import Offer
 from ..machine.program.recording import Program, Recording
 from ..machine.stepping import march
 from ..machine.stepping.march import March
+from ..mechanics.assembly.alike import Alike, Measures
+from ..mechanics.assembly.search import CLOSED
+from ..mechanics.tree.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
+from ..mechanics.tree.regroup import inertias_moved_towards_base
 from ..robot import Body
 from .beside import quantities_beside_state, widths_beside_state
 from .contacts import Contacts, Limits

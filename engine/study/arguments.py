@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..dynamics.programs import PROGRAMS, link_named_in_tree
-from ..dynamics.regroup import inertias_moved_towards_base
-from ..dynamics.subject import Given, Subject
 from ..errors import InputError
-from ..loops.constraints import ties_of_mechanism
-from ..loops.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
-from ..loops.ties import Tie
 from ..machine.program.nodes import CONSTANT, Node
 from ..machine.program.recording import Program, Recording
 from ..machine.program.rewriting import substituted_nodes
+from ..mechanics.closure.constraints import ties_of_mechanism
+from ..mechanics.closure.ties import Tie
+from ..mechanics.mechanisms.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
+from ..mechanics.quantities.programs import PROGRAMS, link_named_in_tree
+from ..mechanics.quantities.subject import Given, Subject
+from ..mechanics.tree.regroup import inertias_moved_towards_base
 from ..robot import Robot
 from ..robot.read import Draft, LinkEntry
 from ..text import ROBOT, Keys

@@ -7,15 +7,15 @@ import textwrap
 from collections.abc import Sequence
 
 from .._version import VERSION
-from ..dynamics.programs import PROGRAMS
-from ..dynamics.regressor import parameters
-from ..dynamics.samples import singular_dynamics_error
 from ..errors import InputError, did_you_mean
-from ..loops.balance import actuated_speeds
-from ..loops.exported import TEXTS, program_of_mechanism_quantity
 from ..machine.program.counting import count_operations
 from ..machine.program.languages import LANGUAGES
 from ..machine.program.recording import Program
+from ..mechanics.mechanisms.balance import actuated_speeds
+from ..mechanics.mechanisms.exported import TEXTS, program_of_mechanism_quantity
+from ..mechanics.quantities.programs import PROGRAMS
+from ..mechanics.tree.regressor import parameters
+from ..mechanics.tree.samples import singular_dynamics_error
 from ..robot import Robot
 from . import arguments
 from .arguments import Argument

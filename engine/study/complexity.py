@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.dense import inertia_matrix, solve_with_inertia_factors
-from ..dynamics.programs import PROGRAMS
-from ..dynamics.regroup import regrouped_bodies
-from ..dynamics.spatial import Vector
-from ..dynamics.sweeps import sweep_tree
-from ..loops.accelerations import Forward
-from ..loops.assembly import assemble
-from ..loops.exported import (
+from ..machine.program.counting import Count, count_operations
+from ..machine.program.recording import Program, Recording
+from ..mechanics.assembly.assembly import assemble
+from ..mechanics.mechanisms.accelerations import Forward
+from ..mechanics.mechanisms.exported import (
     TEXTS,
     mechanism_text_around_position,
     mechanism_text_with_balance_order,
     program_of_mechanism_quantity,
 )
-from ..loops.exported import recorded_mechanism_program as recorded_text
-from ..machine.program.counting import Count, count_operations
-from ..machine.program.recording import Program, Recording
+from ..mechanics.mechanisms.exported import recorded_mechanism_program as recorded_text
+from ..mechanics.quantities.programs import PROGRAMS
+from ..mechanics.tree.dense import inertia_matrix, solve_with_inertia_factors
+from ..mechanics.tree.regroup import regrouped_bodies
+from ..mechanics.tree.spatial import Vector
+from ..mechanics.tree.sweeps import sweep_tree
 from ..robot import TURN_PLANES, Body, Drive, Robot, X
 
 Polynomial = tuple[Fraction | int, ...]  # coefficients of 1, n, n², n³

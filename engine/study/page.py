@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.energy import energies
-from ..dynamics.kinematics import link_placements
-from ..dynamics.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..errors import InputError
 from ..machine.jit.polynomials import SignalPieces
 from ..machine.program.javascript import javascript_function
 from ..machine.program.recording import Program, Recording
+from ..mechanics.tree.energy import energies
+from ..mechanics.tree.kinematics import link_placements
+from ..mechanics.tree.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..record.pages import RUNNER, html_page_with_machine
 from ..record.sketch import Say, Scene, silence_sketch_warning
 from ..robot import Robot
@@ -102,8 +102,8 @@ class Laws:
         """Whether loops close at both ends of a slider, in positions of the run, with the joints that lead it kept."""
         if not self.plan.system.loops.m:
             return True
-        from ..loops.assembly import close_loops_by_newton
-        from ..loops.constraints import loop_closure
+        from ..mechanics.assembly.assembly import close_loops_by_newton
+        from ..mechanics.closure.constraints import loop_closure
 
         trace, system = self.trace, self.plan.system
         for x in (slider.low, slider.high):
@@ -255,7 +255,7 @@ def _runner(plan: Plan) -> Runner:
 
 def _model(robot: Robot, plan: Plan) -> Model:
     """The numbers of the equations."""
-    from ..loops.constraints import loop_closure
+    from ..mechanics.closure.constraints import loop_closure
     from ..simulate.system import bodies_without_dry_friction, dry_friction_of_system
 
     bodies = bodies_without_dry_friction(robot.tree.bodies)

@@ -12,16 +12,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..dynamics.regroup import inertias_moved_towards_base
 from ..errors import DenocError
-from ..loops.alike import Alike, Measures
-from ..loops.balance import idle_spins
-from ..loops.constraints import ties_of_mechanism
-from ..loops.rank import independent_constraint_rows, independent_constraint_rows_of_many
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.program.nodes import CONSTANT, Node
 from ..machine.program.recording import Recording
+from ..mechanics.assembly.alike import Alike, Measures
+from ..mechanics.closure.constraints import ties_of_mechanism
+from ..mechanics.closure.rank import independent_constraint_rows, independent_constraint_rows_of_many
+from ..mechanics.mechanisms.balance import idle_spins
+from ..mechanics.tree.regroup import inertias_moved_towards_base
 from ..robot import Robot
 from ..scenario import Plan
 from ..simulate.coordinates import preferred_speeds_at_start

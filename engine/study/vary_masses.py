@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.vanishing import joint_pivots_are_sound
 from ..errors import DenocError
 from ..laws import Constant
-from ..loops import vanishing as freedoms
+from ..mechanics.closure import vanishing as freedoms
+from ..mechanics.tree.vanishing import joint_pivots_are_sound
 from ..robot import Body, Joint, Robot
 from ..robot.read import Draft, LinkEntry, ReadLink, bodies_with_link_masses, inertia_of_link, joint_drives
 from ..scenario import Plan

@@ -12,10 +12,10 @@ from arms import Arm
 from measure import Row
 from pace import within
 
-from denoc.dynamics.mixed import Mixed
-from denoc.dynamics.regroup import regrouped_bodies
 from denoc.machine.jit import cache, native, objects
 from denoc.machine.jit.choice import using_backend
+from denoc.mechanics.quantities.mixed import Mixed
+from denoc.mechanics.tree.regroup import regrouped_bodies
 
 COLD, WARM, RUNS = 0.1, 0.0018, 40
 

@@ -18,10 +18,10 @@ from pace import within
 from peers import installed
 
 import denoc
-from denoc.loops.accelerations import Forward
-from denoc.loops.constraints import loop_closure
-from denoc.loops.texts import NEAR
 from denoc.machine.jit.choice import using_backend
+from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.mechanisms.accelerations import Forward
+from denoc.mechanics.mechanisms.texts import NEAR
 from denoc.robot import Link, Robot
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward

@@ -20,6 +20,7 @@ import compiling
 import drawing
 import fall
 import humanoid
+import loops
 import many
 import methods
 import numpy as np
@@ -33,7 +34,6 @@ from pace import SET_BY, pace, within
 from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 import denoc
-import loops
 from denoc.machine.jit.choice import using_backend
 
 OURS = {"inverse": denoc.inverse, "forward": denoc.forward}

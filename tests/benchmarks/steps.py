@@ -14,10 +14,11 @@ from typing import Any
 from unittest.mock import patch
 
 import denoc
-from denoc.loops import branches, embedding, ties
 from denoc.machine.program.counting import Count, count_operations
 from denoc.machine.program.nodes import Node
 from denoc.machine.program.recording import Program
+from denoc.mechanics.closure import embedding, ties
+from denoc.mechanics.mechanisms import branches
 from denoc.robot import Robot
 from denoc.study import program_for_complexity
 

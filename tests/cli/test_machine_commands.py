@@ -10,10 +10,10 @@ import pytest
 
 import denoc as library
 from denoc.cli import options
-from denoc.dynamics.programs import PROGRAMS
 from denoc.laws import profiled_motion_laws
 from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
+from denoc.mechanics.quantities.programs import PROGRAMS
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.study import complexity_of_chain
 from denoc.text import library_folder
@@ -52,7 +52,7 @@ def test_names_of_tables(denoc, monkeypatch, command, option, table):
 
 
 HOMES = {
-    "--what": ("denoc.dynamics.programs", "PROGRAMS"),
+    "--what": ("denoc.mechanics.quantities.programs", "PROGRAMS"),
     "--lang": ("denoc.machine.program.languages", "LANGUAGES"),
     "--law": ("denoc.laws.motions", "profiled_motion_laws"),
     "--method": ("denoc.simulate.integrate", "INTEGRATORS"),

@@ -47,7 +47,7 @@ def test_quick_commands_import_nothing_heavy(words):
     # newer versions of typer read arguments with pydantic, which isn't ours to prevent
     heavy = set(HEAVY) - ({"pydantic"} if "typer._adapters" in found else set())
     assert not [name for name in found if name.split(".")[0] in heavy]
-    assert not [name for name in found if name.startswith(("denoc.robot.", "denoc.scenario.", "denoc.dynamics."))]
+    assert not [name for name in found if name.startswith(("denoc.robot.", "denoc.scenario.", "denoc.mechanics."))]
 
 
 @pytest.mark.parametrize("robot", ["puma", "four-bar"])

@@ -9,9 +9,9 @@ import pytest
 
 import denoc
 import references
-from denoc.dynamics.mixed import Mixed
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using_backend
+from denoc.mechanics.quantities.mixed import Mixed
 from denoc.study import chain_robot_for_times, generate_code
 from denoc.text import library_names
 

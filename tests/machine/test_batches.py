@@ -354,7 +354,7 @@ def test_batches_of_the_interface_go_straight_into_the_kernel(name, monkeypatch)
         with using_backend("compiled"):
             found = call(robot, *state)
         if interpreter.interpreter_addresses() is not None:
-            monkeypatch.setattr("denoc.dynamics.calls.Samples", None)  # whoever comes there fails
+            monkeypatch.setattr("denoc.mechanics.quantities.calls.Samples", None)  # whoever comes there fails
         assert np.array_equal(call(robot, *state), found)
         assert np.array_equal(call(robot, *(x[:3] for x in state)), found[:3])
         monkeypatch.undo()

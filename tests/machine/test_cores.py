@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.direct import tree_euler_parameter_places
 from denoc.machine.jit import cores
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.interpreter import interpreter_addresses
+from denoc.mechanics.quantities.direct import tree_euler_parameter_places
 
 pytestmark = [
     pytest.mark.sound,

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.mixed import mixed_dynamics
 from denoc.machine.jit import choice, objects, offer
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.ledger import LOOK, RUNS, Ledger
 from denoc.machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
 from denoc.machine.program.recording import Recording
+from denoc.mechanics.quantities.mixed import mixed_dynamics
 from denoc.scenario import prepare_scenario
 from denoc.study import chain_robot_for_times
 

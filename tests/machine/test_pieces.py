@@ -7,13 +7,13 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.dynamics import programs, subject
-from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.machine.jit import kernel, objects, program_pieces
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.nodes import live_nodes, nodes_result_by_result
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
+from denoc.mechanics.quantities import programs, subject
+from denoc.mechanics.quantities.offered import offered_dynamics_quantity
 from denoc.robot.read import robot_file_number
 from denoc.study import chain_robot_for_times
 

@@ -8,11 +8,11 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.dynamics.offered import offered_dynamics_quantity
-from denoc.dynamics.programs import ROWS
 from denoc.machine.jit import builtin_code, choice, native, objects, program_pieces
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.nodes import live_nodes
+from denoc.mechanics.quantities.offered import offered_dynamics_quantity
+from denoc.mechanics.quantities.programs import ROWS
 from denoc.robot.read import robot_file_number
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))

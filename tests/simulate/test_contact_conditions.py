@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from denoc.dynamics.sweeps import sweep_tree
 from denoc.machine.jit.choice import using_backend
+from denoc.mechanics.tree.sweeps import sweep_tree
 from denoc.scenario import prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.loop import integrate_run

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.sweeps import sweep_tree
-from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.stepping import march
+from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.tree.sweeps import sweep_tree
 from denoc.robot.read import build_robot
 from denoc.simulate import compiled
 from denoc.simulate.integrate import INTEGRATORS

@@ -6,8 +6,8 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import DenocError, InputError
-from denoc.loops.constraints import loop_closure
 from denoc.machine.jit.choice import using_backend
+from denoc.mechanics.closure.constraints import loop_closure
 from denoc.text import library_folder
 
 NAMES = ["puma", "four-bar", "cart-pole", "space-arm"]

@@ -17,12 +17,12 @@ import pytest
 import yaml
 
 import denoc
-from denoc.dynamics.programs import PROGRAMS
 from denoc.errors import InputError
 from denoc.formats import write_redysim
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.languages import LANGUAGES
 from denoc.machine.program.recording import Recording
+from denoc.mechanics.quantities.programs import PROGRAMS
 from denoc.study.codegen import generate_code
 from denoc.text import yaml_text
 

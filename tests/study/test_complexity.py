@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.programs import program_of_tree_quantity
 from denoc.formats import loads
 from denoc.machine.program.counting import count_operations
 from denoc.machine.program.nodes import live_nodes
 from denoc.machine.program.recording import Recording
+from denoc.mechanics.quantities.programs import program_of_tree_quantity
 from denoc.study import complexity
 
 pytestmark = pytest.mark.smoke

@@ -147,7 +147,7 @@ def test_a_run_that_cannot_go_on_ends_as_it_does_alone():
         alone = denoc.run(scenario | {"initial": {"J1^1": "80 deg", "J1^2": f"{angle} deg"}})
         same(found, alone, 1e-7)
     assert {one.ended for one in together} == {"done", "singularity"}
-    # as is known of the first of them; see loops/test_reference_motion.py
+    # as is known of the first of them; see mechanics/mechanisms/test_reference_motion.py
     assert together[0].audit["singular"]["t"] == pytest.approx(1.36672, abs=1e-4)
 
 

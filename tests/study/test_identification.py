@@ -7,10 +7,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import denoc
-from denoc.dynamics.inertial import NAMES
 from denoc.errors import InputError
-from denoc.loops.base import _closed
-from denoc.loops.constraints import loop_closure
+from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.mechanisms.base import _closed
+from denoc.mechanics.tree.inertial import NAMES
 from denoc.study.identification import written
 from denoc.study.identification.columns import sliding
 from denoc.study.identification.least_squares import solve_identification_fit

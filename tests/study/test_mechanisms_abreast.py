@@ -8,11 +8,11 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import AssemblyError
-from denoc.loops.alike import Alike, Measures, least_squares_of_many_loops
-from denoc.loops.assembly import position_with_loops_closed
-from denoc.loops.constraints import loop_closure
-from denoc.loops.partition import best_partition, best_partitions_of_many
 from denoc.machine.jit.choice import using_backend
+from denoc.mechanics.assembly.alike import Alike, Measures, least_squares_of_many_loops
+from denoc.mechanics.assembly.assembly import position_with_loops_closed
+from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.closure.partition import best_partition, best_partitions_of_many
 from denoc.study import variations as planning
 from denoc.study.run_blocks import blocks_of_variations
 from denoc.text import find_library_file

@@ -21,7 +21,7 @@ from scipy.optimize import minimize_scalar
 import denoc
 from denoc.cli.main import main
 from denoc.errors import InputError, NumericalError
-from denoc.loops.numbers import AROUND
+from denoc.mechanics.mechanisms.numbers import AROUND
 from denoc.scenario import opened_scenario as scenario_of
 from denoc.study.minimisers import METHODS
 from denoc.study.optimise import gradients

@@ -1,6 +1,6 @@
 """Other engines are given the same robots as denoc: random trees of every joint that they have, with rotors and wrenches.
 
-Agreement with them in tests of denoc's dynamics has to come from elsewhere (`tests/dynamics/test_pinocchio.py`): here it
+Agreement with them in tests of denoc's dynamics has to come from elsewhere (`tests/mechanics/trees/test_pinocchio.py`): here it
 is denoc that is right, and the builders that are on trial.
 """
 

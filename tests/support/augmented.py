@@ -3,10 +3,10 @@
 import numpy as np
 
 import denoc
-from denoc.dynamics import calls as tree
-from denoc.dynamics.samples import Samples
-from denoc.loops.constraints import loop_closure
-from denoc.loops.partition import best_partition
+from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.closure.partition import best_partition
+from denoc.mechanics.quantities import calls as tree
+from denoc.mechanics.tree.samples import Samples
 
 
 def coordinates(name):

@@ -3,12 +3,12 @@
 import numpy as np
 
 import denoc
-from denoc.loops import effort
-from denoc.loops.balance import Forces
-from denoc.loops.branches import loop_actuator_efforts
-from denoc.loops.constraints import loop_closure
-from denoc.loops.partition import independent_speeds
-from denoc.loops.rank import constraint_null_space
+from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.closure.partition import independent_speeds
+from denoc.mechanics.closure.rank import constraint_null_space
+from denoc.mechanics.mechanisms import effort
+from denoc.mechanics.mechanisms.balance import Forces
+from denoc.mechanics.mechanisms.branches import loop_actuator_efforts
 
 
 def whole(balance, tau):

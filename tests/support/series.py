@@ -5,9 +5,9 @@ import copy
 import numpy as np
 
 import denoc
-from denoc.dynamics.kinematics import coordinate_rates
-from denoc.loops.constraints import loop_closure
-from denoc.loops.rank import constraint_null_space
+from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.closure.rank import constraint_null_space
+from denoc.mechanics.tree.kinematics import coordinate_rates
 
 FOUR_BAR = """
       - name: crank{k}

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...dynamics.quantities import inertia
 from ...laws import ComputedTorque, Feedforward, Hold
-from ...loops.assembly import start_with_loops_closed, words_on_moved_initial
-from ...loops.balance import idle_spins
-from ...loops.constraints import Closure, loop_closure
-from ...loops.methods import METHODS
-from ...loops.rank import independent_constraint_rows
+from ...mechanics.assembly.assembly import start_with_loops_closed, words_on_moved_initial
+from ...mechanics.closure.constraints import Closure, loop_closure
+from ...mechanics.closure.methods import METHODS
+from ...mechanics.closure.rank import independent_constraint_rows
+from ...mechanics.mechanisms.balance import idle_spins
+from ...mechanics.quantities.quantities import inertia
 from ...robot import Joint
 from ...simulate.inputs import Driving, Motion
 from ...simulate.reference import Held

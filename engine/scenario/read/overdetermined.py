@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ...errors import AssemblyError
-from ...loops.assembly import joint_distance
-from ...loops.constraints import Closure
-from ...loops.rank import independent_constraint_rows
+from ...mechanics.assembly.assembly import joint_distance
+from ...mechanics.closure.constraints import Closure
+from ...mechanics.closure.rank import independent_constraint_rows
 from ...robot import Joint
 from .motion import Motions
 from .reading import Reading, follows_from_ties

@@ -16,12 +16,12 @@ from functools import partial
 
 import numpy as np
 
-from ...dynamics import quantities
 from ...errors import InputError, did_you_mean
 from ...laws import ProportionalDerivative
-from ...loops.methods import METHODS
-from ...loops.rank import constraint_null_space
 from ...machine.jit import choice
+from ...mechanics.closure.methods import METHODS
+from ...mechanics.closure.rank import constraint_null_space
+from ...mechanics.quantities import quantities
 from ...robot import Joint
 from ...scenario import Plan, Scenario, carry_out_plan
 from ...simulate import feedforward

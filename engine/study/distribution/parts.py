@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ...errors import InputError
-from ...loops.methods import distributed_closure_methods
+from ...mechanics.closure.methods import distributed_closure_methods
+from ...mechanics.platforms.parallel_robot import bodies_shared_by_legs, legs
 from ...parallel.engines import Process
 from ...parallel.full import Full
-from ...parallel.legs import bodies_shared_by_legs, legs
 from ...parallel.rates import refuse_given_motions_of_legs
 from ...scenario import Plan
 from ...simulate.coordinates import discrete_state_at_start

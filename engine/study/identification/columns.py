@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...dynamics import quantities
-from ...dynamics.inertial import INERTIAL, NAMES
-from ...dynamics.regressor import names_of_regressor_numbers, parameters, regressor_speeds
-from ...loops.base import BaseParameters, base_parameters
-from ...loops.regressor import regressor
+from ...mechanics.mechanisms.base import BaseParameters, base_parameters
+from ...mechanics.mechanisms.regressor_columns import regressor
+from ...mechanics.quantities import quantities
+from ...mechanics.tree.inertial import INERTIAL, NAMES
+from ...mechanics.tree.regressor import names_of_regressor_numbers, parameters, regressor_speeds
 from ...robot import Robot
 from .recorded import Recorded, measured_joints, smooth_measured_columns
 from .settings import INERTIA, DryFriction

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.regressor import parameters, regressor_speeds
 from ...errors import InputError, NumericalError, Place, did_you_mean
 from ...formats import loads
+from ...mechanics.tree.regressor import parameters, regressor_speeds
 from ...robot import Robot
 from . import nearest, written
 from .columns import (

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...api import inverse
 from ...errors import InputError
-from ...loops.base import base_parameters
-from ...loops.regressor import regressor
+from ...mechanics.mechanisms.base import base_parameters
+from ...mechanics.mechanisms.regressor_columns import regressor
 from ...robot import Robot
 from .columns import sought_identification_numbers
 from .settings import ESTIMATED, DryFriction

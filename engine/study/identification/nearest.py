@@ -7,8 +7,8 @@ from types import ModuleType
 
 import numpy as np
 
-from ...dynamics.inertial import INERTIAL, NAMES
 from ...errors import InputError, NumericalError
+from ...mechanics.tree.inertial import INERTIAL, NAMES
 
 EXTRA = "identify"  # in pyproject.toml
 MARGIN = 1e-6  # least eigenvalue of a scaled pseudo-inertia

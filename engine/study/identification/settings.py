@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
-from ...dynamics.regressor import OF_SPEED, STIFFNESS
 from ...errors import InputError
+from ...mechanics.tree.regressor import OF_SPEED, STIFFNESS
 from ...robot import Robot
 from ...robot.read import joint_number_fits_unit
 from ...text import Document, document_from_mapping, read_yaml_document

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.inertial import NAMES
-from ...dynamics.regressor import regressor_speeds
 from ...errors import InputError
+from ...mechanics.tree.inertial import NAMES
+from ...mechanics.tree.regressor import regressor_speeds
 from ...robot import Robot
 from ...text import yaml_text
 from .nearest import POSITIVE

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...dynamics.regressor import parameters
 from ...errors import DenocError
-from ...loops.regressor import regressor
+from ...mechanics.mechanisms.regressor_columns import regressor
+from ...mechanics.tree.regressor import parameters
 from ...robot import Robot
 from ...scenario import Plan, columns_of_run, course_of_plan
 from ..identification import measured_effort_columns

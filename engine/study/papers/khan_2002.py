@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ...dynamics.calls import inverse
-from ...dynamics.quantities import inertia
+from ...mechanics.quantities.calls import inverse
+from ...mechanics.quantities.quantities import inertia
 from ...record import Line, Panel
 from ...scenario import Result
 from ..comparison import ADAPTIVE, FIXED

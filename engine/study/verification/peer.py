@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ...dynamics import calls
-from ...dynamics.wrenches import wrenches_moved_to_points
 from ...machine.jit.choice import using_backend
+from ...mechanics.quantities import calls
+from ...mechanics.tree.wrenches import wrenches_moved_to_points
 from ...robot import Body, Drive, Robot, Tree
 
 FREE = (3, 4, 5, 0, 1, 2)  # directions of a free joint's speeds: the origin's velocity, then the turn

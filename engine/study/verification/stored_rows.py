@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ...dynamics.one_body import passive_force
-from ...dynamics.quantities import frames
-from ...dynamics.samples import LARGE
-from ...dynamics.wrenches import wrenches_moved_to_points, wrenches_on_link
 from ...errors import InputError
 from ...machine.program.scalars import as_samples
+from ...mechanics.quantities.quantities import frames
+from ...mechanics.tree.one_body import passive_force
+from ...mechanics.tree.samples import LARGE
+from ...mechanics.tree.wrenches import wrenches_moved_to_points, wrenches_on_link
 from ...record import WRENCH
 from ...robot import Robot
 from ...scenario import Plan

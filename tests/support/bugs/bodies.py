@@ -3,11 +3,11 @@
 from .bug import Bug
 
 LOOPS_ALIKE = ("machine/test_loops.py::test_machine_code_gives_what_python_gives",)
-INERTIA = ("dynamics/test_body_texts.py::test_inertia_of_random_trees",)
-REGRESSOR = ("dynamics/test_body_texts.py::test_regressors_of_random_trees",)
-DYNAMICS = ("dynamics/test_body_texts.py::test_dynamics_of_random_trees",)
-DERIVATIVES = ("dynamics/test_body_texts.py::test_derivatives_of_random_trees",)
-LONG = ("dynamics/test_body_texts.py::test_derivatives_of_long_trees",)
+INERTIA = ("mechanics/trees/test_body_texts.py::test_inertia_of_random_trees",)
+REGRESSOR = ("mechanics/trees/test_body_texts.py::test_regressors_of_random_trees",)
+DYNAMICS = ("mechanics/trees/test_body_texts.py::test_dynamics_of_random_trees",)
+DERIVATIVES = ("mechanics/trees/test_body_texts.py::test_derivatives_of_random_trees",)
+LONG = ("mechanics/trees/test_body_texts.py::test_derivatives_of_long_trees",)
 
 BODIES = (
     Bug(
@@ -36,7 +36,7 @@ BODIES = (
         "LoopText._entries",
         "i64 %{RESULTS}, double {_ENORMOUS}",
         "i64 %{RESULTS}, double {_ONE}",
-        ("dynamics/test_body_texts.py::test_enormous_results_are_left_to_the_plain_text",),
+        ("mechanics/trees/test_body_texts.py::test_enormous_results_are_left_to_the_plain_text",),
         text=True,
     ),
     Bug("rows of a joint have their axes in the other order", "BodyTables._add", "(d - z) % 3", "(z - d) % 3", INERTIA),
@@ -46,7 +46,7 @@ BODIES = (
         "BodyTables._place",
         "np.zeros(3) if parent is None else np.array(origin, dtype=float)[above]",
         "np.array(origin, dtype=float)[above]",
-        ("dynamics/test_body_texts.py::test_a_tree_with_its_root_far_away_loses_no_digits",),
+        ("mechanics/trees/test_body_texts.py::test_a_tree_with_its_root_far_away_loses_no_digits",),
     ),
     Bug(
         "rows of a joint move by what comes before them alone",
@@ -74,7 +74,7 @@ BODIES = (
         "inertia_before",
         "J[a][b] + left[b][a] - right[a][b]",
         "J[a][b] + left[b][a] + right[a][b]",
-        ("dynamics/test_body_texts.py::test_dynamics_of_long_trees_are_loops",),
+        ("mechanics/trees/test_body_texts.py::test_dynamics_of_long_trees_are_loops",),
     ),
     Bug(
         "rates of directions by the carrier's motion alone",

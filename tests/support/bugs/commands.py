@@ -219,6 +219,6 @@ COMMANDS = (
         "has_masked_numbers",
         'getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())',
         'sys.modules["numpy.ma"].MaskedArray if "numpy.ma" in sys.modules else ()',
-        ("dynamics/test_wrong_arguments.py::test_numpy_s_masked_arrays_may_be_on_their_way",),
+        ("mechanics/trees/test_wrong_arguments.py::test_numpy_s_masked_arrays_may_be_on_their_way",),
     ),
 )

@@ -2,7 +2,7 @@
 
 from .bug import Bug
 
-CLOSED_ROWS = ("loops/test_many.py::test_the_compiled_loop_leaves_rows_that_are_closed",)
+CLOSED_ROWS = ("mechanics/mechanisms/test_many.py::test_the_compiled_loop_leaves_rows_that_are_closed",)
 SOLVED = ("machine/test_pieces.py::test_columns_are_solved_for_in_a_loop",)
 NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
 ACTING = ("study/test_sweep.py::test_numbers_of_what_acts_go_side_by_side",)
@@ -555,14 +555,14 @@ COMPILED = (
         "OVERFLOW",
         "2.0**990",
         "1.0",
-        ("dynamics/test_vanishing.py::test_enormous_accelerations_are_looked_at_wherever_they_come",),
+        ("mechanics/trees/test_vanishing.py::test_enormous_accelerations_are_looked_at_wherever_they_come",),
     ),
     Bug(
         "enormous results aren't examined",
         "ENORMOUS",
         "34",
         "1000",
-        ("dynamics/test_vanishing.py::test_rows_with_enormous_accelerations_of_nothing_are_no_result",),
+        ("mechanics/trees/test_vanishing.py::test_rows_with_enormous_accelerations_of_nothing_are_no_result",),
     ),
     Bug(
         "differences recorded as sums of equal operands",
@@ -598,8 +598,8 @@ COMPILED = (
         "system.guard[0] <= 0.0",
         "system.guard[0] <= -1e300",
         (
-            "loops/test_reference_motion.py::test_the_singular_position_of_the_five_bar_is_announced",
-            "loops/test_benchmarks.py::test_stops_where_it_is_told_to",
+            "mechanics/mechanisms/test_reference_motion.py::test_the_singular_position_of_the_five_bar_is_announced",
+            "mechanics/mechanisms/test_benchmarks.py::test_stops_where_it_is_told_to",
         ),
     ),
     Bug(
@@ -931,7 +931,7 @@ COMPILED = (
         "ProgramSums.__init__",
         "len(in_full) < len(own)",
         "len(in_full) < 0",
-        ("loops/test_sums.py::test_the_carpet_scraper_is_at_most_two_fifths_above_its_inverse",),
+        ("mechanics/mechanisms/test_sums.py::test_the_carpet_scraper_is_at_most_two_fifths_above_its_inverse",),
     ),
     Bug(
         "a constant less something, plus a constant, forgets that it is less",

@@ -58,7 +58,7 @@ DIRECT = (
         "calls:_room",
         "apart and len(shape) > 1 and shape[0] >= MANY",
         "apart",
-        ("dynamics/test_wrong_arguments.py::test_what_is_wrong_leaves_the_callers_array_as_it_was",),
+        ("mechanics/trees/test_wrong_arguments.py::test_what_is_wrong_leaves_the_callers_array_as_it_was",),
     ),
     Bug(
         "results go straight into an array that the arguments overlap",

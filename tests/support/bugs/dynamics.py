@@ -2,18 +2,18 @@
 
 from .bug import Bug
 
-NEWTON = ("dynamics/test_theorems.py::test_a_joint_of_each_type_obeys_newton_and_euler",)
-TREE = ("dynamics/test_theorems.py::test_a_tree_in_each_convention_obeys_newton_and_euler",)
-THERE_AND_BACK = ("dynamics/test_theorems.py::test_forward_undoes_inverse",)
-REACTIONS = ("dynamics/test_theorems.py::test_reactions_keep_every_link_in_equilibrium",)
-MATRICES = ("dynamics/test_theorems.py::test_recursion_gives_the_matrices",)
-BALANCE = ("dynamics/test_theorems.py::test_energy_grows_by_what_is_put_in_less_what_is_lost",)
+NEWTON = ("mechanics/trees/test_theorems.py::test_a_joint_of_each_type_obeys_newton_and_euler",)
+TREE = ("mechanics/trees/test_theorems.py::test_a_tree_in_each_convention_obeys_newton_and_euler",)
+THERE_AND_BACK = ("mechanics/trees/test_theorems.py::test_forward_undoes_inverse",)
+REACTIONS = ("mechanics/trees/test_theorems.py::test_reactions_keep_every_link_in_equilibrium",)
+MATRICES = ("mechanics/trees/test_theorems.py::test_recursion_gives_the_matrices",)
+BALANCE = ("mechanics/trees/test_theorems.py::test_energy_grows_by_what_is_put_in_less_what_is_lost",)
 DRIVES = ("robot/test_build.py::test_rotor_friction_and_spring_add_to_the_force_of_a_joint",)
-VANISHING = ("dynamics/test_vanishing.py::test_a_pivot_of_rounding_is_refused_by_name",)
+VANISHING = ("mechanics/trees/test_vanishing.py::test_a_pivot_of_rounding_is_refused_by_name",)
 
-BALLS = ("dynamics/test_springs_of_balls.py::test_their_forces_are_the_slopes_of_their_energy",)
-CORDS = "dynamics/test_springs_over_joints.py::"
-FLOATS = ("dynamics/test_derivatives.py::test_a_base_that_floats_does_not_notice_which_way_it_falls",)
+BALLS = ("mechanics/trees/test_springs_of_balls.py::test_their_forces_are_the_slopes_of_their_energy",)
+CORDS = "mechanics/trees/test_springs_over_joints.py::"
+FLOATS = ("mechanics/trees/test_derivatives.py::test_a_base_that_floats_does_not_notice_which_way_it_falls",)
 
 DYNAMICS = (
     Bug(
@@ -71,7 +71,7 @@ DYNAMICS = (
         "sweep_tree",
         "subtract(wrench, wrenches[i])",
         "add(wrench, wrenches[i])",
-        ("dynamics/test_theorems.py::test_a_wrench_takes_off_its_jacobian_transposed",),
+        ("mechanics/trees/test_theorems.py::test_a_wrench_takes_off_its_jacobian_transposed",),
     ),
     Bug(
         "loads in base axes act at the body's origin",
@@ -134,7 +134,7 @@ DYNAMICS = (
         "quaternion_rate",
         "e0 * w[1] + z * w[0] - x * w[2]",
         "e0 * w[1] - z * w[0] + x * w[2]",
-        ("dynamics/test_theorems.py::test_speeds_of_euler_parameters_are_the_angular_velocity",),
+        ("mechanics/trees/test_theorems.py::test_speeds_of_euler_parameters_are_the_angular_velocity",),
     ),
     Bug("sign in the matrix of Euler parameters", "quaternion_matrix", "2.0 * (xy - wz)", "2.0 * (xy + wz)", NEWTON),
     Bug(
@@ -156,21 +156,21 @@ DYNAMICS = (
         "doubtful_joint_pivots",
         "NOTHING * whole",
         "0.0",
-        ("dynamics/test_vanishing.py::test_a_share_that_only_squares_of_rounding_errors_leave_is_nothing",),
+        ("mechanics/trees/test_vanishing.py::test_a_share_that_only_squares_of_rounding_errors_leave_is_nothing",),
     ),
     Bug(
         "slide along a joint's own axis left out of the articulated inertia",
         "inertia_at_parent",
         "A, p = inertia_about(here.steps.slide, A), here.steps.foot",
         "p = here.steps.foot",
-        ("dynamics/test_reference.py::test_forward_gives_the_accelerations",),
+        ("mechanics/trees/test_reference.py::test_forward_gives_the_accelerations",),
     ),
     Bug(
         "slide along a joint's own axis left out of the accelerations",
         "motion_at_child",
         "add(v, cross(w, two.slide))",
         "v",
-        ("dynamics/test_reference.py::test_forward_gives_the_accelerations",),
+        ("mechanics/trees/test_reference.py::test_forward_gives_the_accelerations",),
     ),
     Bug(
         "tangent of a bend upside down",
@@ -184,7 +184,7 @@ DYNAMICS = (
         "Bend._by_constant",
         "z - sa * y",
         "z + sa * y",
-        ("dynamics/test_bends.py::test_a_bend_is_its_two_turns",),
+        ("mechanics/trees/test_bends.py::test_a_bend_is_its_two_turns",),
     ),
     Bug(
         "acceleration of the parent left out of what is along the joint",
@@ -212,14 +212,14 @@ DYNAMICS = (
         "passive_power",
         "brought - damping_power(bodies, speeds)",
         "brought",
-        ("dynamics/test_wrenches.py::test_power_and_losses_are_newtons",),
+        ("mechanics/trees/test_wrenches.py::test_power_and_losses_are_newtons",),
     ),
     Bug(
         "power of wrenches with the wrong sign",
         "wrench_power",
         "power - force * speed",
         "power + force * speed",
-        ("dynamics/test_wrenches.py::test_power_and_losses_are_newtons",),
+        ("mechanics/trees/test_wrenches.py::test_power_and_losses_are_newtons",),
     ),
     Bug("elastic energy doubled", "energies", "0.5 * drive.stiffness", "drive.stiffness", BALANCE),
     Bug(
@@ -227,21 +227,21 @@ DYNAMICS = (
         "energies",
         "potential - link.mass * dot(g, at)",
         "potential + link.mass * dot(g, at)",
-        ("dynamics/test_wrenches.py::test_links_on_the_ground_have_potential_energy",),
+        ("mechanics/trees/test_wrenches.py::test_links_on_the_ground_have_potential_energy",),
     ),
     Bug(
         "wrench in base axes: the moment not turned",
         "wrenches_on_link",
         'n, f = (np.einsum("...ji,...j->...i", turn, x) for x in (n, f))',
         'f = np.einsum("...ji,...j->...i", turn, f)',
-        ("dynamics/test_wrenches.py::test_a_wrench_at_a_point_is_newtons_at_the_origin",),
+        ("mechanics/trees/test_wrenches.py::test_a_wrench_at_a_point_is_newtons_at_the_origin",),
     ),
     Bug(
         "wrench on a link that is fixed to another: the seat's place ignored",
         "wrenches_on_bodies",
         "R @ np.array(at) + np.array(seat.origin)",
         "R @ np.array(at)",
-        ("dynamics/test_theorems.py::test_a_tree_in_each_convention_obeys_newton_and_euler",),
+        ("mechanics/trees/test_theorems.py::test_a_tree_in_each_convention_obeys_newton_and_euler",),
     ),
     Bug(
         "wrench on a link that is fixed to another: turned backwards",
@@ -255,42 +255,42 @@ DYNAMICS = (
         "_twists",
         "cross(e, subtract(point, p))",
         "cross(subtract(point, p), e)",
-        ("dynamics/test_theorems.py::test_jacobian_gives_the_twist_of_a_point",),
+        ("mechanics/trees/test_theorems.py::test_jacobian_gives_the_twist_of_a_point",),
     ),
     Bug(
         "free joints' velocity not turned into base axes",
         "coordinate_rates",
         "_turned(e, speeds[:3])",
         "speeds[:3]",
-        ("dynamics/test_theorems.py::test_speeds_of_euler_parameters_are_the_angular_velocity",),
+        ("mechanics/trees/test_theorems.py::test_speeds_of_euler_parameters_are_the_angular_velocity",),
     ),
     Bug(
         "derivatives of mechanisms transposed",
         "derivative_matrices_by_rows",
         "part[k][r]",
         "part[r][k]",
-        ("loops/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",),
+        ("mechanics/mechanisms/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",),
     ),
     Bug(
         "derivatives of the accelerations transposed",
         "derivatives_one_behind_the_other",
         "(n + part * n * n + k, n)",
         "(n + part * n * n + k * n, 1)",
-        ("dynamics/test_derivatives.py::test_differences_of_forward_dynamics",),
+        ("mechanics/trees/test_derivatives.py::test_differences_of_forward_dynamics",),
     ),
     Bug(
         "derivatives of the accelerations with the wrong sign",
         "acceleration_slopes",
         "-dual_derivative(x, k)",
         "dual_derivative(x, k)",
-        ("dynamics/test_derivatives.py::test_small_swings_of_a_pendulum",),
+        ("mechanics/trees/test_derivatives.py::test_small_swings_of_a_pendulum",),
     ),
     Bug(
         "reduced equations of trees without what speeds do",
         "programs:_reduced",
         "_bias(subject, given)",
         '_bias(subject, {**given, "qd": [0.0] * subject.robot.nv})',
-        ("dynamics/test_rows.py::test_reduced_equations_of_trees_are_inertia_and_bias",),
+        ("mechanics/trees/test_rows.py::test_reduced_equations_of_trees_are_inertia_and_bias",),
     ),
     Bug(
         "a base that floats falls the other way when it turns",
@@ -332,84 +332,84 @@ DYNAMICS = (
         "inertia_entries_that_move",
         "[d - 3 for d in body.directions if d >= 3] + (turns if body.pitch else [])",
         "[d - 3 for d in body.directions if d >= 3]",
-        ("dynamics/test_theorems.py::test_regrouped_inertias_change_no_force_and_no_acceleration",),
+        ("mechanics/trees/test_theorems.py::test_regrouped_inertias_change_no_force_and_no_acceleration",),
     ),
     Bug(
         "mass of a link counts for no centre",
         "mass_and_centre",
         "link.mass * (placed[link.name] @ np.array([*link.com, 1.0]))[:3]",
         "1.0 * (placed[link.name] @ np.array([*link.com, 1.0]))[:3]",
-        ("dynamics/test_wrenches.py::test_the_mass_centre_of_all_links",),
+        ("mechanics/trees/test_wrenches.py::test_the_mass_centre_of_all_links",),
     ),
     Bug(
         "pivots of rounding pass",
         "LITTLE",
         "1e-10",
         "1e-17",
-        ("dynamics/test_vanishing.py::test_what_is_left_of_a_pivot_decides",),
+        ("mechanics/trees/test_vanishing.py::test_what_is_left_of_a_pivot_decides",),
     ),
     Bug(
         "tiny pivots that are exact are refused",
         "vanishing:SOUND",
         "1e-6",
         "-1.0",
-        ("dynamics/test_vanishing.py::test_a_tiny_pivot_that_is_exact_is_none_of_these",),
+        ("mechanics/trees/test_vanishing.py::test_a_tiny_pivot_that_is_exact_is_none_of_these",),
     ),
     Bug(
         "long chains are refused",
         "doubtful_joint_pivots",
         "min(1.0, (LONG / max(bodies, 1)) ** 3)",
         "1.0",
-        ("dynamics/test_vanishing.py::test_the_longer_the_chain_the_smaller_the_pivots",),
+        ("mechanics/trees/test_vanishing.py::test_the_longer_the_chain_the_smaller_the_pivots",),
     ),
     Bug(
         "numbers of samples that differ are taken",
         "Samples.__init__",
         "len(counts - {1}) > 1",
         "len(counts - {1}) > 2",
-        ("dynamics/test_wrong_arguments.py::test_batches_of_different_sizes",),
+        ("mechanics/trees/test_wrong_arguments.py::test_batches_of_different_sizes",),
     ),
     Bug(
         "lengths of wrenches' arrays not looked at",
         "samples:_all",
         "x.shape[0] != count",
         "count is None",
-        ("dynamics/test_wrong_arguments.py::test_numbers_of_wrenches_samples",),
+        ("mechanics/trees/test_wrong_arguments.py::test_numbers_of_wrenches_samples",),
     ),
     Bug(
         "explicit matrices: the rates of the twists without the motion of the mass centres",
         "Carried.__init__",
         "add(add(shift_rate, cross(c, turn_rate)), cross(rate, turn))",
         "add(shift_rate, cross(c, turn_rate))",
-        ("dynamics/test_theorems.py::test_recursion_gives_the_matrices",),
+        ("mechanics/trees/test_theorems.py::test_recursion_gives_the_matrices",),
     ),
     Bug(
         "linearised trees: what has speeds may be an equilibrium",
         "put_state",
         "moving + x * sign(x)",
         "moving + 0.0 * x",
-        ("dynamics/test_derivatives.py::test_an_equilibrium_has_no_speeds_and_no_accelerations",),
+        ("mechanics/trees/test_derivatives.py::test_an_equilibrium_has_no_speeds_and_no_accelerations",),
     ),
     Bug(
         "linearised trees: passive joints are held, too",
         "_held",
         "[x if k in actuated else 0.0 for k, x in enumerate(holding)]",
         "holding",
-        ("dynamics/test_derivatives.py::test_linearised_equations_are_made_of_the_derivatives",),
+        ("mechanics/trees/test_derivatives.py::test_linearised_equations_are_made_of_the_derivatives",),
     ),
     Bug(
         "linearised trees: columns of the inverse inertia in their own places",
         "numbers_with_solved_columns",
         "(inverse[k] for k in of.units)",
         "inverse[: len(of.units)]",
-        ("dynamics/test_derivatives.py::test_linearised_equations_are_made_of_the_derivatives",),
+        ("mechanics/trees/test_derivatives.py::test_linearised_equations_are_made_of_the_derivatives",),
     ),
     Bug(
         "explicit matrices: entries in columns for rows",
         "Entries.numbers",
         "part.first + row * (part.shape[-1] if part.shape else 1) + column",
         "part.first + column * (part.shape[-1] if part.shape else 1) + row",
-        ("dynamics/test_theorems.py::test_twists_at_the_mass_centres_are_n_l_n_d_qd",),
+        ("mechanics/trees/test_theorems.py::test_twists_at_the_mass_centres_are_n_l_n_d_qd",),
     ),
     Bug(
         "the rest of springs left out of the numbers that forces are linear in",
@@ -417,8 +417,8 @@ DYNAMICS = (
         "-drive.stiffness * drive.rest",
         "0.0",
         (
-            "dynamics/test_regressor.py::test_of_random_trees",
-            "dynamics/test_regressor.py::test_what_the_columns_are",
+            "mechanics/trees/test_regressor.py::test_of_random_trees",
+            "mechanics/trees/test_regressor.py::test_what_the_columns_are",
         ),
     ),
     Bug(
@@ -426,84 +426,84 @@ DYNAMICS = (
         "_with_numbers",
         "(half if place[0] == place[1] else 0.0) - x",
         "(half - x) if place[0] == place[1] else x",
-        ("dynamics/test_regressor.py::test_of_random_trees",),
+        ("mechanics/trees/test_regressor.py::test_of_random_trees",),
     ),
     Bug(
         "the inverse of U without its columns' other terms",
         "explicit:_inverse",
         "column.get(r, 0.0) - x * found.U[j, k]",
         "-found.U[r, k]",
-        ("dynamics/test_theorems.py::test_the_inverse_of_the_inertia_is_u_t_d_u_inverted",),
+        ("mechanics/trees/test_theorems.py::test_the_inverse_of_the_inertia_is_u_t_d_u_inverted",),
     ),
     Bug(
         "rotors of slides carry no weight",
         "_rotors",
         "-x * float(a @ weight)",
         "0.0",
-        ("loops/test_base.py::test_rules_find_all_that_forces_do_not_show",),
+        ("mechanics/mechanisms/test_base.py::test_rules_find_all_that_forces_do_not_show",),
     ),
     Bug(
         "screws on screws: the energy of both pitches left out",
         "_screwed",
         "p - advance",
         "p",
-        ("loops/test_base.py::test_rules_on_arms_with_square_axes",),
+        ("mechanics/mechanisms/test_base.py::test_rules_on_arms_with_square_axes",),
     ),
     Bug(
         "screws of several pitches are taken for one",
         "reach:_about_one",
         "pitch if alike else None",
         "pitch",
-        ("loops/test_base.py::test_rules_on_arms_with_square_axes",),
+        ("mechanics/mechanisms/test_base.py::test_rules_on_arms_with_square_axes",),
     ),
     Bug(
         "walks through mechanisms stay near the first position",
         "base:_closed",
         "q, heading = found",
         "heading = found[1]",
-        ("loops/test_base.py::test_what_shows_beyond_a_dead_point_counts",),
+        ("mechanics/mechanisms/test_base.py::test_what_shows_beyond_a_dead_point_counts",),
     ),
     Bug(
         "groups that miss forces at further states aren't in doubt",
         "_missed",
         "further - further[:, list(kept)] @ grouping",
         "0.0 * further",
-        ("loops/test_base.py::test_groups_that_miss_forces_at_further_states_are_in_doubt",),
+        ("mechanics/mechanisms/test_base.py::test_groups_that_miss_forces_at_further_states_are_in_doubt",),
     ),
     Bug(
         "joints slide as far as walks lead them",
         "base:_closed",
         "far or N.shape != motions.shape or narrow < NARROW * wide",
         "N.shape != motions.shape or narrow < NARROW * wide",
-        ("loops/test_base.py::test_states_stay_within_the_mechanisms_size",),
+        ("mechanics/mechanisms/test_base.py::test_states_stay_within_the_mechanisms_size",),
     ),
     Bug(
         "no rank is in doubt",
         "base:BaseParameters.doubtful",
         "not self.rules",
         "self.rules",
-        ("loops/test_base.py::test_a_rank_that_can_hardly_be_told_is_said_to_be_in_doubt",),
+        ("mechanics/mechanisms/test_base.py::test_a_rank_that_can_hardly_be_told_is_said_to_be_in_doubt",),
     ),
     Bug(
         "lines that slide aside are taken to rest",
         "_slid",
         "None if aside else above.centre",
         "above.centre",
-        ("loops/test_base.py::test_rules_on_arms_with_square_axes",),
+        ("mechanics/mechanisms/test_base.py::test_rules_on_arms_with_square_axes",),
     ),
     Bug(
         "what links drop is dropped for nothing",
         "base_parameters",
         "grouping[row, dropped] = -W[k]",
         "grouping[row, dropped] = 0.0 * W[k]",
-        ("loops/test_base.py::test_the_published_set_of_the_rx90",),
+        ("mechanics/mechanisms/test_base.py::test_the_published_set_of_the_rx90",),
     ),
     Bug(
         "balls spring back the long way",
         "rotation_vector",
         "sign(e[0]) + 0.5",
         "sign(e[0]) + 1.5",
-        ("dynamics/test_springs_of_balls.py::test_the_rotation_vector_is_the_shortest_turn",),
+        ("mechanics/trees/test_springs_of_balls.py::test_the_rotation_vector_is_the_shortest_turn",),
     ),
     Bug(
         "a floating body's spring pulls along the axes of the base",
@@ -524,7 +524,7 @@ DYNAMICS = (
         "cord_stretch",
         "larger(way - cord.slack, 0.0) + smaller(way, 0.0)",
         "larger(way, 0.0) + smaller(way + cord.slack, 0.0)",
-        ("dynamics/test_springs_over_joints.py::test_a_slack_spring_pulls_only_beyond_its_slack",),
+        ("mechanics/trees/test_springs_over_joints.py::test_a_slack_spring_pulls_only_beyond_its_slack",),
     ),
     Bug(
         "springs over several joints pull all of them alike",
@@ -574,8 +574,8 @@ DYNAMICS = (
         "e0 * np.eye(3) - across",
         "e0 * np.eye(3) + across",
         (
-            "dynamics/test_theorems.py::test_p_of_a_spherical_joint_is_the_papers",
-            "dynamics/test_theorems.py::test_twists_are_n_l_p_times_the_rates_of_euler_parameters",
+            "mechanics/trees/test_theorems.py::test_p_of_a_spherical_joint_is_the_papers",
+            "mechanics/trees/test_theorems.py::test_twists_are_n_l_p_times_the_rates_of_euler_parameters",
         ),
     ),
 )

@@ -193,14 +193,14 @@ FILES = (
         "read_surplus_coordinates",
         "_moved(loops, named, q, asked, SLACK)",
         "_moved(loops, named, q, asked, 1e9)",
-        ("loops/test_start.py::test_what_contradicts_the_loops_is_refused_with_what_would_fit",),
+        ("mechanics/mechanisms/test_start.py::test_what_contradicts_the_loops_is_refused_with_what_would_fit",),
     ),
     Bug(
         "rods spin about themselves from the start",
         "_without_spin",
         "Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]",
         "0.0 * Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]",
-        ("loops/test_start.py::test_rods_do_not_spin_about_themselves_at_the_start",),
+        ("mechanics/mechanisms/test_start.py::test_rods_do_not_spin_about_themselves_at_the_start",),
     ),
     Bug(
         "pipes are waited for",

@@ -11,7 +11,7 @@ REGULATOR = (
 )
 POINTS = ("simulate/test_point_forces.py::test_points_are_where_frames_say_and_their_rates_are_their_slopes",)
 LATE = ("simulate/test_dead_time.py::test_a_block_moves_by_the_polynomials_of_the_method_of_steps",)
-TENDONS = ("loops/test_tendons.py::test_a_tendon_pulls_each_joint_by_its_coefficient",)
+TENDONS = ("mechanics/mechanisms/test_tendons.py::test_a_tendon_pulls_each_joint_by_its_coefficient",)
 
 FORMULAS = (
     Bug(
@@ -211,7 +211,7 @@ FORMULAS = (
         "planned_feedforward_forces",
         "forces[k] - force",
         "forces[k] + 0.0 * force",
-        ("loops/test_tendons.py::test_feedforward_knows_what_tendons_do",),
+        ("mechanics/mechanisms/test_tendons.py::test_feedforward_knows_what_tendons_do",),
     ),
     Bug(
         "moment arms of tendons without their gear",

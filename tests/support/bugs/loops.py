@@ -2,14 +2,14 @@
 
 from .bug import Bug
 
-SUBSYSTEMS = ("loops/test_subsystems.py::test_random_subsystems_are_the_whole",)
-RATES = ("loops/test_random.py::test_jacobian_and_drift_are_the_rates_of_the_gap",)
-NO_WORK = ("loops/test_random.py::test_cuts_do_no_work_on_motions_that_keep_loops_closed",)
-ALL_AT_ONCE = ("loops/test_random.py::test_branch_by_branch_is_all_at_once",)
-IDENTITY = ("loops/test_random.py::test_forward_of_inverse_is_the_identity",)
-LEAST = ("loops/test_effort.py::test_the_smallest_effort_between_the_limits_is_found",)
-DENSE = ("loops/test_reactions.py::test_reactions_by_dense_linear_algebra",)
-EACH_METHOD = ("loops/test_random.py::test_every_closure_method_has_the_accelerations_of_forward",)
+SUBSYSTEMS = ("mechanics/mechanisms/test_subsystems.py::test_random_subsystems_are_the_whole",)
+RATES = ("mechanics/mechanisms/test_random.py::test_jacobian_and_drift_are_the_rates_of_the_gap",)
+NO_WORK = ("mechanics/mechanisms/test_random.py::test_cuts_do_no_work_on_motions_that_keep_loops_closed",)
+ALL_AT_ONCE = ("mechanics/mechanisms/test_random.py::test_branch_by_branch_is_all_at_once",)
+IDENTITY = ("mechanics/mechanisms/test_random.py::test_forward_of_inverse_is_the_identity",)
+LEAST = ("mechanics/mechanisms/test_effort.py::test_the_smallest_effort_between_the_limits_is_found",)
+DENSE = ("mechanics/mechanisms/test_reactions.py::test_reactions_by_dense_linear_algebra",)
+EACH_METHOD = ("mechanics/mechanisms/test_random.py::test_every_closure_method_has_the_accelerations_of_forward",)
 
 LOOPS = (
     Bug(
@@ -24,7 +24,7 @@ LOOPS = (
         "coupling_in_words",
         "one.ratio * value(one)",
         "value(one)",
-        ("loops/test_couplings.py::test_values_that_do_not_fit_a_coupling_are_told_with_those_that_do",),
+        ("mechanics/mechanisms/test_couplings.py::test_values_that_do_not_fit_a_coupling_are_told_with_those_that_do",),
     ),
     Bug(
         "subsystems: what is handed on isn't freed of the group's freedoms",
@@ -66,28 +66,28 @@ LOOPS = (
         "blocks:_between",
         "(i for one in ways for i in one[shared:])",
         "(one[-1] for one in ways)",
-        ("loops/test_subsystems.py::test_a_coupling_ties_all_that_is_between",),
+        ("mechanics/mechanisms/test_subsystems.py::test_a_coupling_ties_all_that_is_between",),
     ),
     Bug(
         "loops over subsystems: the second group on a body puts its inertia in the place of the first one's",
         "Kind._eliminate",
         'x if form.begins else step.take(IN, "up", row) + x',
         "x",
-        ("loops/test_subsystems.py::test_four_bars_in_series_and_in_a_tree",),
+        ("mechanics/mechanisms/test_subsystems.py::test_four_bars_in_series_and_in_a_tree",),
     ),
     Bug(
         "phases: rows that are filled late are taken for 0",
         "_with_zeros",
         "more == filled",
         "len(filled) or more == filled",
-        ("loops/test_subsystems.py::test_four_bars_in_series_and_in_a_tree",),
+        ("mechanics/mechanisms/test_subsystems.py::test_four_bars_in_series_and_in_a_tree",),
     ),
     Bug(
         "loops over subsystems: gaps of the groups beyond don't count",
         "Kind._check",
         "total.with_other(others)",
         "total",
-        ("loops/test_subsystems.py::test_gaps_and_speeds_that_open_loops_are_seen_in_every_subsystem",),
+        ("mechanics/mechanisms/test_subsystems.py::test_gaps_and_speeds_that_open_loops_are_seen_in_every_subsystem",),
     ),
     Bug(
         "repeat: the file's own loops are lost",
@@ -115,7 +115,7 @@ LOOPS = (
         "least_loop_effort",
         "one.weight",
         "1.0",
-        ("loops/test_effort.py::test_without_limits_it_is_the_weighted_least_norm",),
+        ("mechanics/mechanisms/test_effort.py::test_without_limits_it_is_the_weighted_least_norm",),
     ),
     Bug(
         "effort's upper limits taken for lower ones",
@@ -130,14 +130,14 @@ LOOPS = (
         "least_loop_effort",
         "b - A @ np.broadcast_to(near, weight.shape)",
         "b",
-        ("loops/test_effort.py::test_near_moves_the_centre",),
+        ("mechanics/mechanisms/test_effort.py::test_near_moves_the_centre",),
     ),
     Bug(
         "forces beyond their lower limits are not seen in batches",
         "loop_efforts_exceed_limits",
         "np.maximum(u - high, low - u)",
         "u - high",
-        ("loops/test_effort.py::test_forces_beyond_either_limit_are_seen",),
+        ("mechanics/mechanisms/test_effort.py::test_forces_beyond_either_limit_are_seen",),
     ),
     Bug(
         "wrench in a cut the wrong way round",
@@ -165,98 +165,104 @@ LOOPS = (
         "Closure.rates",
         "-one.ratio",
         "one.ratio",
-        ("loops/test_couplings.py::test_calls", "loops/test_couplings.py::test_simulation"),
+        (
+            "mechanics/mechanisms/test_couplings.py::test_calls",
+            "mechanics/mechanisms/test_couplings.py::test_simulation",
+        ),
     ),
     Bug(
         "offset of a coupling ignored",
         "Closure.gaps",
         "led - c.offset",
         "led",
-        ("loops/test_couplings.py::test_calls", "loops/test_couplings.py::test_simulation"),
+        (
+            "mechanics/mechanisms/test_couplings.py::test_calls",
+            "mechanics/mechanisms/test_couplings.py::test_simulation",
+        ),
     ),
     Bug(
         "lengths not made comparable with angles",
         "Closure.__init__",
         "1.0 if speeds[k] else self.length",
         "1.0 if speeds[k] else 1.0",
-        ("loops/test_assembly.py::test_scaled_rows_are_those_of_the_mechanism_in_any_unit",),
+        ("mechanics/mechanisms/test_assembly.py::test_scaled_rows_are_those_of_the_mechanism_in_any_unit",),
     ),
     Bug(
         "an open loop is good enough",
         "assembly:GOOD",
         "1e-9",
         "1e-3",
-        ("loops/test_assembly.py::test_a_triangle_closes_if_its_sides_suffice",),
+        ("mechanics/mechanisms/test_assembly.py::test_a_triangle_closes_if_its_sides_suffice",),
     ),
     Bug(
         "what one start can't close can't be closed",
         "search:ENOUGH",
         "3",
         "1",
-        ("loops/test_assembly.py::test_what_was_not_found_says_so",),
+        ("mechanics/mechanisms/test_assembly.py::test_what_was_not_found_says_so",),
     ),
     Bug(
         "search moves joints that are to be kept",
         "nearest_closed_position",
         "k not in set(kept)",
         "True",
-        ("loops/test_assembly.py::test_starts_end_in_the_least_gap_they_can_reach",),
+        ("mechanics/mechanisms/test_assembly.py::test_starts_end_in_the_least_gap_they_can_reach",),
     ),
     Bug(
         "search goes up where it should go down",
         "_descended",
         "np.linalg.solve(A, down @ gap[going, :, None])",
         "np.linalg.solve(-A, down @ gap[going, :, None])",
-        ("loops/test_assembly.py::test_a_real_leg_closes_from_noise",),
+        ("mechanics/mechanisms/test_assembly.py::test_a_real_leg_closes_from_noise",),
     ),
     Bug(
         "starts that come before a closed one are left where they are",
         "_descended",
         "going < closed[0]",
         "going == closed[0]",
-        ("loops/test_assembly.py::test_starts_side_by_side_end_where_each_ends_alone",),
+        ("mechanics/mechanisms/test_assembly.py::test_starts_side_by_side_end_where_each_ends_alone",),
     ),
     Bug(
         "whole directions compared without one of their axes",
         "search:_distance",
         "(2,) if loop.type.aligned == PARALLEL else (0, 1, 2)",
         "(2,)",
-        ("loops/test_assembly.py::test_a_real_leg_closes_from_noise",),
+        ("mechanics/mechanisms/test_assembly.py::test_a_real_leg_closes_from_noise",),
     ),
     Bug(
         "preferred speeds are the dependent ones",
         "partition_search_orders",
         "[[j for j in free if speeds[j] not in preferred], [j for j in free if speeds[j] in preferred], [j for j, k in enumerate(speeds) if k in given]]",
         "[[j for j in free if speeds[j] in preferred], [j for j in free if speeds[j] not in preferred], [j for j in free if speeds[j] in preferred], [j for j, k in enumerate(speeds) if k in given]]",
-        ("loops/test_one_text.py::test_reduced_equations_are_those_of_inverse_dynamics",),
+        ("mechanics/mechanisms/test_one_text.py::test_reduced_equations_are_those_of_inverse_dynamics",),
     ),
     Bug(
         "pivots that have changed sides aren't noticed",
         "Partition.share_of",
         "shares if signed else abs(shares)",
         "abs(shares)",
-        ("loops/test_reference_motion.py::test_the_singular_position_of_the_five_bar_is_announced",),
+        ("mechanics/mechanisms/test_reference_motion.py::test_the_singular_position_of_the_five_bar_is_announced",),
     ),
     Bug(
         "open loops are taken by the text of many samples",
         "Openness.checks",
         "gap - self.gaps",
         "1.0 + gap - self.gaps",
-        ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
+        ("mechanics/mechanisms/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
     ),
     Bug(
         "speeds that open the loops are taken",
         "Openness.checks",
         "rate * self.speeds - self.rates",
         "1.0 + self.rates",
-        ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
+        ("mechanics/mechanisms/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
     ),
     Bug(
         "dependent rows' multipliers of any norm",
         "least_norm_multipliers",
         "x - entry * share",
         "x + entry * share",
-        ("loops/test_many.py::test_multipliers_of_dependent_rows_have_the_least_norm",),
+        ("mechanics/mechanisms/test_many.py::test_multipliers_of_dependent_rows_have_the_least_norm",),
     ),
     Bug(
         "branches know nothing of forces that are solved already",
@@ -270,7 +276,7 @@ LOOPS = (
         "_without_spins",
         "right[s] + share * m[s]",
         "right[s]",
-        ("loops/test_methods.py::test_what_would_spin_rods_is_left_out",),
+        ("mechanics/mechanisms/test_methods.py::test_what_would_spin_rods_is_left_out",),
     ),
     Bug(
         "missing actuator overlooked",
@@ -291,7 +297,7 @@ LOOPS = (
         "Elimination.transposed",
         "y[r] - factor * y[s]",
         "y[r]",
-        ("loops/test_methods.py::test_elimination_solves_both_ways",),
+        ("mechanics/mechanisms/test_methods.py::test_elimination_solves_both_ways",),
     ),
     Bug(
         "velocity terms left out of the projected equations",
@@ -299,8 +305,8 @@ LOOPS = (
         "[*drift, *([0.0] * len(p.N))]",
         "[*([0.0] * len(drift)), *([0.0] * len(p.N))]",
         (
-            "loops/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",
-            "loops/test_linear.py::test_against_differences",
+            "mechanics/mechanisms/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",
+            "mechanics/mechanisms/test_linear.py::test_against_differences",
         ),
     ),
     Bug(
@@ -308,21 +314,21 @@ LOOPS = (
         "stabilised_closure_accelerations",
         'p.parameters["sigma"]',
         '-p.parameters["sigma"]',
-        ("loops/test_methods.py::test_corrections_close_what_is_open",),
+        ("mechanics/mechanisms/test_methods.py::test_corrections_close_what_is_open",),
     ),
     Bug(
         "Baumgarte's correction without its second term",
         "augmented_closure_accelerations",
         "scale(b * b, p.gap[: p.closures])",
         "scale(0.0, p.gap[: p.closures])",
-        ("loops/test_methods.py::test_corrections_close_what_is_open",),
+        ("mechanics/mechanisms/test_methods.py::test_corrections_close_what_is_open",),
     ),
     Bug(
         "dampers of penalties not critical",
         "penalised_closure_accelerations",
         "2 * k**0.5",
         "0.0",
-        ("loops/test_methods.py::test_penalties_are_springs_with_dampers_of_critical_size",),
+        ("mechanics/mechanisms/test_methods.py::test_penalties_are_springs_with_dampers_of_critical_size",),
     ),
     Bug(
         "gaps damped in the first link's axes",
@@ -336,21 +342,21 @@ LOOPS = (
         "_standing",
         "len(balance.rows)",
         "loops.robot.nv",
-        ("loops/test_mobility.py::test_robots_of_the_library",),
+        ("mechanics/mechanisms/test_mobility.py::test_robots_of_the_library",),
     ),
     Bug(
         "moments that can't be known named by the wrong axis",
         "_in_words",
         "3 - sum(row.axes)",
         "row.axes[0]",
-        ("loops/test_mobility.py::test_what_a_plane_leaves_unknown",),
+        ("mechanics/mechanisms/test_mobility.py::test_what_a_plane_leaves_unknown",),
     ),
     Bug(
         "freedoms without inertia pass in loops",
         "vanishing:_eliminated",
         "[1.0 / one_over[len(A) + c] for c in range(count)]",
         "whole",
-        ("loops/test_vanishing.py::test_a_rod_that_spins_without_inertia_is_refused_by_name",),
+        ("mechanics/mechanisms/test_vanishing.py::test_a_rod_that_spins_without_inertia_is_refused_by_name",),
     ),
     Bug(
         "compiled constraints without their velocity terms",
@@ -358,8 +364,8 @@ LOOPS = (
         "result[len(result) - self._m :]",
         "0.0 * result[len(result) - self._m :]",
         (
-            "loops/test_one_text.py::test_all_ways_follow_one_text",
-            "loops/test_many.py::test_compiled_constraints_are_the_plain_ones",
+            "mechanics/mechanisms/test_one_text.py::test_all_ways_follow_one_text",
+            "mechanics/mechanisms/test_many.py::test_compiled_constraints_are_the_plain_ones",
         ),
     ),
     Bug(
@@ -374,70 +380,74 @@ LOOPS = (
         "PlatformInverse.text",
         "subtract(six, on[here]) if here in on else six",
         "list(six)",
-        ("loops/test_parallel.py::test_wrenches_drives_and_gravity_are_in_the_forces",),
+        ("mechanics/mechanisms/test_parallel.py::test_wrenches_drives_and_gravity_are_in_the_forces",),
     ),
     Bug(
         "legs' forces without the rows that their cuts have",
         "PlatformInverse.text",
         "y + share * gamma[k]",
         "y - share * gamma[k]",
-        ("loops/test_parallel.py::test_planar_torques_are_those_of_the_reference",),
+        ("mechanics/mechanisms/test_parallel.py::test_planar_torques_are_those_of_the_reference",),
     ),
     Bug(
         "by parts, all positions are fit for the rows that were chosen first",
         "PlatformInverse.text",
         "pivot_size_margin_of_constraints(by_legs.pivots, [NEAR * size for size in self.sizes])",
         "1.0",
-        ("loops/test_parallel.py::test_one_choice_of_equations_need_not_do_for_all_samples",),
+        ("mechanics/mechanisms/test_parallel.py::test_one_choice_of_equations_need_not_do_for_all_samples",),
     ),
     Bug(
         "rotors of parallel robots left out",
         "decoupled_text:_inertias",
         "I[f][g] = I[f][g] + rotors[k] * (J[f][k] * J[g][k])",
         "pass",
-        ("loops/test_parallel.py::test_rotors_are_in_the_reduced_inertia",),
+        ("mechanics/mechanisms/test_parallel.py::test_rotors_are_in_the_reduced_inertia",),
     ),
     Bug(
         "legs know nothing of their own kept joints",
         "_leg_rows",
         "number == one.leg and one.depth >= depth",
         "False",
-        ("loops/test_parallel.py::test_twists_are_the_rates_of_the_frames",),
+        ("mechanics/mechanisms/test_parallel.py::test_twists_are_the_rates_of_the_frames",),
     ),
     Bug(
         "directions of legs removed in a metric of units",
         "Directions._dual",
         "[x * w for x, w in zip(p, self._weights)]",
         "list(p)",
-        ("loops/test_parallel.py::test_what_legs_leave_is_square_to_what_they_take_in_lengths_of_the_mechanism",),
+        (
+            "mechanics/mechanisms/test_parallel.py::test_what_legs_leave_is_square_to_what_they_take_in_lengths_of_the_mechanism",
+        ),
     ),
     Bug(
         "linearised mechanisms: derivatives transposed",
         "Linear._numbers",
         '("A", n + r, c)',
         '("A", n + c % n, c // n * n + r)',
-        ("loops/test_linear.py::test_against_differences",),
+        ("mechanics/mechanisms/test_linear.py::test_against_differences",),
     ),
     Bug(
         "linearised mechanisms: speeds that open the loops are taken by the code",
         "Linear.text",
         "[whole, closed, staying, *checks[3:]]",
         "[whole, closed, 1.0, *checks[3:]]",
-        ("loops/test_linear.py::test_speeds_that_open_the_loops_are_refused_before_and_after_there_is_code",),
+        (
+            "mechanics/mechanisms/test_linear.py::test_speeds_that_open_the_loops_are_refused_before_and_after_there_is_code",
+        ),
     ),
     Bug(
         "linearised mechanisms: limits of shared actuators forgotten",
         "Linear.__init__",
         "not (shares and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))",
         "True or not (shares and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))",
-        ("loops/test_linear.py::test_what_holds_a_state_keeps_the_limits_of_shared_actuators",),
+        ("mechanics/mechanisms/test_linear.py::test_what_holds_a_state_keeps_the_limits_of_shared_actuators",),
     ),
     Bug(
         "linearised mechanisms: forces of all joints in the place of the actuated",
         "Linear.text",
         "[factors.solve([column[k] for column in T]) for k in robot.driven]",
         "[factors.solve([column[k] for column in T]) for k in range(len(robot.driven))]",
-        ("loops/test_linear.py::test_against_differences",),
+        ("mechanics/mechanisms/test_linear.py::test_against_differences",),
     ),
     Bug(
         "linearised mechanisms: the loops' own accelerations ignored",
@@ -445,8 +455,8 @@ LOOPS = (
         "(-drift[r] for r in part.rows)",
         "(0.0 * drift[r] for r in part.rows)",
         (
-            "loops/test_linear.py::test_against_differences",
-            "loops/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",
+            "mechanics/mechanisms/test_linear.py::test_against_differences",
+            "mechanics/mechanisms/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",
         ),
     ),
     Bug(
@@ -454,70 +464,70 @@ LOOPS = (
         "AlongNumbers._following",
         "scale(-1.0, opening)",
         "scale(1.0, opening)",
-        ("loops/test_sensitivity.py::test_of_mechanisms",),
+        ("mechanics/mechanisms/test_sensitivity.py::test_of_mechanisms",),
     ),
     Bug(
         "derivatives along numbers: rotations keep still",
         "_with_matrices",
         "tuple(replace(one, rotation=_matrix(one.rotation)) for one in numbers.tree.bodies)",
         "numbers.tree.bodies",
-        ("loops/test_sensitivity.py::test_of_trees",),
+        ("mechanics/mechanisms/test_sensitivity.py::test_of_trees",),
     ),
     Bug(
         "actuators have all forces of their own joints",
         "Regressor.text",
         "[dot(row, column) for row in shares for column in parts]",
         "[column[k] for k in range(len(shares)) for column in parts]",
-        ("dynamics/test_regressor.py::test_of_random_mechanisms",),
+        ("mechanics/trees/test_regressor.py::test_of_random_mechanisms",),
     ),
     Bug(
         "masses are put on both links of a cut",
         "exchange",
         "(tie.second, -1.0)",
         "(tie.second, 1.0)",
-        ("loops/test_exchange.py::test_any_mass_may_be_exchanged",),
+        ("mechanics/mechanisms/test_exchange.py::test_any_mass_may_be_exchanged",),
     ),
     Bug(
         "masses and inertias are compared as numbers",
         "_moved_inwards",
         "ROUNDING * sizes[i]",
         "ROUNDING * sizes[i].max()",
-        ("loops/test_exchange.py::test_units_are_no_numbers",),
+        ("mechanics/mechanisms/test_exchange.py::test_units_are_no_numbers",),
     ),
     Bug(
         "cuts that slide exchange masses",
         "exchange",
         '{row.axes for row in tie.rows if row.kind == "slide"} != POINT',
         '{row.axes for row in tie.rows if row.kind == "slide"} == set()',
-        ("loops/test_exchange.py::test_any_mass_may_be_exchanged",),
+        ("mechanics/mechanisms/test_exchange.py::test_any_mass_may_be_exchanged",),
     ),
     Bug(
         "points that are to stay apart exchange masses",
         "exchanged",
         "loops.ties if loops.goal is None else ()",
         "loops.ties",
-        ("loops/test_exchange.py::test_points_that_are_held_apart_exchange_nothing",),
+        ("mechanics/mechanisms/test_exchange.py::test_points_that_are_held_apart_exchange_nothing",),
     ),
     Bug(
         "unknowns are taken out of their sums without regard to the axes' directions",
         "taken_apart",
         "result[k] - x[j] if sign > 0 else result[k] + x[j]",
         "result[k] - x[j]",
-        ("loops/test_sums.py::test_sums_solve_the_same_equations",),
+        ("mechanics/mechanisms/test_sums.py::test_sums_solve_the_same_equations",),
     ),
     Bug(
         "the inertia along sums of speeds takes them in its rows only",
         "_embedded",
         "I = transpose([combined([inertia.between.get((j, k), 0.0) for k in block.speeds], sums) for j in block.speeds])\nI = [combined(row, sums) for row in I]",
         "I = transpose([combined([inertia.between.get((j, k), 0.0) for k in block.speeds], sums) for j in block.speeds])",
-        ("loops/test_one_text.py::test_forward_dynamics_by_the_null_space",),
+        ("mechanics/mechanisms/test_one_text.py::test_forward_dynamics_by_the_null_space",),
     ),
     Bug(
         "of what a group hands on, sums of speeds are forgotten",
         "_embedded",
         "transpose([combined(row, sums) for row in transpose([inertia.outside[k] for k in block.speeds])])",
         "[inertia.outside[k] for k in block.speeds]",
-        ("loops/test_subsystems.py::test_four_bars_in_series_and_in_a_tree",),
+        ("mechanics/mechanisms/test_subsystems.py::test_four_bars_in_series_and_in_a_tree",),
     ),
     Bug(
         "constants of products that are needed elsewhere are gathered, too",
@@ -531,7 +541,7 @@ LOOPS = (
         "Forward._elements",
         "self.loops.with_numbers(self.regrouped(), self.loops.ties, self.loops.couplings)",
         "self.loops",
-        ("loops/test_exchange.py::test_a_loop_over_equal_subsystems_has_moved_masses_too",),
+        ("mechanics/mechanisms/test_exchange.py::test_a_loop_over_equal_subsystems_has_moved_masses_too",),
     ),
     Bug(
         "mechanisms with other numbers keep the cuts of the first",
@@ -554,6 +564,6 @@ LOOPS = (
         "Partition.independent",
         "row.count(0.0) == len(row) - 1 and 1.0 in row",
         "row.count(0.0) == len(row) - 1",
-        ("loops/test_vanishing.py::test_a_row_of_a_null_space_along_one_speed_may_be_turned_round",),
+        ("mechanics/mechanisms/test_vanishing.py::test_a_row_of_a_null_space_along_one_speed_may_be_turned_round",),
     ),
 )

@@ -13,7 +13,7 @@ RESULTS = (
         "_standing",
         "loops.holding(balance.J[0])",
         "balance.J[0]",
-        ("loops/test_rolling.py::test_freedoms_of_positions_and_of_speeds",),
+        ("mechanics/mechanisms/test_rolling.py::test_freedoms_of_positions_and_of_speeds",),
     ),
     Bug(
         "axes of magnitudes reach below zero",
@@ -308,7 +308,7 @@ RESULTS = (
         "course:_trusted",
         "enormous and (idle := run.without_inertia(trace.t[n], trace.states[n], trace.discrete[n]))",
         "not enormous and (idle := run.without_inertia(trace.t[n], trace.states[n], trace.discrete[n]))",
-        ("dynamics/test_vanishing.py::test_rows_with_enormous_accelerations_of_nothing_are_no_result",),
+        ("mechanics/trees/test_vanishing.py::test_rows_with_enormous_accelerations_of_nothing_are_no_result",),
     ),
     Bug(
         "files that were changed pass",

@@ -2,10 +2,10 @@
 
 from .bug import Bug
 
-RATES = ("loops/test_random.py::test_jacobian_and_drift_are_the_rates_of_the_gap",)
-WOBBLE = ("loops/test_rolling.py::test_a_disc_wobbles_as_the_laws_of_momentum_say",)
-PLACES = ("loops/test_rolling.py::test_where_all_speeds_are_prescribed_places_are_integrated",)
-ANYWHERE = ("loops/test_own_coordinates.py::test_it_moves_alike_wherever_it_is_cut",)
+RATES = ("mechanics/mechanisms/test_random.py::test_jacobian_and_drift_are_the_rates_of_the_gap",)
+WOBBLE = ("mechanics/mechanisms/test_rolling.py::test_a_disc_wobbles_as_the_laws_of_momentum_say",)
+PLACES = ("mechanics/mechanisms/test_rolling.py::test_where_all_speeds_are_prescribed_places_are_integrated",)
+ANYWHERE = ("mechanics/mechanisms/test_own_coordinates.py::test_it_moves_alike_wherever_it_is_cut",)
 
 TIES = (
     Bug(
@@ -27,35 +27,35 @@ TIES = (
         "_skates",
         "dot(rate.shift, _sideways(edge)) + dot(speed.shift, _sideways(cross(speed.turn, edge)))",
         "dot(rate.shift, _sideways(edge))",
-        ("loops/test_rolling.py::test_chaplygins_sleigh_has_its_closed_form", *RATES),
+        ("mechanics/mechanisms/test_rolling.py::test_chaplygins_sleigh_has_its_closed_form", *RATES),
     ),
     Bug(
         "the floor pushes a disc at its centre",
         "_push",
         "cross(_arm(place, row), f)",
         "[0.0, 0.0, 0.0]",
-        ("loops/test_rolling.py::test_wheels_push_as_their_torques_say",),
+        ("mechanics/mechanisms/test_rolling.py::test_wheels_push_as_their_torques_say",),
     ),
     Bug(
         "a ball rolls on its top",
         "contacts:_ball",
         "-row.radius",
         "row.radius",
-        ("loops/test_rolling.py::test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate",),
+        ("mechanics/mechanisms/test_rolling.py::test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate",),
     ),
     Bug(
         "a wheel that turns is in a singular position",
         "describe_singular_position",
         "system.robot.rolls and _turned(loops, part, loops.scaled(J))",
         "False",
-        ("loops/test_rolling.py::test_chaplygins_sleigh_has_its_closed_form",),
+        ("mechanics/mechanisms/test_rolling.py::test_chaplygins_sleigh_has_its_closed_form",),
     ),
     Bug(
         "what turns takes other coordinates of the loops, too",
         "state_after_guard",
         "singular.speeds_apart_from_contacts(system, discrete, q) if ahead is not None and ahead.turned else ()",
         "[]",
-        ("loops/test_rolling.py::test_a_singular_position_of_loops_is_one_beside_what_rolls_too",),
+        ("mechanics/mechanisms/test_rolling.py::test_a_singular_position_of_loops_is_one_beside_what_rolls_too",),
     ),
     Bug(
         "where all speeds are prescribed nothing is integrated, even if it rolls",
@@ -76,7 +76,9 @@ TIES = (
         "doubles:_coordinates",
         "[y + n * math.tau for y, n in zip(values, turns)]",
         "values",
-        ("loops/test_own_coordinates.py::test_a_guess_without_the_cut_joint_is_enough_and_turns_are_kept",),
+        (
+            "mechanics/mechanisms/test_own_coordinates.py::test_a_guess_without_the_cut_joint_is_enough_and_turns_are_kept",
+        ),
     ),
     Bug(
         "arguments are substituted with their own names",

@@ -1,1 +1,0 @@
-"""The dynamics of trees: the recursion, and everything that follows from it for one state or many."""

@@ -1,1 +1,0 @@
-"""Closed loops: constraints between links, assembly of positions, multipliers, and closure methods."""

@@ -1,0 +1,1 @@
+"""Assembly: positions in which all loops are closed."""

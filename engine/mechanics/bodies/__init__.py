@@ -1,0 +1,1 @@
+"""Loops over the bodies of a tree, of which one compiled object serves all trees."""

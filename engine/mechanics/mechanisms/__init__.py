@@ -1,0 +1,1 @@
+"""Quantities of mechanisms, and the forces of actuators and cuts."""

@@ -1,0 +1,1 @@
+"""Parallel robots as legs and a platform."""
