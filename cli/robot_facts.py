@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def facts_of_robot(model: Robot, mobility: Mobility | None, warnings: list[str]) -> robot_shapes.Robot:
     """The data that `--json` prints."""
-    from denoc.mechanics.quantities.masses import mass_and_centre
+    from denoc.mechanics.quantities.quantities import mass_and_centre
 
     mass, centre = mass_and_centre(model, mobility.q if mobility else None)
     freedoms = model.nv if mobility is None else mobility.standing.freedoms if mobility.standing else None

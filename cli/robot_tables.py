@@ -147,7 +147,7 @@ def print_robot(model: Robot, mobility: Mobility | None, warnings: list[str]) ->
     from rich.console import Console
     from rich.text import Text
 
-    from denoc.mechanics.quantities.masses import mass_and_centre
+    from denoc.mechanics.quantities.quantities import mass_and_centre
 
     # lines as long as they are: a terminal breaks them, and no digit is left out where it is narrow or there is none
     console = Console(highlight=False, width=LONGEST)

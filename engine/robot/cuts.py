@@ -3,7 +3,7 @@
 A cut acts as a joint of its type from the first frame to the second. Its constraints are given in the first frame's
 axes: `slides` are the components of the vector from the first origin to the second that stay 0; an entry (j, k) of
 `aligned` keeps the second's axis j at right angles to the first's axis k; `contacts` are further kinds of rows with
-their axes (`mechanics/closure/contacts.py`). A new type of cut is a new row here.
+their axes (`mechanics/closure/row_kinds.py`). A new type of cut is a new row here.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..machine.jit.native import QUICK
 from ..machine.program.scalars import Scalar, as_floats
-from ..mechanics.quantities.held import Held
-from ..mechanics.quantities.mixed import Mixed
+from ..mechanics.quantities.mixed import Held, Mixed
 from .discrete import Discrete
 from .equations import Recursion
 from .system import System

@@ -26,8 +26,8 @@ from ..tree.one_body import Motion, inertia_wrench, joint_twist, mass_matrix
 from ..tree.spatial import Matrix, Vector, add, add_matrices, dot, scale, subtract, transported_wrench, transpose
 from ..tree.sweeps import Load, Pivot, Wrenches, base_vector_in_body, sweep_inward, sweep_outward, sweep_outward_again
 from ..tree.transfer import inertia_at_parent, motion_at_child, wrench_at_parent
-from .division import Portion
 from .elimination import Elimination, combined, taken_apart
+from .partition import Portion
 
 
 @dataclass

@@ -32,8 +32,7 @@ from ..tree.spatial import (
     transpose,
 )
 from ..tree.transfer import placement_of_body
-from .contacts import CONTACTS
-from .row_kinds import AT_REST, ON_POSITIONS, Row, TiePlace, TieRate, unit_row_of_tie
+from .row_kinds import AT_REST, CONTACTS, ON_POSITIONS, Row, TiePlace, TieRate, unit_row_of_tie
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from ...machine.program.scalars import Scalar
 from ...robot import Body, Robot
 from ..closure.constraints import Closure
 from ..quantities import quantities
-from ..quantities.adjoint import acceleration_gradient_along_state, inputs_with_taped_state
-from ..quantities.derivatives import SLOPES
+from ..quantities.derivatives import SLOPES, acceleration_gradient_along_state, inputs_with_taped_state
 from .accelerations import Forward
 from .families import TextFamily
 from .mechanism import MechanismQuantity

@@ -18,9 +18,9 @@ from ..closure.constrained import ConstrainedEquations
 from ..closure.constraints import Closure, loop_closure
 from ..closure.partition import Partition, independent_speeds
 from ..quantities import quantities
+from ..quantities.derivatives import put_state, state_space_parts
 from ..quantities.entries import Entries
 from ..quantities.programs import HELD, LINEARIZED
-from ..quantities.state_space import put_state, state_space_parts
 from ..tree.kinematics import coordinate_rates
 from ..tree.samples import Samples, dynamics_call_with_checked_results, resting_speeds
 from ..tree.spatial import dot

@@ -16,8 +16,8 @@ from ...machine.jit.rolled_steps import Elements, Sweep, SweepProgram
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Coupling, Placement
 from ..closure.blocks import Block
+from ..closure.constrained import Openness, closing_margins_of_loops
 from ..closure.constraints import Closure
-from ..closure.division import Portion, partition_portions
 from ..closure.elimination import Elimination, pivot_margin_of_constraints
 from ..closure.embedding import (
     Group,
@@ -28,8 +28,7 @@ from ..closure.embedding import (
     embed_loops_third_sweep,
     freedom_pivots_of_loop_group,
 )
-from ..closure.openness import Openness, closing_margins_of_loops
-from ..closure.partition import Partition
+from ..closure.partition import Partition, Portion, partition_portions
 from ..closure.ties import Tie, TieSide
 from ..tree.number_symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..tree.one_body import Motion, rate_tensor

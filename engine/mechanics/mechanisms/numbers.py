@@ -13,8 +13,7 @@ from ...robot import Body, Coupling, Placement, Robot, turn_matrix_of
 from ...robot.read import FileNumber, robot_file_number
 from ..closure.constraints import Closure, loop_closure
 from ..closure.ties import Tie, TieSide
-from ..tree.number_symbols import Path, number_leaves_of_bodies, planted_bodies
-from ..tree.numbers import TreeNumbers, tree_numbers
+from ..tree.number_symbols import Path, TreeNumbers, number_leaves_of_bodies, planted_bodies, tree_numbers
 from ..tree.regroup import regrouped_bodies
 from ..tree.spatial import Factor
 

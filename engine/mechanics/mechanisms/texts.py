@@ -23,12 +23,11 @@ from ...machine.jit.trigonometry import REACH
 from ...machine.program.recording import Program, Recording
 from ...machine.program.scalars import Scalar, scalars_into_columns
 from ...robot import Body, Coupling, Robot
-from ..closure.constrained import AppliedForces, ConstrainedEquations
+from ..closure.constrained import AppliedForces, ConstrainedEquations, closing_margins_of_loops
 from ..closure.constraints import Closure
 from ..closure.elimination import pivot_size_margin_of_constraints
 from ..closure.exchange import exchanged
 from ..closure.methods import MethodParameters, Problem, reduced_by_closure_method
-from ..closure.openness import closing_margins_of_loops
 from ..closure.partition import Partition
 from ..closure.ties import Tied, TieSide
 from ..quantities.subject import SubjectNumbers

@@ -1,20 +1,121 @@
-"""Derivatives of forward dynamics on any scalars.
+"""Derivatives of forward dynamics of a tree on any scalars, its gradients, and the linearised equations of state.
 
 There is one direction for each speed.  For Euler parameters, the directions are small turns about the link's axes; for
-a free joint's position, they are small shifts along these axes.
+a free joint's position, they are small shifts along these axes.  A gradient is what one weighted sum of the
+accelerations owes to each number that it was made of: one way back through the recursion gives Σ λ ∂q̈ along all
+coordinates, speeds and forces, and along the inertial numbers of all links, for the cost of a few evaluations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ...machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
+from ...machine.program.adjoint import Taped, recorded_gradient
 from ...machine.program.dual import Dual, dual_depends, dual_derivative, dual_without
-from ...machine.program.scalars import Scalar
+from ...machine.program.scalars import Scalar, sign
 from ...robot import Body, Drive, Robot
 from ..tree.dense import Factors, inertia_matrix, inertia_vanishes_in_all_states
+from ..tree.inertial import tree_bodies_with_inertial_numbers
 from ..tree.kinematics import coordinate_rates
+from ..tree.spatial import dot
 from ..tree.sweeps import Load, Wrenches, sweep_outward, sweep_tree
+from .entries import Entries
+
+AT_REST = 1e-9  # largest acceleration in an equilibrium
+
+
+def state_space_parts(
+    robot: Robot, independent: Sequence[int], actuated: Sequence[int], *, closed: bool = False
+) -> tuple[Part, ...]:
+    """A and B, forces and accelerations of all speeds, whether the state is an equilibrium, and which speeds are meant.
+
+    If loops are `closed`, there is the position, too.
+    """
+    n = len(independent)
+    shapes: list[tuple[str, tuple[int, ...]]] = [("A", (2 * n, 2 * n)), ("B", (2 * n, len(actuated)))]
+    shapes += [("q", (robot.nq,))] * closed + [("tau", (robot.nv,)), ("qdd", (robot.nv,))]
+    arrays = kernel_parts_in_order(shapes)
+    verdict = Part("equilibrium", numbers_of_kernel_parts(arrays), verdict=True)
+    things = Part("actuated", 0, thing=tuple(actuated)), Part("independent", 0, thing=tuple(independent))
+    return *arrays, verdict, *things
+
+
+def put_state(found: Entries, qd: Sequence[Scalar], tau: Sequence[Scalar], qdd: Sequence[Scalar]) -> None:
+    """Puts forces, accelerations, and a number that isn't negative if the state is an equilibrium."""
+    for name, numbers in (("tau", tau), ("qdd", qdd)):
+        for k, x in enumerate(numbers):
+            found.put(name, 0, k, x)
+    moving: Scalar = 0.0
+    for x in qdd:
+        moving = moving + (1.0 - sign(AT_REST - x * sign(x)))
+    for x in qd:
+        moving = moving + x * sign(x)
+    found.put("equilibrium", 0, 0, -moving)
+
+
+def tree_state_space(robot: Robot, qd: Sequence[Scalar], tau: Sequence[Scalar], of: Slopes) -> Unsolved:
+    """All numbers of the parts, with the derivatives of the accelerations yet to be solved for."""
+    n, actuated, found = robot.nv, robot.driven, Entries()
+    parts = state_space_parts(robot, range(n), actuated)
+    for k in range(n):
+        found.put("A", k, n + k, 1.0)
+    for joint in robot.moving:
+        if joint.type.orientation is not None:  # directions that turn with the link
+            turn, shift = joint.speeds[-3:], joint.speeds[:-3]
+            for own in (turn, shift) if shift else (turn,):
+                _put_cross(found, own, own, [qd[k] for k in turn])
+            if shift:
+                _put_cross(found, shift, turn, [qd[k] for k in shift])
+    put_state(found, qd, tau, of.qdd)
+    A, B = (next(part.first for part in parts if part.name == name) for name in ("A", "B"))
+    places = [(A + 2 * n * n + k, 2 * n) for k in range(2 * n)]
+    places += [(B + n * len(actuated) + c, len(actuated)) for c in range(len(actuated))]
+    return of.among(found.numbers(parts), places, actuated)
+
+
+def _put_cross(found: Entries, rows: Sequence[int], columns: Sequence[int], v: Sequence[Scalar]) -> None:
+    """Puts −v ×."""
+    for r, c, x in ((0, 1, v[2]), (0, 2, -v[1]), (1, 0, -v[2]), (1, 2, v[0]), (2, 0, v[1]), (2, 1, -v[0])):
+        found.put("A", rows[r], columns[c], x)
+
+
+STATE = ("q", "qd", "tau")
+
+
+def inputs_with_taped_state(given: Mapping[str, list[Scalar]]) -> dict[str, list[Scalar]]:
+    """The inputs of forward dynamics, of which the state and the forces note what is computed of them."""
+    return {name: list[Scalar](map(Taped, group)) if name in STATE else group for name, group in given.items()}
+
+
+def acceleration_gradient_along_state(
+    robot: Robot, given: Mapping[str, list[Scalar]], taped: Mapping[str, list[Scalar]], qdd: Sequence[Scalar]
+) -> list[Scalar]:
+    """The gradient of costate · q̈ along the directions of the coordinates, the speeds and the forces.
+
+    The accelerations are those by any text from inputs with a taped state.
+    """
+    q = given["q"]
+    slopes = recorded_gradient(qdd, given["costate"], [x for name in STATE for x in taped[name]])
+    moves = [coordinate_rates(robot, list(q), [float(k == j) for j in range(robot.nv)]) for k in range(robot.nv)]
+    return [*(dot(slopes[: robot.nq], rates) for rates in moves), *slopes[robot.nq :]]
+
+
+def acceleration_gradient_along_inertias(
+    robot: Robot,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    costate: Sequence[Scalar],
+    wrenches: Wrenches,
+    loads: Sequence[Load],
+) -> list[Scalar]:
+    """The gradient of costate · q̈ along the ten inertial numbers of each link; wrenches act on `parts`."""
+    bodies, numbers = tree_bodies_with_inertial_numbers(robot, Taped)
+    qdd, _ = sweep_tree(bodies, robot.gravity, q, qd, tau, (False,) * robot.nv, wrenches, loads)
+    return recorded_gradient(qdd, costate, numbers)
+
 
 SLOPES = ("dq", "dqd", "dtau")  # the names of the derivatives along coordinates, speeds and forces
 

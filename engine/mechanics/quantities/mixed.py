@@ -20,8 +20,7 @@ from ...machine.program.recording import Program, Recording
 from ...machine.program.scalars import Scalar, as_floats
 from ...robot import ZERO, Robot
 from ..bodies.looped import looped_tree_sweep_program, runs_as_loop_over_bodies
-from ..tree.number_symbols import ProgramOfNumbers
-from ..tree.numbers import TreeNumbers, tree_numbers
+from ..tree.number_symbols import ProgramOfNumbers, TreeNumbers, tree_numbers
 from ..tree.regroup import regrouped_bodies
 from ..tree.samples import tree_angles_within_a_turn
 from ..tree.springs import tree_coordinates_that_only_turn
@@ -208,3 +207,36 @@ def hybrid_tree_problem(robot: Robot, motion_given: Pattern, links: tuple[str, .
 def mixed_dynamics(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Mixed:
     """The mixed dynamics of a robot for this pattern and for wrenches on these links, made once for each robot."""
     return robot.made_once(("mixed", motion_given, links), lambda: Mixed(robot, motion_given, links))
+
+
+class Held(Mixed):
+    """What is sought for each speed, then for each the force that holds it; see `sweeps.sweep_tree`.
+
+    The last group of inputs is 1 for speeds that are held, else 0; it counts for those that may be `held`.
+    """
+
+    names = ("q", "qd", "x", "hold")
+    shareable = False
+
+    def __init__(self, robot: Robot, motion_given: Pattern, held: tuple[int, ...], level: int = native.SOUND):
+        super().__init__(robot, motion_given, level=level)
+        self.held = held
+        self.widths = (self.nq, self.nv, self.nv, self.nv)
+        self._offer()
+
+    def results(self) -> int:
+        """The number of results of one sample."""
+        return 2 * self.nv
+
+    def text(self, *given: Sequence[Scalar], numbers: TreeNumbers | None = None) -> tuple[list[Scalar], list[Scalar]]:
+        """The results on any scalars; no pivots are watched."""
+        q, qd, x, hold = given
+        known, pivots, holds = numbers or self.numbers, dict[int, Pivot](), {k: hold[k] for k in self.held}
+        on, loads = self.acting((), known)
+        sought, _ = sweep_tree(
+            known.bodies, known.gravity, q, qd, x, self.motion_given, on, loads, pivots=pivots, holds=holds
+        )
+        return [*sought, *(pivots[k].support if k in holds else 0.0 for k in range(self.nv))], []
+
+    def _on_bodies(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return [*super()._on_bodies(rows), rows[3]]

@@ -24,17 +24,20 @@ from ..tree.regroup import regrouped_bodies
 from ..tree.spatial import Vector, dot
 from ..tree.sweeps import Load, Pivot, Wrenches, sweep_tree
 from ..tree.vanishing import joint_pivot_loss, joint_pivot_losses, least_joint_pivots
-from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state, inputs_with_taped_state
 from .derivatives import (
     SLOPES,
     Slopes,
     Unsolved,
+    acceleration_gradient_along_inertias,
+    acceleration_gradient_along_state,
     acceleration_slopes,
     derivatives_one_behind_the_other,
+    inputs_with_taped_state,
     numbers_with_solved_columns,
+    state_space_parts,
+    tree_state_space,
 )
 from .explicit import explicit_matrices, explicit_matrix_parts
-from .state_space import state_space_parts, tree_state_space
 from .subject import Given, ProgramRow, Subject
 
 # ---- texts

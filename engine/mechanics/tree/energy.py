@@ -8,11 +8,11 @@ import numpy as np
 
 from ...machine.program.scalars import Scalar, as_samples, sign
 from ...robot import ZERO, Body, Robot
+from .inertial import bodies_without_passive_forces
 from .kinematics import body_placements
 from .samples import BLOCK, Samples
 from .spatial import Vector, dot
 from .springs import cord_rate, cord_stretch, cords_of_bodies, stretch_of_joint_spring
-from .stripped import bodies_without_passive_forces
 from .sweeps import Load, Wrenches, sweep_tree
 from .wrenches import joint_forces_that_balance_wrenches
 

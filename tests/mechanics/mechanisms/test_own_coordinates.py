@@ -168,7 +168,7 @@ def test_doubles_of_every_type_are_placed(cut):
                    "inertia": {"xx": 1, "yy": 1, "zz": 1}}],
     }  # fmt: skip
     placed = denoc.frames(denoc.loads(yaml.safe_dump(text)), start[cut])["body"]
-    from denoc.mechanics.assembly.doubles import coordinates_with_cut_joints_placed
+    from denoc.mechanics.assembly.assembly import coordinates_with_cut_joints_placed
     from denoc.mechanics.closure.constraints import loop_closure
 
     zero = [0.0] * len(start[cut]) if cut != "spherical" else [1.0, 0.0, 0.0, 0.0]

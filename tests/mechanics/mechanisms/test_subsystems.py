@@ -11,8 +11,7 @@ from comparing import off
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.counting import count_operations
 from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.closure.division import partition_portions
-from denoc.mechanics.closure.partition import best_partition
+from denoc.mechanics.closure.partition import best_partition, partition_portions
 from denoc.mechanics.mechanisms.accelerations import Forward, mechanism_forward_texts
 from denoc.study import DenseForward, program_for_complexity
 

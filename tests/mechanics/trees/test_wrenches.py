@@ -5,8 +5,7 @@ import pytest
 
 import denoc
 import newton
-from denoc.mechanics.quantities.masses import mass_and_centre
-from denoc.mechanics.quantities.quantities import frames
+from denoc.mechanics.quantities.quantities import frames, mass_and_centre
 from denoc.mechanics.tree import energy
 from denoc.mechanics.tree.wrenches import wrenches_moved_to_points, wrenches_on_link
 from denoc.parallel.projector import leg_projector_left_part, leg_projector_without_direction

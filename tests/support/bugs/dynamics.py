@@ -451,7 +451,7 @@ DYNAMICS = (
     ),
     Bug(
         "screws of several pitches are taken for one",
-        "reach:_about_one",
+        "grouping:_about_one",
         "pitch if alike else None",
         "pitch",
         ("mechanics/mechanisms/test_base.py::test_rules_on_arms_with_square_axes",),

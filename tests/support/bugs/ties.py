@@ -38,7 +38,7 @@ TIES = (
     ),
     Bug(
         "a ball rolls on its top",
-        "contacts:_ball",
+        "row_kinds:_ball",
         "-row.radius",
         "row.radius",
         ("mechanics/mechanisms/test_rolling.py::test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate",),
@@ -73,7 +73,7 @@ TIES = (
     ),
     Bug(
         "a double's joint forgets its turns",
-        "doubles:_coordinates",
+        "assembly:_coordinates",
         "[y + n * math.tau for y, n in zip(values, turns)]",
         "values",
         (
