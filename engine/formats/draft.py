@@ -60,6 +60,7 @@ class Draft:
 
     def __init__(self, document: Document, report: Report, *, floating: bool = False):
         self.document, self.report, self.floating = document, report, floating
+        self.looped = False  # whether loops close, which a reader says before it reads joints
         self.links = Names("link", report, {"base"})
         self.joints = Names("joint", report, {"all"})
         self.data: FileEntry = {"name": "", "about": "", "convention": "frames", "links": []}
@@ -90,6 +91,27 @@ class Draft:
     def mark(self, path: Keys, at: Element) -> None:
         own = at.document is self.document
         self.document.values[path] = (at.line, at.column) if own else at.document.spot(at.line, at.column)
+
+    def start(self, joint: FileEntry, value: float) -> None:
+        """Lets a joint start where no file says so.
+
+        With loops that is a guess: as its `initial`, it would count more than the places of actuated joints.
+        """
+        if self.looped:
+            joint.pop("initial", None)
+            self.data.setdefault("assembly", {})[joint["name"]] = value
+        else:
+            joint["initial"] = value
+
+    def started(self, joint: FileEntry) -> float:
+        """Where a joint starts, as far as that is known."""
+        return float(joint.get("initial", self.data.get("assembly", {}).get(joint["name"], 0.0)))
+
+    def start_within(self, limits: Sequence[float], joint: FileEntry, outside: str, middle: str, at: Element) -> None:
+        """Lets a joint start in the middle of its limits, and says why."""
+        self.start(joint, (limits[0] + limits[1]) / 2)
+        who = "the search for closed loops" if self.looped else "it"
+        self.note(CHANGED, "joint", f"{outside}, so {who} starts in {middle}", at)
 
     def finished(self) -> Document:
         """The document of the robot's file."""

@@ -54,6 +54,9 @@ def read_mjcf(draft: Draft, root: Element, side: Side) -> None:
     mjcf_with_included_files(draft, root)
     reader = _Reader(draft, root)
     draft.named(root.attributes.get("model", ""))
+    cuts = [one for section in root.all("equality") for one in section.all("connect", "weld")]
+    tied = "equality" not in reader.compiler.off and any(one.attributes.get("active") != "false" for one in cuts)
+    draft.looped = tied or bool(side.file.closed_loop)
     for one in root.all("worldbody"):
         parts = parts_of_mjcf_body(draft, one, MAIN, reader.compiler)
         for part in parts:

@@ -112,8 +112,7 @@ class Joints:
                 return
             entry["limits"] = [low, high]
             if not low <= reference <= high:
-                entry["initial"] = (low + high) / 2
-                draft.note(CHANGED, "joint", "it is outside its range, so it starts in its middle", one)
+                draft.start_within((low, high), entry, "it is outside its range", "its middle", one)
 
     def _losses(self, entry: FileEntry, one: Element, unit: float) -> None:
         """Puts damping, dry friction, spring and rotor inertia into a joint's entry."""

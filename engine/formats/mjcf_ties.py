@@ -111,9 +111,8 @@ def _coupling(draft: Draft, one: Element, model: Model) -> None:
     if offset := r1 + a[0] - a[1] * r2:
         entry["offset"] = offset
     draft.put("couplings", entry, one)
-    start = model.joints[leader].get("initial", 0.0)
-    if value := a[1] * start + entry.get("offset", 0.0):
-        model.joints[follower]["initial"] = value
+    if value := a[1] * draft.started(model.joints[leader]) + entry.get("offset", 0.0):
+        draft.start(model.joints[follower], value)
     model.joints[follower].setdefault("actuated", False)
 
 

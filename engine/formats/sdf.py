@@ -87,7 +87,7 @@ class _Reader:
         if self.model.attributes.get("placement_frame"):
             draft.note(CHANGED, "placement_frame", "the model's pose is taken for that of its own frame", self.model)
         side.check(draft)
-        self.looped = bool(self.tree.left or side.file.closed_loop)
+        draft.looped = bool(self.tree.left or side.file.closed_loop)
         if sdf_text_of_child(self.model, "static") in TRUE and any(
             TYPES[k.attributes["type"]] != "fixed" for _, k in self.parent.values()
         ):
@@ -271,8 +271,8 @@ class _Reader:
         return sdf_axis_of_joint(self.draft, self.frames, joint, tag, frame)
 
     def _drive(self, entry: FileEntry, joint: Element, tag: str, name: str) -> None:
-        driven = name in self.side.motors if self.side.motors else not self.looped
-        put_sdf_drive(self.draft, entry, joint, tag, driven=driven, tied=self.looped)
+        driven = name in self.side.motors if self.side.motors else not self.draft.looped
+        put_sdf_drive(self.draft, entry, joint, tag, driven=driven)
 
     # ---- loops
 

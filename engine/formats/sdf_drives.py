@@ -27,22 +27,23 @@ def sdf_axis_of_joint(draft: Draft, frames: Frames, joint: Element, tag: str, fr
     return [float(x) for x in xyz]
 
 
-def put_sdf_drive(draft: Draft, entry: FileEntry, joint: Element, tag: str, *, driven: bool, tied: bool) -> None:
+def put_sdf_drive(draft: Draft, entry: FileEntry, joint: Element, tag: str, *, driven: bool) -> None:
     """Puts limits, losses and a spring into a joint's entry.
 
-    A joint that isn't tied to others starts within its limits; one that isn't driven has no effort.
+    A joint starts within its limits, if the file doesn't say where; one that isn't driven has no effort.
     """
     axis = joint.first(tag)
     if axis is None:
         return
+    start = sdf_numbers_of_child(draft, axis, "initial_position", 1, (0.0,))[0]
     if (limit := axis.first("limit")) is not None and joint.attributes["type"] != "continuous":
         ends = ("lower", -1e16), ("upper", 1e16)
         low, high = (sdf_numbers_of_child(draft, limit, key, 1, (x,))[0] for key, x in ends)
         effort, speed = (sdf_numbers_of_child(draft, limit, key, 1, (-1.0,))[0] for key in ("effort", "velocity"))
-        put_limits(draft, entry, limit, limits_of_position(draft, limit, low, high), speed, tied=tied)
+        put_limits(draft, entry, limit, limits_of_position(draft, limit, low, high), speed, placed=bool(start))
         if 0 < effort < UNBOUNDED and driven:
             entry["effort"] = {"limits": [-effort, effort]}
-    if start := sdf_numbers_of_child(draft, axis, "initial_position", 1, (0.0,))[0]:
+    if start:
         entry["initial"] = start
     if (dynamics := axis.first("dynamics")) is not None:
         keys = ("damping", "friction", "spring_stiffness", "spring_reference")

@@ -108,7 +108,7 @@ class Side:
                 if name not in draft.joints.own and name not in draft.joints.own.values():
                     raise self._unknown(("assembly", name), name, list(draft.joints.own), "joint")
             names = {draft.joints.own.get(name, name): list(q) for name, q in self.file.assembly.items()}
-            draft.data["assembly"] = names
+            draft.data["assembly"] = draft.data.get("assembly", {}) | names
 
     def _link(self, name: str, draft: Draft, carrier: dict[str, str], path: Keys) -> str:
         """The robot's link of this name, or on the joint of this name."""

@@ -135,6 +135,7 @@ class _Reader:
     ):
         self.draft, self.links, self.joints = draft, links, joints
         self.side, self.materials, self.looped = side, materials, looped
+        draft.looped = looped or bool(side.file.closed_loop)
         self.entries: dict[str, FileEntry] = {}  # of joints, by their names in the file
         empty = not (links[base].first("inertial") or links[base].first("visual"))
         self.ground = base == "base" and empty and not draft.floating
@@ -177,7 +178,7 @@ class _Reader:
         elif entry["type"] in ("revolute", "prismatic"):
             axis = draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0))
             entry["axis"] = list(axis)
-            put_urdf_limits(draft, entry, one, driven=self._driven(name, one), tied=self._tied(name))
+            put_urdf_limits(draft, entry, one, driven=self._driven(name, one), placed=name in self.mimics)
             put_urdf_losses(draft, entry, one)
         elif entry["type"] == "planar":
             above = self._planar(entry, one, above)
@@ -240,13 +241,9 @@ class _Reader:
         """Whether the joint has an actuator."""
         if self.side.motors:
             return name in self.side.motors
-        if self.looped or self.side.file.closed_loop:
+        if self.draft.looped:
             return self.looped and one.attributes.get("independent") == "true"
         return name not in self.mimics
-
-    def _tied(self, name: str) -> bool:
-        """Whether the joint can't start anywhere by itself."""
-        return bool(name in self.mimics or self.looped or self.side.file.closed_loop)
 
     def _planar(self, entry: FileEntry, one: Element, parent: str) -> str:
         """Makes the joint move in the plane at right angles to its axis, and returns the link's parent."""
@@ -353,12 +350,12 @@ class _Reader:
             draft.put("couplings", entry, mimic)
         for name in self.mimics:
             if value := self._coupled(name, set()):
-                self.entries[name]["initial"] = value
+                draft.start(self.entries[name], value)
 
     def _coupled(self, name: str, seen: set[str]) -> float:
         """The initial value of a joint, which for one that follows another is what its leader's makes it."""
         if name not in self.mimics or name in seen:  # the reader of robots refuses couplings in a circle
-            return float(self.entries[name].get("initial", 0.0))
+            return self.draft.started(self.entries[name])
         mimic = self.joints[name].first("mimic")
         assert mimic is not None
         leader = self._coupled(self.draft.text(mimic, "joint"), seen | {name})

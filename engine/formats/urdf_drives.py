@@ -13,10 +13,10 @@ UNBOUNDED = 1e9  # a number from which on there is no limit
 DYNAMICS = ("damping", "friction")
 
 
-def put_urdf_limits(draft: Draft, entry: FileEntry, one: Element, *, driven: bool, tied: bool) -> None:
+def put_urdf_limits(draft: Draft, entry: FileEntry, one: Element, *, driven: bool, placed: bool) -> None:
     """Puts the limits of position, speed and effort into a joint's entry.
 
-    A joint that isn't tied to others starts within its limits; one that isn't driven has no effort.
+    A joint that isn't placed otherwise starts within its limits; one that isn't driven has no effort.
     """
     limit = one.first("limit")
     if limit is None:
@@ -24,7 +24,7 @@ def put_urdf_limits(draft: Draft, entry: FileEntry, one: Element, *, driven: boo
     draft.used(limit)
     between = _range(draft, limit) if one.attributes["type"] != "continuous" else None
     speed, effort = (draft.number(limit, key, math.inf, infinite=True) for key in ("velocity", "effort"))
-    put_limits(draft, entry, limit, between, speed, tied=tied)
+    put_limits(draft, entry, limit, between, speed, placed=placed)
     for key, value in (("velocity", speed), ("effort", effort)):
         if value <= 0:
             draft.note(CHANGED, f"limit {key}", f"{value:g} is taken to mean that there is none", limit)
@@ -38,15 +38,14 @@ def put_urdf_limits(draft: Draft, entry: FileEntry, one: Element, *, driven: boo
 
 
 def put_limits(
-    draft: Draft, entry: FileEntry, limit: Element, between: list[float] | None, speed: float, *, tied: bool
+    draft: Draft, entry: FileEntry, limit: Element, between: list[float] | None, speed: float, *, placed: bool
 ) -> None:
-    """Puts limits of position and speed into a joint's entry; one that isn't tied to others starts within them."""
+    """Puts limits of position and speed into a joint's entry; one that isn't placed otherwise starts within them."""
     limits: FileEntry = {}
     if between:
         limits["position"] = between
-        if not (between[0] <= 0 <= between[1] or tied):
-            entry["initial"] = sum(between) / 2
-            draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
+        if not (between[0] <= 0 <= between[1] or placed):
+            draft.start_within(between, entry, "0 is outside its limits", "their middle", limit)
     if 0 < speed < UNBOUNDED:
         limits["velocity"] = speed
     if limits:
