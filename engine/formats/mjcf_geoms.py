@@ -70,8 +70,8 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom, assets: dict[str, Element]
     element = geom.element
     meshed = geom.kind in ("mesh", "sdf") or "mesh" in element.attributes  # also a form around one, which has its size
     if meshed or draft.word(element, "shellinertia", TRUTH, "false") == "true":
-        if _number(draft, element, "mass", 1.0) == 0 or (
-            "mass" not in element.attributes and _number(draft, element, "density", 1000.0) == 0
+        if draft.number(element, "mass", 1.0) == 0 or (
+            "mass" not in element.attributes and draft.number(element, "density", 1000.0) == 0
         ):
             return None
         raise Unknown(element)
@@ -85,9 +85,9 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom, assets: dict[str, Element]
     if min(geom.size[: SIZES[geom.kind]]) <= 0:
         raise draft.error(element, "`size`: more than 0 is needed", found=" ".join(f"{x:g}" for x in geom.size))
     volume, unit = _form(geom.kind, geom.size)
-    mass = _number(draft, element, "mass", -1.0)
+    mass = draft.number(element, "mass", -1.0)
     if mass < 0:
-        mass = _number(draft, element, "density", 1000.0) * volume
+        mass = draft.number(element, "density", 1000.0) * volume
     return Body(mass, geom.at, geom.R @ np.diag([mass * x for x in unit]) @ geom.R.T) if mass > 0 else None
 
 
@@ -103,10 +103,6 @@ class Unknown(Exception):  # noqa: N818 - it is no error but a question that ano
     def __init__(self, element: Element):
         self.element = element
         super().__init__()
-
-
-def _number(draft: Draft, element: Element, name: str, default: float) -> float:
-    return draft.number(element, name, default)
 
 
 def _form(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float, float]]:

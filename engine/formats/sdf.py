@@ -241,7 +241,7 @@ class _Reader:
             entry["type"] = "revolute"
             turns.append({**entry, "name": draft.joints.take(f"{name}_2", joint.line, made=True)})
         for one, tag in zip(turns, tags):
-            one["axis"] = self._axis(joint, tag, frame)
+            one["axis"] = sdf_axis_of_joint(draft, self.frames, joint, tag, frame)
             self._drive(one, joint, tag, name)
         if name in self.tree.turned:  # the child holds it, and sees it turn the other way
             turns.reverse()
@@ -267,9 +267,6 @@ class _Reader:
         self.draft.link({"name": own, "parent": parent, "joint": entry, "mass": 0.0}, joint, joint=joint)
         return own
 
-    def _axis(self, joint: Element, tag: str, frame: Pose) -> list[float]:
-        return sdf_axis_of_joint(self.draft, self.frames, joint, tag, frame)
-
     def _drive(self, entry: FileEntry, joint: Element, tag: str, name: str) -> None:
         driven = name in self.side.motors if self.side.motors else not self.draft.looped
         put_sdf_drive(self.draft, entry, joint, tag, driven=driven)
@@ -285,9 +282,9 @@ class _Reader:
         between = self.tree.ends(joint)
         R = np.eye(3)
         if kind in ("revolute", "prismatic"):
-            R = converted_frame_on_axis(R, self._axis(joint, "axis", frame))
+            R = converted_frame_on_axis(R, sdf_axis_of_joint(draft, self.frames, joint, "axis", frame))
         elif kind == "universal":
-            x, y = (np.array(self._axis(joint, tag, frame)) for tag in ("axis", "axis2"))
+            x, y = (np.array(sdf_axis_of_joint(draft, self.frames, joint, tag, frame)) for tag in ("axis", "axis2"))
             x, y = x / np.linalg.norm(x), y / np.linalg.norm(y)
             R = np.column_stack([x, y - (x @ y) * x, np.cross(x, y)])
             R = R / np.linalg.norm(R, axis=0)
@@ -343,8 +340,12 @@ class _Reader:
             assert one is not None
             place = self._place(joint.attributes["name"], joint)
             own = self._place(one[1].attributes["name"], one[1])
-            mine = place.R @ np.array(self._axis(joint, tag, place))
-            signs.append(math.copysign(1.0, float(mine @ (own.R @ np.array(self._axis(one[1], "axis", own))))))
+            mine = place.R @ np.array(sdf_axis_of_joint(draft, self.frames, joint, tag, place))
+            signs.append(
+                math.copysign(
+                    1.0, float(mine @ (own.R @ np.array(sdf_axis_of_joint(draft, self.frames, one[1], "axis", own))))
+                )
+            )
         ratio = -sdf_numbers_of_child(draft, joint, "gearbox_ratio", 1, (1.0,))[0] * signs[0] * signs[1]
         entry = {"joint": draft.joints.own[names[1]], "to": draft.joints.own[names[0]], "ratio": ratio}
         draft.put("couplings", entry, joint)
