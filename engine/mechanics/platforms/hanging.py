@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from ...machine.jit.result_parts import Part, undivided_kernel_results
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Placement
 from ..closure.constraints import Closure
 from ..closure.row_kinds import TiePlace, unit_row_of_tie
 from ..closure.ties import KINDS
-from ..mechanisms.reactions import NO_PARTITION
-from ..mechanisms.texts import CHECKS, Arguments, PartitionText
 from ..tree.dense import inertia_vanishes_in_all_states
 from ..tree.kinematics import body_placements
 from ..tree.spatial import Matrix, Vector, add, cross, dot, scale, subtract, to_parent_axes, transported_wrench
@@ -83,41 +78,3 @@ def _combined(axes: Sequence[Vector], x: Vector) -> Vector:
     for axis, one in zip(axes, x):
         total = total if inertia_vanishes_in_all_states(one) else add(total, scale(one, axis))
     return total
-
-
-class HangingText(PartitionText):
-    """The text of the platform's place, then the columns of each leg, then the rows of each cut, then all gaps."""
-
-    inputs = ("q",)
-    chosen = ("legs",)
-    shareable = False
-
-    def __init__(self, loops: Closure, parts: Parallel):
-        self.legs = parts
-        cut = [len(loops.ties[leg.loop].rows) for leg in parts.legs if leg.loop is not None]
-        self.shapes = [(3, 3), (1, 3), *((len(leg.speeds), 6) for leg in parts.legs), *((m, 6) for m in cut)]
-        self.shapes.append((1, loops.m))
-        super().__init__(loops, NO_PARTITION)
-
-    def parts(self) -> Sequence[Part]:
-        """All of these behind each other."""
-        return undivided_kernel_results(sum(rows * columns for rows, columns in self.shapes))
-
-    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """The numbers, and checks that can't fail."""
-        hanging = Hanging(self.loops, self.legs, bodies, given["q"])
-        R, e = hanging.placed[self.legs.body]
-        cut = [C for C, leg in zip(hanging.rows, self.legs.legs) if leg.loop is not None]
-        matrices = [R, [e], *hanging.columns, *cut, [self.loops.gaps(given["q"])]]
-        return [x for matrix in matrices for row in matrix for x in row], [1.0, 1.0, 1.0]
-
-    def arrays(self, q: np.ndarray) -> list[np.ndarray]:
-        """All matrices, with samples first."""
-        rows = self.rows({"q": q})[:, :-CHECKS]
-        ends = np.cumsum([m * n for m, n in self.shapes])
-        return [part.reshape(len(q), *shape) for part, shape in zip(np.split(rows, ends[:-1], axis=1), self.shapes)]
-
-
-def hanging_text(loops: Closure, parts: Parallel) -> HangingText:
-    """The robot's text for these parts, which is made once."""
-    return loops.robot.made_once((HangingText, parts.platform), lambda: HangingText(loops, parts))

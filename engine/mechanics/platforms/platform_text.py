@@ -1,10 +1,15 @@
 """Inverse dynamics of a parallel robot by its parts, as one text on scalars.
 
-As in `platform_geometry.py`, twists are the platform's at its origin e, in base-frame axes: a leg gives it t = P̃ q̇ +
-(any twist that the cut allows), C t = C P̃ q̇, so q̇ = X t, and t = T ν for its freedoms ν.  With Γ the forces that the
-legs' joints need without platform, and F_p what the platform needs by itself,
+Twists are the platform's, t = [ω; v] at its origin e, in base-frame axes.  A leg gives it t = P̃ q̇ + (any twist that the
+cut allows), so the cut's constraint rows C give C t = C P̃ q̇.  As many of these rows as the leg has joints, J = C P̃,
+make the leg's rates a function of the platform's twist, q̇ = X t with X = J⁻¹ C (Khalil 2010, eqs. 63 and 64); the
+others are constraints on the platform, whose freedoms are t = T ν.  With Γ the forces that the legs' joints need
+without platform, and F_p what the platform needs by itself,
 
-    Bᵀ τ = Tᵀ (F_p + Σ Xᵀ Γ),   B = X T for the actuated joints                       (Khalil 2010, eq. 66)
+    Bᵀ τ = Tᵀ (F_p + Σ Xᵀ Γ),   B = X T for the actuated joints                                            (eq. 66)
+
+With more actuators than freedoms these equations may go to who solves them, with the forces that each leg has if it
+carries its share of the platform, P̃ᵀ s F_p beside Γ (Khan 2002, section 3.2).
 
 Which rows of C, which freedoms and which pivots are taken is chosen with numbers, in `platform_order_at`.
 """
@@ -16,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import NumericalError
+from ...errors import InputError, NumericalError
 from ...machine.jit.result_parts import Part, undivided_kernel_results
 from ...machine.program.scalars import Scalar, as_float
 from ...robot import ZERO, Body, Robot
@@ -33,8 +38,7 @@ from ..tree.one_body import Motion, inertia_wrench
 from ..tree.spatial import Matrix, Vector, dot, subtract, transported_wrench
 from ..tree.sweeps import sweep_outward, sweep_tree
 from .hanging import Hanging
-from .parallel_robot import Leg, Parallel
-from .platform_geometry import LegHold, leg_rows, undecided, unlike_actuators
+from .parallel_robot import Parallel
 
 LEAST = 1e-9  # pivot of numbers without units below which a position is singular
 
@@ -97,11 +101,15 @@ class ByLegs:
             T[k] = [-size[k] * x for x in follow[place]]
         return T
 
+    def equations(self, F: Vector) -> tuple[Matrix, Vector]:
+        """Bᵀ and Tᵀ F."""
+        freedoms = range(len(self.T[0]))
+        return [[row[f] for row in self.B] for f in freedoms], [_product(F, self.T, f) for f in freedoms]
+
     def forces(self, F: Vector, chosen: Chosen, one_over: Sequence[float]) -> list[Scalar]:
         """τ with Bᵀ τ = Tᵀ F; of least weighted norm where there are more actuators than freedoms."""
-        n = len(self.T[0])
-        right = [_product(F, self.T, f) for f in range(n)]
-        G = [[row[f] for row in self.B] for f in range(n)]
+        G, right = self.equations(F)
+        n = len(G)
         if chosen.pivots:
             K = Elimination(G, chosen.pivots)
             self.pivots += K.pivots
@@ -125,22 +133,39 @@ def _product(row: Sequence[Scalar], matrix: Sequence[Sequence[Scalar]], column: 
 
 
 class PlatformInverse(PartitionText):
-    """The text of the actuators' forces from the legs without platform and the platform without legs."""
+    """The text of the actuators' forces from the legs without platform and the platform without legs.
 
-    inputs = ("q", "qd", "qdd")
+    In an `open` one the equations for these forces are left as they are: its results are Bᵀ, row by row, Tᵀ F, and the
+    forces of the actuators with which each leg carries its share of the platform; `shares` has one for each leg.
+    """
+
     chosen = ("order", "legs")
     shareable = False
 
-    def __init__(self, loops: Closure, parts: Parallel, chosen: PlatformOrder, wrenched: tuple[str, ...] = ()):
-        self.legs, self.order = parts, chosen
+    def __init__(
+        self,
+        loops: Closure,
+        parts: Parallel,
+        chosen: PlatformOrder,
+        wrenched: tuple[str, ...],
+        *,
+        is_open: bool = False,
+    ):
+        self.legs, self.order, self.open = parts, chosen, is_open
+        self.inputs = ("q", "qd", "qdd", "shares") if is_open else ("q", "qd", "qdd")
         self.unit = [1.0] * 3 + [loops.length] * 3
         super().__init__(loops, NO_PARTITION, wrenched)
         self.shares = not chosen.actuators.pivots
         self.final = not (self.shares and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))
 
+    def width(self, name: str) -> int:
+        """The count of numbers per sample in the input of this name."""
+        return len(self.legs.legs) if name == "shares" else super().width(name)
+
     def parts(self) -> Sequence[Part]:
-        """One for each actuated speed."""
-        return undivided_kernel_results(len(self.loops.robot.driven))
+        """One for each actuated speed; of an open text the matrix and two rows."""
+        driven, freedoms = len(self.loops.robot.driven), 6 - len(self.order.freedoms.columns)
+        return undivided_kernel_results(driven * (freedoms + 1) + freedoms if self.open else driven)
 
     @property
     def sizes(self) -> list[float]:
@@ -170,9 +195,17 @@ class PlatformInverse(PartitionText):
             if where == here:
                 n, f = list(load[:3]), list(load[3:])
                 F = subtract(F, transported_wrench(n, f, [dot(row, list(point)) for row in R]))
+        alone = F
         for k, x in by_legs.X.items():
             F = [y if inertia_vanishes_in_all_states(share) else y + share * gamma[k] for y, share in zip(F, x)]
-        tau = by_legs.forces(F, self.order.actuators, [1.0 / one.weight for one in loop_actuator_efforts(robot)])
+        if self.open:
+            Bt, right = by_legs.equations(F)
+            for leg, columns, share in zip(self.legs.legs, by_legs.hanging.columns, given["shares"]):
+                for k, p in zip(leg.speeds, columns):
+                    gamma[k] = gamma[k] + share * dot(p, alone)
+            tau = [*(x for row in Bt for x in row), *right, *(gamma[k] for k in robot.driven)]
+        else:
+            tau = by_legs.forces(F, self.order.actuators, [1.0 / one.weight for one in loop_actuator_efforts(robot)])
         fit = pivot_size_margin_of_constraints(by_legs.pivots, [NEAR * size for size in self.sizes])
         return tau, [fit, *self.closing(q, qd, self.loops.ties_at(q))]
 
@@ -186,62 +219,68 @@ class PlatformInverse(PartitionText):
 
     def found(self, q: np.ndarray) -> list[float]:
         """All pivots at this position."""
-        by_legs = ByLegs(self, q.tolist(), self.loops.bodies)
-        by_legs.forces(
-            [0.0] * 6, self.order.actuators, [1.0 / one.weight for one in loop_actuator_efforts(self.loops.robot)]
-        )
+        by_legs, efforts = ByLegs(self, q.tolist(), self.loops.bodies), loop_actuator_efforts(self.loops.robot)
+        if not self.open:
+            by_legs.forces([0.0] * 6, self.order.actuators, [1.0 / one.weight for one in efforts])
         return [as_float(x) for x in by_legs.pivots]
 
 
-def platform_order_at(loops: Closure, parts: Parallel, q: np.ndarray) -> PlatformOrder:
-    """A good order at this position, or an error if the platform doesn't decide how a leg moves."""
+def platform_order_at(loops: Closure, parts: Parallel, q: np.ndarray, *, is_open: bool = False) -> PlatformOrder:
+    """A good order at this position, or an error if the platform doesn't decide how a leg moves.
+
+    An open one says nothing of the actuators' forces.
+    """
     robot = loops.robot
     hanging = Hanging(loops, parts, loops.bodies, q.tolist())
     size = np.array([1.0] * 3 + [loops.length] * 3)
-    legs, holds = list[Chosen](), list[LegHold]()
+    legs, forbidden, scale = list[Chosen](), list[np.ndarray](), list[np.ndarray]()
+    X = np.zeros((robot.nv, 6))
     for leg, C, J in zip(parts.legs, hanging.rows, hanging.J):
         rows, columns, whole = np.array(C, dtype=float), np.array(J, dtype=float), leg.loop is None
         columns = columns.reshape(len(rows), len(leg.speeds))
         scales = 1.0 / size if whole else loops.row_scale[loops.places[leg.loop or 0]]
         scaled = columns * scales[:, None] * loops.column_scale[list(leg.speeds)]
-        own = leg_rows(scaled)
+        own = list(range(len(rows)))  # all rows of the cut, if they are as many as the leg's joints
+        if len(rows) != len(leg.speeds):
+            own = sorted(independent_constraint_rows(scaled, [range(len(rows))]))
         if len(own) != len(leg.speeds) or len(rows) < len(leg.speeds):
-            raise undecided(robot, leg)
+            raise InputError(
+                f"{robot.name}: the platform doesn't decide how its leg by `{leg.hangs}` moves",
+                found=f"joints {', '.join(leg.joints)}",
+                allowed="legs whose joints can't move while the platform keeps still",
+                hint="`denoc.inverse` takes such legs, and the leg may be in a singular position",
+            )
         legs.append(Chosen(tuple(own), (), *_pivots(robot, columns[own], scaled[own])))
-        X = np.linalg.solve(columns[own], rows[own]) if own else np.zeros((0, 6))
+        X[list(leg.speeds)] = np.linalg.solve(columns[own], rows[own]) if own else np.zeros((0, 6))
         rest = [r for r in range(len(rows)) if r not in own]
-        holds.append(LegHold(columns, rows, X, (rows[rest] - columns[rest] @ X) * size))
-    forbids = np.concatenate([hold.forbids for hold in holds])
-    scale = np.concatenate([_scales(loops, leg, one) for leg, one in zip(parts.legs, legs)])
-    own = sorted(independent_constraint_rows(forbids * scale[:, None], [range(len(forbids))])) if len(forbids) else []
-    dependent = sorted(independent_constraint_rows((forbids * scale[:, None])[own].T, [range(6)])) if own else []
-    inner = forbids[np.ix_(own, dependent)]
-    freedoms = Chosen(tuple(own), tuple(dependent), *_pivots(robot, inner, inner * scale[own][:, None]))
+        forbidden.append((rows[rest] - columns[rest] @ X[list(leg.speeds)]) * size)
+        scale.append(scales[rest])
+    forbids = np.concatenate(forbidden)
+    free_of_units = forbids * np.concatenate(scale)[:, None]
+    own = sorted(independent_constraint_rows(free_of_units, [range(len(forbids))])) if len(forbids) else []
+    dependent = sorted(independent_constraint_rows(free_of_units[own].T, [range(6)])) if own else []
+    inner, without_units = (x[np.ix_(own, dependent)] for x in (forbids, free_of_units))
+    freedoms = Chosen(tuple(own), tuple(dependent), *_pivots(robot, inner, without_units))
     free = [k for k in range(6) if k not in dependent]
     T = np.zeros((6, len(free)))
     T[free, range(len(free))] = 1.0
     if own:
         T[dependent] = -np.linalg.solve(inner, forbids[np.ix_(own, free)])
     T *= size[:, None]
-    X = np.zeros((robot.nv, 6))
-    for leg, hold in zip(parts.legs, holds):
-        X[list(leg.speeds)] = hold.X
     B = X[list(robot.driven)] @ T
     if B.shape[0] < B.shape[1]:
-        raise unlike_actuators(robot, *B.shape)
+        raise InputError(
+            f"{robot.name}: the platform has {B.shape[1]} freedoms for {B.shape[0]} actuators, idle spins among them",
+            hint="`denoc.inverse` takes such robots",
+        )
+    if is_open:
+        return PlatformOrder(tuple(legs), freedoms, Chosen((), (), (), ()))
     G = B.T / loops.column_scale[list(robot.driven)]
     if B.shape[0] == B.shape[1]:
         return PlatformOrder(tuple(legs), freedoms, Chosen((), (), *_pivots(robot, B.T, G)))
     eased = B.T / [one.weight for one in loop_actuator_efforts(robot)]
     pivots = [1.0 / as_float(x) for x in Factors((eased @ B).tolist()).one_over]
     return PlatformOrder(tuple(legs), freedoms, Chosen((), (), (), tuple(map(abs, pivots))))
-
-
-def _scales(loops: Closure, leg: Leg, chosen: Chosen) -> np.ndarray:
-    """Factors that make the leg's other rows free of units."""
-    size = 1.0 / np.array([1.0] * 3 + [loops.length] * 3)
-    scales = size if leg.loop is None else loops.row_scale[loops.places[leg.loop]]
-    return np.array([x for r, x in enumerate(scales) if r not in chosen.rows])
 
 
 def _pivots(robot: Robot, A: np.ndarray, scaled: np.ndarray) -> tuple[Pivots, tuple[float, ...]]:
@@ -256,10 +295,14 @@ def _pivots(robot: Robot, A: np.ndarray, scaled: np.ndarray) -> tuple[Pivots, tu
     return order, tuple(abs(as_float(x)) for x in own)
 
 
-def platform_texts(loops: Closure, parts: Parallel, wrenched: tuple[str, ...]) -> TextFamily:
-    """The family of the robot's texts of inverse dynamics by these parts."""
-    text = lambda q: PlatformInverse(loops, parts, platform_order_at(loops, parts, q), wrenched)  # noqa: E731
+def platform_texts(loops: Closure, parts: Parallel, wrenched: tuple[str, ...], *, is_open: bool = False) -> TextFamily:
+    """The family of the robot's texts of inverse dynamics by these parts, open or not."""
+
+    def text(q: np.ndarray) -> PlatformInverse:
+        order = platform_order_at(loops, parts, q, is_open=is_open)
+        return PlatformInverse(loops, parts, order, wrenched, is_open=is_open)
+
     return loops.robot.made_once(
-        (PlatformInverse, parts.platform, wrenched),
+        (PlatformInverse, parts.platform, wrenched, is_open),
         lambda: TextFamily(loops, text, NumericalError(singular_loop_message(loops.robot))),
     )

@@ -15,8 +15,7 @@ from denoc.machine.jit.account import noted_backend_runs
 from denoc.machine.jit.choice import using_backend
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.platforms.platform import inverse_by_platform_shares
-from denoc.mechanics.platforms.platform_geometry import PlatformGeometry
-from denoc.mechanics.tree.samples import Samples
+from denoc.mechanics.platforms.platform_text import ByLegs, PlatformInverse, platform_order_at
 
 pytestmark = pytest.mark.smoke
 
@@ -496,10 +495,23 @@ def test_the_rates_of_the_legs_follow_from_the_platforms_twist():
     """Khalil's q̇ = J⁻¹ J_v V_p, of every leg."""
     robot = denoc.load("gough-stewart")
     q, qd, _ = closed_states(robot)
-    geometry = PlatformGeometry(Samples(robot, q=q, qd=qd), denoc.legs(robot))
-    first = geometry.parts.legs[0]
-    t = np.einsum("nrk,nk->nr", geometry.P[0], qd[:, list(first.speeds)])
-    for leg, hold in zip(geometry.parts.legs, geometry.holds()):
-        assert off(np.einsum("nkr,nr->nk", hold.X, t), qd[:, list(leg.speeds)]) <= EXACT
-        assert hold.forbids.shape[1] == 0  # each leg has six freedoms
+    parts, loops = denoc.legs(robot), loop_closure(robot)
+    for place, speeds in zip(q, qd):
+        text = PlatformInverse(loops, parts, platform_order_at(loops, parts, place), ())
+        by_legs = ByLegs(text, place.tolist(), loops.bodies)
+        t = speeds[list(parts.legs[0].speeds)] @ np.array(by_legs.hanging.columns[0])
+        assert off(np.array([by_legs.X[k] for k in range(robot.nv)]) @ t, speeds) <= EXACT
+        assert np.shape(by_legs.T) == (6, 6)  # each leg has six freedoms
     assert off(inverse_by_platform_shares(robot, q, qd, 0 * qd), denoc.inverse(robot, q, qd, 0 * qd)) <= EXACT
+
+
+def test_who_asks_for_shares_hears_of_open_loops_what_others_hear():
+    robot = denoc.load("three-rrr")
+    q, qd, qdd = closed_states(robot)
+    q[2, 0] += 0.1
+    told = []
+    for sharing in ("least", "even", "conditioned"):
+        with pytest.raises(denoc.InputError, match="the loops aren't closed") as caught:
+            denoc.inverse(robot, q, qd, qdd, sharing=sharing)
+        told.append(str(caught.value))
+    assert told[1:] == told[:1] * 2
