@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import InputError
-from .mechanics.mechanisms import mechanism
+from .mechanics.mechanisms.mechanism import REACTIONS
+from .mechanics.mechanisms.mechanism import forward as mechanism_forward
+from .mechanics.mechanisms.mechanism import inverse as mechanism_inverse
+from .mechanics.mechanisms.mechanism import reactions as mechanism_reactions
+from .mechanics.mechanisms.mechanism import reduced as mechanism_reduced
 from .mechanics.platforms.platform import inverse_by_platform_shares
-from .mechanics.quantities import calls as tree
-from .mechanics.quantities import quantities
+from .mechanics.quantities.calls import HYBRID
+from .mechanics.quantities.calls import forward as tree_forward
+from .mechanics.quantities.calls import hybrid as tree_hybrid
+from .mechanics.quantities.calls import inverse as tree_inverse
 from .mechanics.quantities.direct import Call, direct_call, key_of_direct_call
 from .mechanics.quantities.programs import REDUCED
+from .mechanics.quantities.quantities import quantity_call, tree_links_under_wrenches
 from .mechanics.tree.samples import array_for_dynamics_results
 from .robot import Robot
 
@@ -143,8 +150,8 @@ def _inverse(
     if sharing is not LEAST and not _least(sharing):
         return _into(out, inverse_by_platform_shares(robot, q, qd, qdd, wrenches, sharing))
     if robot.closed:
-        return _of_mechanism(mechanism.inverse, (robot, q, qd, qdd), wrenches, out)
-    return tree.inverse(robot, q, qd, qdd, wrenches, out)
+        return _of_mechanism(mechanism_inverse, (robot, q, qd, qdd), wrenches, out)
+    return tree_inverse(robot, q, qd, qdd, wrenches, out)
 
 
 def _forward(
@@ -157,13 +164,13 @@ def _forward(
 ) -> np.ndarray:
     """The accelerations under these forces (RFDSIM)."""
     if robot.closed:
-        return _of_mechanism(mechanism.forward, (robot, q, qd, tau), wrenches, out)
-    return tree.forward(robot, q, qd, tau, wrenches, out)
+        return _of_mechanism(mechanism_forward, (robot, q, qd, tau), wrenches, out)
+    return tree_forward(robot, q, qd, tau, wrenches, out)
 
 
 def _of_mechanism(call: Call, given: Sequence[object], wrenches: Wrenches | None, out: np.ndarray | None) -> np.ndarray:
     """A quantity of a mechanism, in the caller's array where there is one."""
-    links = () if wrenches is None else quantities.tree_links_under_wrenches(wrenches)
+    links = () if wrenches is None else tree_links_under_wrenches(wrenches)
     return _into(out, call(*given, *(wrenches or {}).values(), links=links))
 
 
@@ -181,7 +188,7 @@ def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[.
 
 def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[..., np.ndarray]:
     """The robot's direct call of this name that takes wrenches on these links."""
-    links = quantities.tree_links_under_wrenches(wrenches)
+    links = tree_links_under_wrenches(wrenches)
     call: Callable[..., np.ndarray] | None = getattr(robot, "derived", {}).get((what, *links))
     return call if call is not None else straight(robot, what, links)
 
@@ -191,9 +198,9 @@ def hybrid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The complete `(qdd, tau)` of an open chain; for each speed, one of the two is NaN on entry and is computed."""
     result: tuple[np.ndarray, np.ndarray]
-    links = () if wrenches is None else quantities.tree_links_under_wrenches(wrenches)
+    links = () if wrenches is None else tree_links_under_wrenches(wrenches)
     try:
-        call = robot.derived[key_of_direct_call(tree.HYBRID, links)]
+        call = robot.derived[key_of_direct_call(HYBRID, links)]
     except (AttributeError, KeyError):
         call = _hybrid(robot, links)
     result = call(q, qd, qdd, tau, *wrenches.values()) if wrenches else call(q, qd, qdd, tau)
@@ -208,12 +215,12 @@ def _hybrid(robot: Robot, links: tuple[str, ...]) -> Callable[..., Any]:
         raise InputError(f"{robot.name} has {why}; `hybrid` is for open chains", hint=hint)
 
     def general(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, *sixes: Any) -> Any:
-        return tree.hybrid(robot, q, qd, qdd, tau, dict(zip(links, sixes)))
+        return tree_hybrid(robot, q, qd, qdd, tau, dict(zip(links, sixes)))
 
     if not isinstance(robot, Robot):
         return general
     widths = robot.nq, robot.nv, robot.nv, robot.nv
-    return direct_call(robot, tree.HYBRID, links, widths, general, tree.hybrid.__doc__ or "")
+    return direct_call(robot, HYBRID, links, widths, general, tree_hybrid.__doc__ or "")
 
 
 def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -225,7 +232,7 @@ def reduced(robot: Robot, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.n
     try:
         call = robot.derived[REDUCED]
     except (AttributeError, KeyError):
-        call = quantities.quantity_call(robot, REDUCED, mechanism.reduced)
+        call = quantity_call(robot, REDUCED, mechanism_reduced)
     result: tuple[np.ndarray, np.ndarray] = call(q, qd)
     return result
 
@@ -238,11 +245,11 @@ def reactions(
     Fixed joints are included. The wrench of a cut is that of its first link on the second, at the second's point.
     """
     by_joint: dict[str, np.ndarray]
-    links = () if wrenches is None else quantities.tree_links_under_wrenches(wrenches)
+    links = () if wrenches is None else tree_links_under_wrenches(wrenches)
     try:
-        call = robot.derived[key_of_direct_call(mechanism.REACTIONS, links)]
+        call = robot.derived[key_of_direct_call(REACTIONS, links)]
     except (AttributeError, KeyError):
-        call = quantities.quantity_call(robot, mechanism.REACTIONS, mechanism.reactions, links)
+        call = quantity_call(robot, REACTIONS, mechanism_reactions, links)
     by_joint = call(q, qd, qdd, *wrenches.values()) if wrenches else call(q, qd, qdd)
     return by_joint
 

@@ -17,7 +17,7 @@ from .mechanics.assembly.assembly import assemble
 from .mechanics.mechanisms.forward_derivatives import derivatives
 from .mechanics.mechanisms.gradients import adjoint
 from .mechanics.mechanisms.regressor_columns import regressor
-from .mechanics.quantities import quantities
+from .mechanics.quantities.quantities import bias, energy, frames, inertia, inverse_inertia
 from .robot import Robot
 
 Call = Callable[..., Any]
@@ -38,13 +38,13 @@ def _tied(call: Call, rates: int) -> Function:
 FUNCTIONS = {
     "inverse": Function(lambda robot: api.straight(robot, "inverse"), 2),
     "forward": Function(lambda robot: api.straight(robot, "forward"), 2),
-    "bias": _tied(quantities.bias, 1),
+    "bias": _tied(bias, 1),
     "adjoint": _tied(adjoint, 3),
     "derivatives": _tied(derivatives, 2),
-    "energy": _tied(quantities.energy, 1),
-    "frames": _tied(quantities.frames, 0),
-    "inertia": _tied(quantities.inertia, 0),
-    "inverse_inertia": _tied(quantities.inverse_inertia, 0),
+    "energy": _tied(energy, 1),
+    "frames": _tied(frames, 0),
+    "inertia": _tied(inertia, 0),
+    "inverse_inertia": _tied(inverse_inertia, 0),
     "reactions": _tied(api.reactions, 2),
     "reduced": _tied(api.reduced, 1),
     "regressor": _tied(regressor, 2),

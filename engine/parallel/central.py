@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import NumericalError
-from ..mechanics.mechanisms import effort
 from ..mechanics.mechanisms.branches import singular_loop_message
+from ..mechanics.mechanisms.effort import least_loop_effort
 from ..robot import Effort
 from .node import UPPER, Message
 
@@ -52,7 +52,7 @@ def least_effort_of_legs(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     k = f.shape[1]
     J = np.concatenate([one["J"].reshape(len(f), -1, k) for one in inboxes], axis=1)
     limits: Sequence[Effort] = own["efforts"]
-    tau = np.array([effort.least_loop_effort(J[n].T, f[n], limits) for n in range(len(f))])
+    tau = np.array([least_loop_effort(J[n].T, f[n], limits) for n in range(len(f))])
     ends = np.cumsum([one["J"].shape[1] // k for one in inboxes])
     return [{"tau": tau[:, end - one["J"].shape[1] // k : end]} for one, end in zip(inboxes, ends)]
 

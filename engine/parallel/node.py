@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..machine.program.scalars import as_samples
 from ..mechanics.closure.constraints import loop_closure
 from ..mechanics.closure.rank import TINY
-from ..mechanics.quantities import calls as tree
+from ..mechanics.quantities.calls import inverse as tree_inverse
 from ..mechanics.quantities.quantities import inertia
 from ..mechanics.tree.samples import Samples
 from ..mechanics.tree.spatial import quaternion_matrix
@@ -180,7 +180,7 @@ def _forced(part: LegPart, own: Own) -> None:
     N, n = len(own["q"]), part.nv
     qd, qdd = np.concatenate([own["qd"], own["s"]], axis=1), np.concatenate([own["qdd"], own["sd"]], axis=1)
     tau = np.empty((N, n + 6))
-    tau[:] = tree.inverse(
+    tau[:] = tree_inverse(
         part.robot, _floats_if_single(own["q"]), _floats_if_single(qd), _floats_if_single(qdd), own["wrenches"]
     )
     own["tau_leg"], own["tau_platform"] = tau[:, :n], tau[:, n:]

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError, NumericalError
 from ..machine.jit.block import ENORMOUS
 from ..mechanics.mechanisms.balance import Forces
-from ..mechanics.quantities import calls as tree
+from ..mechanics.quantities.calls import inverse as tree_inverse
 from ..mechanics.tree.energy import passive_power
 from ..mechanics.tree.vanishing import vanishing_inertia_message
 from ..simulate import internal_forces, prescribed
@@ -183,7 +183,7 @@ def _finite_rows(*arrays: np.ndarray) -> int:
 def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: int) -> np.ndarray:
     """The forces of inverse dynamics at the first `count` rows."""
     wrenches = scenario_wrenches_over_time(plan, plan.grid[:count], q[:count], qd[:count])
-    return tree.inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
+    return tree_inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
 
 
 def scenario_wrenches_over_time(

@@ -13,7 +13,7 @@ from ..mechanics.closure.rank import constraint_null_space
 from ..mechanics.mechanisms.balance import Balance, Forces, enough_actuators_for_freedoms
 from ..mechanics.mechanisms.branches import forces_acting_in_loops
 from ..mechanics.mechanisms.reactions import mechanism_multiplier_texts, wrenches_of_multipliers
-from ..mechanics.quantities import calls as tree
+from ..mechanics.quantities.calls import inverse as tree_inverse
 from ..mechanics.quantities.quantities import frames
 from ..mechanics.quantities.quantities import reactions as tree_reactions
 from ..mechanics.tree.samples import LARGE
@@ -82,7 +82,7 @@ def _needed(
     resistance: np.ndarray | None,
 ) -> np.ndarray:
     """The joint forces of the spanning tree for a motion, against the friction and stops that the motion had."""
-    tau = tree.inverse(robot, q, qd, qdd, wrenches)
+    tau = tree_inverse(robot, q, qd, qdd, wrenches)
     if resistance is None:
         return tau
     for joint in robot.moving:

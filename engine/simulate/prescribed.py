@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mechanics.quantities import calls as tree
+from ..mechanics.quantities.calls import inverse as tree_inverse
 from ..mechanics.tree.energy import passive_power
 from .acting import wrenches_at_instants
 from .system import System
@@ -47,6 +47,6 @@ def work_of_prescribed_motion(system: System, grid: np.ndarray) -> np.ndarray:
         t = grid[:-1] + node * steps
         q, qd, qdd = prescribed_motion_rows(system, t)
         wrenches = wrenches_at_instants(system.robot, system.inputs.wrenches, t, q, qd)
-        tau = tree.inverse(system.robot, q, qd, qdd, wrenches)
+        tau = tree_inverse(system.robot, q, qd, qdd, wrenches)
         total += weight * steps * ((tau * qd).sum(axis=1) + passive_power(system.robot, q, qd, wrenches))
     return np.concatenate([[0.0], np.cumsum(total)])

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import NumericalError
 from ..mechanics.closure.rank import TINY, constraint_null_space
-from ..mechanics.mechanisms import effort
+from ..mechanics.mechanisms.effort import least_loop_effort
 from ..robot import Effort
 from .discrete import Discrete
 from .equations import Evaluation
@@ -87,6 +87,6 @@ def shares_of_held_speeds(system: System, discrete: Discrete, q: np.ndarray, sup
     scale = np.where(rough > 0.0, rough, STIFF * max(rough.max(), 1.0))
     limited = [Effort(low, high, 1.0 / s**2) for (low, high), s in zip(ranges.tolist(), scale.tolist())]
     try:
-        return np.array(effort.least_loop_effort(A, load, limited))
+        return np.array(least_loop_effort(A, load, limited))
     except NumericalError:
         return np.asarray(scale * (np.linalg.pinv(A * scale, rcond=TINY) @ load))

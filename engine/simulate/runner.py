@@ -12,8 +12,8 @@ from ..errors import InputError
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..machine.stepping.march import Implicit, March, Method, Past
-from ..mechanics.closure import vanishing as freedoms
 from ..mechanics.closure.methods import METHODS
+from ..mechanics.closure.vanishing import joints_of_vanishing_freedoms
 from ..mechanics.tree.vanishing import joints_of_vanishing_inertia
 from ..robot import Joint
 from . import coordinates, equations, row_parts, singular
@@ -130,7 +130,7 @@ class Runner:
         if not np.isfinite(q).all() or discrete.passing:
             return []
         if system.loops.m:
-            return [] if part is None else freedoms.joints_of_vanishing_freedoms(system.loops, part, q)
+            return [] if part is None else joints_of_vanishing_freedoms(system.loops, part, q)
         given = {*system.ruled, *discrete.held}
         return joints_of_vanishing_inertia(self.robot, q, [k in given for k in range(self.robot.nv)])
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import DenocError
 from ..laws import Constant
-from ..mechanics.closure import vanishing as freedoms
+from ..mechanics.closure.vanishing import freedom_pivots_are_sound
 from ..mechanics.tree.vanishing import joint_pivots_are_sound
 from ..robot import Body, Joint, Robot
 from ..robot.read import Draft, LinkEntry, ReadLink, bodies_with_link_masses, inertia_of_link, joint_drives
@@ -371,7 +371,7 @@ def _movable(plan: Plan, run: Runner, numbers: Numbers, y: np.ndarray) -> np.nda
         sound = joint_pivots_are_sound(bodies, q, [k in given for k in range(plan.robot.nv)])
         return np.broadcast_to(sound, len(y))
     loops = system.loops.with_numbers(bodies, numbers.regrouped.ties, numbers.regrouped.couplings)
-    known = freedoms.freedom_pivots_are_sound(loops, discrete_partition(run.discrete), q)
+    known = freedom_pivots_are_sound(loops, discrete_partition(run.discrete), q)
     return np.zeros(len(y), dtype=bool) if known is None else known
 
 

@@ -21,7 +21,7 @@ from ...laws import ProportionalDerivative
 from ...machine.jit import choice
 from ...mechanics.closure.methods import METHODS
 from ...mechanics.closure.rank import constraint_null_space
-from ...mechanics.quantities import quantities
+from ...mechanics.quantities.quantities import inertia as inertia_of_tree
 from ...robot import Joint
 from ...scenario import Plan, Scenario, carry_out_plan
 from ...simulate import feedforward
@@ -225,7 +225,7 @@ class Comparison:
         system, loops, q = self.system, self.system.loops, np.array(self.plan.q0)
         A = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(system.robot.nv)[list(system.prescribed)]])
         Z = constraint_null_space(A) * loops.column_scale[:, None]
-        M = quantities.inertia(system.robot, q)
+        M = inertia_of_tree(system.robot, q)
         answer = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T)  # accelerations of unit forces
         feedback = []
         for motion in system.inputs.feedforward:

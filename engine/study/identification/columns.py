@@ -9,7 +9,8 @@ import numpy as np
 
 from ...mechanics.mechanisms.base import BaseParameters, base_parameters
 from ...mechanics.mechanisms.regressor_columns import regressor
-from ...mechanics.quantities import quantities
+from ...mechanics.quantities.quantities import bias
+from ...mechanics.quantities.quantities import regressor as tree_regressor
 from ...mechanics.tree.inertial import INERTIAL, NAMES
 from ...mechanics.tree.regressor import names_of_regressor_numbers, parameters, regressor_speeds
 from ...robot import Robot
@@ -132,8 +133,8 @@ def known_efforts(robot: Robot, motion: Recorded) -> np.ndarray:
         return np.zeros(motion.efforts.shape)
     whole = motion.whole or motion
     own = np.array(list(parameters(robot).values()))
-    tree = quantities.regressor(robot, whole.q, whole.qd, np.zeros_like(whole.qd)) @ own
-    forces = quantities.bias(robot, whole.q, whole.qd) - tree
+    tree = tree_regressor(robot, whole.q, whole.qd, np.zeros_like(whole.qd)) @ own
+    forces = bias(robot, whole.q, whole.qd) - tree
     Y = plain_rows(robot, whole)
     return seen(sum(Y[..., constant] * forces[:, [k]] for k, _, constant in friction_columns(robot)), motion)
 

@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from ...machine.jit.choice import using_backend
-from ...mechanics.quantities import calls
+from ...mechanics.quantities.calls import forward as tree_forward
+from ...mechanics.quantities.calls import inverse as tree_inverse
 from ...mechanics.tree.wrenches import wrenches_moved_to_points
 from ...robot import Body, Drive, Robot, Tree
 
@@ -110,14 +111,14 @@ class PlainText:
     def inverse(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, wrenches: Mapping[str, np.ndarray]) -> np.ndarray:
         """The forces along all speeds that a motion needs."""
         with using_backend("plain"):
-            return calls.inverse(self.robot, q, qd, qdd, wrenches)
+            return tree_inverse(self.robot, q, qd, qdd, wrenches)
 
     def forward(
         self, q: np.ndarray, qd: np.ndarray, force: np.ndarray, wrenches: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """The accelerations under forces along all speeds."""
         with using_backend("plain"):
-            return calls.forward(self.robot, q, qd, force, wrenches)
+            return tree_forward(self.robot, q, qd, force, wrenches)
 
 
 def _rigid(robot: Robot) -> Robot:
