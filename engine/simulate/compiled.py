@@ -23,7 +23,7 @@ from ..machine.program.scalars import as_floats, as_samples
 from ..machine.stepping import march
 from ..machine.stepping.march import Implicit, March, Method
 from ..mechanics.bodies.looped import runs_as_loop_over_bodies
-from ..mechanics.tree.number_symbols import INERTIAL, Own, ProgramOfNumbers, own_numbers
+from ..mechanics.tree.number_symbols import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
 from .discrete import Discrete
 from .equations import Evaluation, Recursion
 from .large import recursion_in_discrete_state
@@ -87,9 +87,9 @@ class RunProgram(ProgramOfNumbers[Model]):
         """The inertial numbers; in a tree they are the robot's alone."""
         derived = self._system.robot.derived
         if self._system.loops.m:
-            return own_numbers(numbers, INERTIAL)
+            return own_numbers(numbers, FIELDS_OF_INERTIA)
         if "own numbers of a tree" not in derived:
-            derived["own numbers of a tree"] = own_numbers(numbers, INERTIAL)
+            derived["own numbers of a tree"] = own_numbers(numbers, FIELDS_OF_INERTIA)
         own: Own = derived["own numbers of a tree"]
         return own
 

@@ -15,7 +15,7 @@ from ..closure.constraints import Closure, loop_closure, reach_of_mechanism
 from ..closure.rank import constraint_null_space
 from ..quantities import quantities
 from ..tree.grouping import inertial_changes_that_spare_numbers, inertial_changes_without_force
-from ..tree.inertial import INERTIAL, NAMES
+from ..tree.inertial import INERTIAL, INERTIAL_NAMES
 from ..tree.kinematics import coordinate_rates
 from ..tree.regressor import parameters
 
@@ -125,7 +125,7 @@ def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BasePar
 def _looked_at(values: dict[str, float], among: Iterable[str] | None) -> set[str]:
     """The names of the numbers that are looked at."""
     if among is None:
-        return {name for name, value in values.items() if value or name.rsplit(".", 1)[1] in NAMES}
+        return {name for name, value in values.items() if value or name.rsplit(".", 1)[1] in INERTIAL_NAMES}
     try:
         wanted = [among] if isinstance(among, str) else list(among)
     except TypeError:
@@ -314,7 +314,7 @@ def _order(robot: Robot, numbers: Sequence[str]) -> list[int]:
 
     def rank(name: str) -> tuple[int, ...]:
         owner, _, what = name.rpartition(".")
-        if what not in NAMES:
+        if what not in INERTIAL_NAMES:
             return (0, 0 if what == "rotor" else 1)
         return (1, -depth[owner], -places[owner], DROPPED.index(what))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...robot import Body, Robot, turn_matrix_of
-from .inertial import INERTIAL, NAMES
+from .inertial import INERTIAL, INERTIAL_NAMES
 from .regressor import parameters, regressor_speeds
 from .regroup import CENTRE, inertia_entries_that_move
 
@@ -178,7 +178,7 @@ def _numbers(G: np.ndarray, R: np.ndarray) -> np.ndarray:
     E, h = R.T @ G[:3, :3] @ R, R.T @ G[:3, 3]
     J = np.trace(E) * np.eye(3) - E
     result = np.array([G[3, 3], *h, *(J[place] for place in _PLACES)])
-    assert len(result) == len(NAMES)
+    assert len(result) == len(INERTIAL_NAMES)
     return result
 
 

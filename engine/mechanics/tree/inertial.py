@@ -35,8 +35,8 @@ def massless_bodies(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
 
 
 # of a link: its mass; mass times mass centre; moments and products about its origin; all in its axes
-NAMES = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-INERTIAL = len(NAMES)
+INERTIAL_NAMES = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+INERTIAL = len(INERTIAL_NAMES)
 _PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 Own = TypeVar("Own", bound=Scalar)
@@ -45,7 +45,7 @@ Own = TypeVar("Own", bound=Scalar)
 def tree_bodies_with_inertial_numbers(robot: Robot, made: Callable[[Scalar], Own]) -> tuple[list[Body], list[Own]]:
     """The bodies of `parts`, of which every link is one, with scalars for all inertial numbers, and these scalars.
 
-    `made` makes a scalar from the value of a number; it is called link by link, in the order of `NAMES`.
+    `made` makes a scalar from the value of a number; it is called link by link, in the order of `INERTIAL_NAMES`.
     """
     bodies, numbers = list(robot.parts.bodies), list[Own]()
     for link in robot.links:

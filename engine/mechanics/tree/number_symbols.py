@@ -221,7 +221,7 @@ class ProgramOfNumbers(ABC, Generic[Numbers]):
         return Offer(self.program, inputs, outputs, self.identity, level, shared, runs=runs)
 
 
-INERTIAL = frozenset(("E", "h", "m", "drives"))  # fields of what moves and is moved, but not of where it is
+FIELDS_OF_INERTIA = frozenset(("E", "h", "m", "drives"))  # fields of what moves and is moved, but not of where it is
 CHOSEN = frozenset(("rotation", "N"))  # fields whose ones are those of right angles and of unit rows
 
 

@@ -14,7 +14,7 @@ from ...errors import InputError
 from ...machine.program.dual import Dual, dual_derivative
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Drive, Robot
-from .inertial import INERTIAL, NAMES, inertial_numbers, tree_bodies_with_inertial_numbers
+from .inertial import INERTIAL, INERTIAL_NAMES, inertial_numbers, tree_bodies_with_inertial_numbers
 from .spatial import Matrix
 from .sweeps import sweep_tree
 
@@ -39,7 +39,7 @@ def parameters(robot: Robot) -> dict[str, float]:
         assert i is not None  # every link is a body of its own there
         R: Matrix = [[float(x) for x in row] for row in seat.rotation()]
         values = inertial_numbers(robot.parts.bodies[i], R)
-        result.update((f"{link.name}.{name}", float(x)) for name, x in zip(NAMES, values))  # type: ignore[arg-type]
+        result.update((f"{link.name}.{name}", float(x)) for name, x in zip(INERTIAL_NAMES, values))  # type: ignore[arg-type]
     for prefix, _, drive in regressor_speeds(robot):
         own = (drive.rotor, drive.viscous, drive.coulomb, -drive.stiffness * drive.rest, drive.stiffness)
         result.update((f"{prefix}.{name}", float(x) + 0.0) for name, x in zip(names_of_regressor_numbers(drive), own))

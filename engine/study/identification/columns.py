@@ -11,7 +11,7 @@ from ...mechanics.mechanisms.base import BaseParameters, base_parameters
 from ...mechanics.mechanisms.regressor_columns import regressor
 from ...mechanics.quantities.quantities import bias
 from ...mechanics.quantities.quantities import regressor as tree_regressor
-from ...mechanics.tree.inertial import INERTIAL, NAMES
+from ...mechanics.tree.inertial import INERTIAL, INERTIAL_NAMES
 from ...mechanics.tree.regressor import names_of_regressor_numbers, parameters, regressor_speeds
 from ...robot import Robot
 from .recorded import Recorded, measured_joints, smooth_measured_columns
@@ -146,7 +146,7 @@ def sizes_of_identified_numbers(wanted: Sought, motions: list[Recorded]) -> np.n
     mean, length = float(masses.mean()) or 1.0, length_scale_of_identification(robot)
     result: dict[str, float] = {}
     for link, m in zip(robot.links, np.maximum(masses, BEYOND * mean)):
-        for name in NAMES:
+        for name in INERTIAL_NAMES:
             power = 0 if name == "m" else 1 if name.startswith("m") else 2
             result[f"{link.name}.{name}"] = float(m) * length**power
     efforts = _rms([motion.efforts for motion in motions]).max()
@@ -163,7 +163,7 @@ def sizes_of_identified_numbers(wanted: Sought, motions: list[Recorded]) -> np.n
 def unit_of_identified_number(robot: Robot, name: str) -> str:
     """The unit of a number that the regressor has a column for."""
     owner, _, kind = name.rpartition(".")
-    if kind in NAMES:
+    if kind in INERTIAL_NAMES:
         return "kg" if kind == "m" else "kg m" if kind.startswith("m") else "kg m^2"
     for joint in robot.moving:
         if owner == joint.name or owner.rpartition(".")[0] == joint.name:

@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...mechanics.tree.inertial import INERTIAL, NAMES
+from ...mechanics.tree.inertial import INERTIAL, INERTIAL_NAMES
 
 EXTRA = "identify"  # in pyproject.toml
 MARGIN = 1e-6  # least eigenvalue of a scaled pseudo-inertia
@@ -120,7 +120,7 @@ def _constraints(
         row[k] = -1.0
     if lone:
         cones.append(solver.NonnegativeConeT(len(lone)))
-    links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in NAMES)
+    links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in INERTIAL_NAMES)
     for link in links:
         mass = size[place[f"{link}.m"]]
         for (r, c), parts in ENTRIES.items():  # the upper triangle, column by column
@@ -145,9 +145,9 @@ def identified_numbers_kept(
     In links of which forces show something, that is so where it leaves them physical.
     """
     result = numbers.copy()
-    links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in NAMES)
+    links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in INERTIAL_NAMES)
     for link in links:
-        own = [names.index(f"{link}.{name}") for name in NAMES]
+        own = [names.index(f"{link}.{name}") for name in INERTIAL_NAMES]
         given = np.where([names[k] in silent for k in own], source[own], numbers[own])
         lost = all(names[k] in silent for k in own)  # such as what is fixed to the ground
         if lost or np.linalg.eigvalsh(pseudo_inertia_of_identified_link(given))[0] > 0.0:
@@ -158,7 +158,7 @@ def identified_numbers_kept(
 def pseudo_inertia_of_identified_link(ten: np.ndarray) -> np.ndarray:
     """The matrix [Σ h; hᵀ m] of a link's ten numbers."""
     assert len(ten) == INERTIAL
-    values = dict(zip(NAMES, ten))
+    values = dict(zip(INERTIAL_NAMES, ten))
     result = np.zeros((4, 4))
     for (r, c), parts in ENTRIES.items():
         result[r, c] = result[c, r] = sum(share * values[name] for name, share in parts.items())

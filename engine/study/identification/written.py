@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...mechanics.tree.inertial import NAMES
+from ...mechanics.tree.inertial import INERTIAL_NAMES
 from ...mechanics.tree.regressor import regressor_speeds
 from ...robot import Robot
 from ...text import yaml_text
@@ -30,7 +30,7 @@ def unwritable_identified_numbers(robot: Robot, numbers: Mapping[str, float], so
         kind = name.rsplit(".", 1)[1]
         if x < 0.0 and kind in (*POSITIVE, "m"):
             reasons.append(f"{name} would be negative: {x:.4g}")
-        if kind == "m" and x == 0.0 and any(numbers[f"{name[:-1]}{other}"] for other in NAMES[1:]):
+        if kind == "m" and x == 0.0 and any(numbers[f"{name[:-1]}{other}"] for other in INERTIAL_NAMES[1:]):
             reasons.append(f"{name} would be 0")
     several = {joint.name for joint in robot.moving if len(joint.speeds) > 1}
     for prefix, _, _ in regressor_speeds(robot):
@@ -57,13 +57,13 @@ def robot_data_with_identified_numbers(
         raise InputError("this robot has no file", allowed="a robot from `denoc.load`")
     data = copy.deepcopy(robot.document.data)
     for entry, link in zip(data["links"], robot.links):
-        own = {name: numbers[f"{link.name}.{name}"] for name in NAMES}
-        if any(own[name] != source[f"{link.name}.{name}"] for name in NAMES):
+        own = {name: numbers[f"{link.name}.{name}"] for name in INERTIAL_NAMES}
+        if any(own[name] != source[f"{link.name}.{name}"] for name in INERTIAL_NAMES):
             for key in REPLACED:
                 entry.pop(key, None)
             entry["mass"] = own["m"]
             entry["first_moments"] = [own["mx"], own["my"], own["mz"]]
-            entry["inertia"] = {name[1:]: own[name] for name in NAMES[4:]}
+            entry["inertia"] = {name[1:]: own[name] for name in INERTIAL_NAMES[4:]}
             entry |= {"about": "origin", "frame": "link"}
         if link.joint.type.nv == 1:
             _joint(entry["joint"], link.joint.name, numbers, source)
