@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from .mechanics.mechanisms.gradients import adjoint
     from .mechanics.mechanisms.linear import linearize
     from .mechanics.mechanisms.regressor_columns import regressor
+    from .mechanics.numbers.regressor import parameters
     from .mechanics.platforms.decoupled import parallel_matrices
     from .mechanics.platforms.parallel_robot import legs
     from .mechanics.platforms.platform import platform_inverse
     from .mechanics.quantities.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
-    from .mechanics.tree.regressor import parameters
     from .robot import Robot
     from .scenario import Result, run
     from .simulate.simulator import Simulator, simulator

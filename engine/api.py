@@ -22,7 +22,7 @@ from .mechanics.quantities.calls import inverse as tree_inverse
 from .mechanics.quantities.direct import Call, direct_call, key_of_direct_call
 from .mechanics.quantities.programs import REDUCED
 from .mechanics.quantities.quantities import quantity_call, tree_links_under_wrenches
-from .mechanics.tree.samples import array_for_dynamics_results
+from .mechanics.quantities.samples import array_for_dynamics_results
 from .robot import Robot
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ..mechanics.closure.partition import independent_speeds
 from ..mechanics.mechanisms.balance import Balance, enough_actuators_for_freedoms
 from ..mechanics.mechanisms.branches import loop_actuator_efforts
 from ..mechanics.platforms.parallel_robot import legs
-from ..mechanics.tree.samples import Samples, dynamics_without_numbers_error
+from ..mechanics.quantities.samples import Samples, dynamics_without_numbers_error
 from ..mechanics.tree.transfer import placement_of_body
 from ..robot import Robot
 from .central import least_effort_of_legs

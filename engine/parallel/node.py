@@ -25,7 +25,7 @@ from ..mechanics.closure.constraints import loop_closure
 from ..mechanics.closure.rank import TINY
 from ..mechanics.quantities.calls import inverse as tree_inverse
 from ..mechanics.quantities.quantities import inertia
-from ..mechanics.tree.samples import Samples
+from ..mechanics.quantities.samples import Samples
 from ..mechanics.tree.spatial import quaternion_matrix
 from .part import LegPart
 from .projector import leg_projector_left_part, leg_projector_without_direction

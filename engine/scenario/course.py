@@ -12,7 +12,7 @@ from ..errors import InputError, NumericalError
 from ..machine.jit.block import ENORMOUS
 from ..mechanics.mechanisms.balance import Forces
 from ..mechanics.quantities.calls import inverse as tree_inverse
-from ..mechanics.tree.energy import passive_power
+from ..mechanics.quantities.energy import passive_power
 from ..mechanics.tree.vanishing import vanishing_inertia_message
 from ..simulate import internal_forces, prescribed
 from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants

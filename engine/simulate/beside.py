@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..machine.program.scalars import Scalar
 from ..mechanics.mechanisms.reactions import multipliers_of_constraints, wrenches_exerted_by_ties
-from ..mechanics.tree.energy import energies
+from ..mechanics.quantities.energy import energies
 from ..mechanics.tree.sweeps import sweep_tree
 from ..robot import Body
 from .discrete import Discrete, discrete_partition

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar, sign, square_root
 from ..mechanics.closure.constrained import AppliedForces, ConstrainedEquations
-from ..mechanics.tree.energy import damping_power, wrench_power
+from ..mechanics.quantities.energy import damping_power, wrench_power
 from ..mechanics.tree.kinematics import coordinate_rates
 from ..mechanics.tree.one_body import smooth_dry_friction
 from ..mechanics.tree.spatial import add, dot

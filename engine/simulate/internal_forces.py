@@ -16,7 +16,7 @@ from ..mechanics.mechanisms.reactions import mechanism_multiplier_texts, wrenche
 from ..mechanics.quantities.calls import inverse as tree_inverse
 from ..mechanics.quantities.quantities import frames
 from ..mechanics.quantities.quantities import reactions as tree_reactions
-from ..mechanics.tree.samples import LARGE
+from ..mechanics.quantities.samples import LARGE
 from ..mechanics.tree.wrenches import wrenches_on_link
 from ..record import WRENCH
 from ..robot import ZERO, Joint, Robot

@@ -11,7 +11,7 @@ from ..machine.program.nodes import Node, with_doubts
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
 from ..mechanics.closure.constraints import Closure
-from ..mechanics.tree.number_symbols import planted_bodies
+from ..mechanics.numbers.number_symbols import planted_bodies
 from ..mechanics.tree.spatial import dot
 from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates

@@ -20,8 +20,8 @@ from ..machine.program.scalars import Scalar
 from ..mechanics.closure.constraints import Closure
 from ..mechanics.closure.methods import METHODS, NOTHING_TO_CLOSE, Method, MethodParameters
 from ..mechanics.closure.ties import Tie
-from ..mechanics.tree.number_symbols import Path, number_leaves_of_bodies
-from ..mechanics.tree.regroup import regrouped_bodies
+from ..mechanics.numbers.number_symbols import Path, number_leaves_of_bodies
+from ..mechanics.numbers.regroup import regrouped_bodies
 from ..mechanics.tree.sweeps import Load, Wrenches
 from ..mechanics.tree.wrenches import constant_wrenches, wrenches_on_bodies
 from ..robot import Body, Coupling, Drive, Joint, Robot, Three

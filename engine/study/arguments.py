@@ -20,9 +20,9 @@ from ..machine.program.rewriting import substituted_nodes
 from ..mechanics.closure.constraints import ties_of_mechanism
 from ..mechanics.closure.ties import Tie
 from ..mechanics.mechanisms.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
+from ..mechanics.numbers.regroup import inertias_moved_towards_base
 from ..mechanics.quantities.programs import PROGRAMS, link_named_in_tree
 from ..mechanics.quantities.subject import Given, Subject
-from ..mechanics.tree.regroup import inertias_moved_towards_base
 from ..robot import Robot
 from ..robot.read import Draft, LinkEntry
 from ..text import ROBOT, Keys

@@ -13,9 +13,9 @@ from ..machine.program.languages import LANGUAGES
 from ..machine.program.recording import Program
 from ..mechanics.mechanisms.balance import actuated_speeds
 from ..mechanics.mechanisms.exported import TEXTS, program_of_mechanism_quantity
+from ..mechanics.numbers.regressor import parameters
 from ..mechanics.quantities.programs import PROGRAMS
-from ..mechanics.tree.regressor import parameters
-from ..mechanics.tree.samples import singular_dynamics_error
+from ..mechanics.quantities.samples import singular_dynamics_error
 from ..robot import Robot
 from . import arguments
 from .arguments import Argument

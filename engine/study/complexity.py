@@ -22,9 +22,9 @@ from ..mechanics.mechanisms.exported import (
     program_of_mechanism_quantity,
 )
 from ..mechanics.mechanisms.exported import recorded_mechanism_program as recorded_text
+from ..mechanics.numbers.regroup import regrouped_bodies
 from ..mechanics.quantities.programs import PROGRAMS
 from ..mechanics.tree.dense import inertia_matrix, solve_with_inertia_factors
-from ..mechanics.tree.regroup import regrouped_bodies
 from ..mechanics.tree.spatial import Vector
 from ..mechanics.tree.sweeps import sweep_tree
 from ..robot import TURN_PLANES, Body, Drive, Robot, X

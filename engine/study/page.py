@@ -13,9 +13,9 @@ from ..errors import InputError
 from ..machine.jit.polynomials import SignalPieces
 from ..machine.program.javascript import javascript_function
 from ..machine.program.recording import Program, Recording
-from ..mechanics.tree.energy import energies
+from ..mechanics.numbers.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
+from ..mechanics.quantities.energy import energies
 from ..mechanics.tree.kinematics import link_placements
-from ..mechanics.tree.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..record.pages import RUNNER, html_page_with_machine
 from ..record.sketch import Say, Scene, silence_sketch_warning
 from ..robot import Robot

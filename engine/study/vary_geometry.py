@@ -21,7 +21,7 @@ from ..mechanics.assembly.alike import Alike, Measures
 from ..mechanics.closure.constraints import ties_of_mechanism
 from ..mechanics.closure.rank import independent_constraint_rows, independent_constraint_rows_of_many
 from ..mechanics.mechanisms.balance import idle_spins
-from ..mechanics.tree.regroup import inertias_moved_towards_base
+from ..mechanics.numbers.regroup import inertias_moved_towards_base
 from ..robot import Robot
 from ..scenario import Plan
 from ..simulate.coordinates import preferred_speeds_at_start

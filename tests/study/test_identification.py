@@ -10,7 +10,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.mechanisms.base import _closed
-from denoc.mechanics.tree.inertial import NAMES
+from denoc.mechanics.numbers.inertial import INERTIAL_NAMES
 from denoc.study.identification import written
 from denoc.study.identification.columns import sliding
 from denoc.study.identification.least_squares import solve_identification_fit
@@ -89,7 +89,7 @@ def fitted_numbers(result):
     known = {joint.name for joint in measured_joints(result.robot)}
     for name, x in denoc.parameters(result.robot).items():
         owner, _, kind = name.rpartition(".")
-        if kind in NAMES or owner in known or x:
+        if kind in INERTIAL_NAMES or owner in known or x:
             yield name
 
 
@@ -208,7 +208,8 @@ def test_fewer_rows_than_numbers_tell_nothing_of_most(physical):
 
 def links_of(result):
     return {
-        link.name: np.array([result.numbers[f"{link.name}.{name}"] for name in NAMES]) for link in result.robot.links
+        link.name: np.array([result.numbers[f"{link.name}.{name}"] for name in INERTIAL_NAMES])
+        for link in result.robot.links
     }
 
 

@@ -6,7 +6,7 @@ import denoc
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.partition import best_partition
 from denoc.mechanics.quantities import calls as tree
-from denoc.mechanics.tree.samples import Samples
+from denoc.mechanics.quantities.samples import Samples
 
 
 def coordinates(name):

@@ -21,7 +21,7 @@ from ..closure.constraints import Closure, misalignment_angles_of_ties, reach_of
 from ..closure.partition import Partition, constraint_groups_of_subsystems, partition_search_orders
 from ..closure.rank import TINY, independent_constraint_rows_of_many
 from ..closure.ties import Tie
-from ..tree.number_symbols import Path, number_leaves_of_bodies, planted_bodies
+from ..numbers.number_symbols import Path, number_leaves_of_bodies, planted_bodies
 from .assembly import GOOD, LONGEST, MOST, closing_positions_moved_along_speeds
 from .search import CLOSED
 

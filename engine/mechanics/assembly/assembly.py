@@ -18,7 +18,7 @@ from ...machine.program.scalars import as_floats
 from ...robot import Joint, Robot
 from ...text import words_with_and
 from ..closure.constraints import Closure, Gap, loop_closure, misalignment_of_tie
-from ..tree.samples import Samples
+from ..quantities.samples import Samples
 from .search import (
     CLOSED,
     ENOUGH,

@@ -17,8 +17,8 @@ import numpy as np
 from ...machine.program.scalars import Scalar, as_floats
 from ...robot import LOCKED, PARALLEL, Robot
 from ..closure.constraints import Closure
+from ..quantities.samples import Samples
 from ..tree.kinematics import coordinate_rates
-from ..tree.samples import Samples
 from ..tree.spatial import cross, scale
 
 CLOSED = 1e-12  # gap, relative to the mechanism's length

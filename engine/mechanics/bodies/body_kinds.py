@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from ...machine.jit.rolled_steps import BodyStep
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Drive
+from ..numbers.number_symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from ..tree import one_body, sweeps, transfer
-from ..tree.number_symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from ..tree.one_body import Motion
 from ..tree.spatial import Matrix, Vector, dot, subtract, to_link_axes, transported_wrench
 from ..tree.sweeps import Pivot

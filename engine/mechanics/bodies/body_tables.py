@@ -13,8 +13,8 @@ from ...machine.jit.kernel import Single
 from ...machine.loops.compiled import LoopText
 from ...machine.loops.values import Eights, Fields, Integers, Rows, Table
 from ...robot import Body, Robot
-from ..tree.inertial import INERTIAL
-from ..tree.regressor import names_of_regressor_numbers, regressor_speeds
+from ..numbers.inertial import INERTIAL
+from ..numbers.regressor import names_of_regressor_numbers, regressor_speeds
 from ..tree.spatial import to_parent_axes
 from ..tree.transfer import placement_of_body
 from ..tree.vanishing import least_joint_pivots

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...machine.program.scalars import Scalar, smaller
 from ...robot import ZERO, Body, Three
-from ..tree.inertial import bodies_without_passive_forces
+from ..tree.springs import bodies_without_passive_forces
 from ..tree.sweeps import Load, Wrenches, sweep_tree
 from .constraints import Closure
 from .elimination import Blockwise, pivot_margin_of_constraints

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...machine.program.scalars import Scalar, as_floats, as_samples
 from ...robot import LOCKED, PARALLEL, Body, Coupling, CutType, Joint, Leader, Loop, Placement, Robot
-from ..tree.inertial import massless_bodies
-from ..tree.samples import Samples
+from ..quantities.samples import Samples
+from ..tree.springs import massless_bodies
 from .blocks import Block, loop_blocks, sums_of_parallel_turns
 from .elimination import Sums
 from .gaps import CompiledGaps

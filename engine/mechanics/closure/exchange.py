@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...robot import Body
-from ..tree.regroup import CENTRE, parted, pseudo_inertia, regrouped_bodies, with_numbers
+from ..numbers.regroup import CENTRE, parted, pseudo_inertia, regrouped_bodies, with_numbers
 from .blocks import Block
 from .constraints import Closure
 from .ties import Tie, TieSide

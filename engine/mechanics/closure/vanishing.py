@@ -10,7 +10,7 @@ import numpy as np
 from ...machine.program.scalars import Scalar, as_floats
 from ...robot import Joint, Robot
 from ..tree.dense import Factors, inertia_diagonal, inertia_matrix
-from ..tree.inertial import varied_bodies_without_passive_forces
+from ..tree.springs import varied_bodies_without_passive_forces
 from ..tree.vanishing import (
     LITTLE,
     LONG,

@@ -13,11 +13,11 @@ from ...robot import ANGLE, LENGTH, Robot
 from ..assembly.assembly import GOOD, assemble, close_loops_by_newton
 from ..closure.constraints import Closure, loop_closure, reach_of_mechanism
 from ..closure.rank import constraint_null_space
+from ..numbers.grouping import inertial_changes_that_spare_numbers, inertial_changes_without_force
+from ..numbers.inertial import INERTIAL, INERTIAL_NAMES
+from ..numbers.regressor import parameters
 from ..quantities import quantities
-from ..tree.grouping import inertial_changes_that_spare_numbers, inertial_changes_without_force
-from ..tree.inertial import INERTIAL, INERTIAL_NAMES
 from ..tree.kinematics import coordinate_rates
-from ..tree.regressor import parameters
 
 SILENT = 1e-9  # share of the largest entry below which a change isn't told
 FAINT = 1e-6  # share of the largest singular value above which all are told

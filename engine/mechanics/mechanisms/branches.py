@@ -23,8 +23,8 @@ from ..closure.constraints import Closure
 from ..closure.elimination import Elimination, pivot_size_margin_of_constraints
 from ..closure.partition import Partition, best_partition
 from ..closure.rank import independent_constraint_rows
+from ..quantities.samples import Samples
 from ..tree.dense import solve_with_inertia_factors
-from ..tree.samples import Samples
 from ..tree.spatial import dot
 from ..tree.sweeps import sweep_tree
 from ..tree.wrenches import joint_forces_that_balance_wrenches, wrenches_on_bodies

@@ -14,7 +14,7 @@ from ...robot import Robot
 from ..closure.constraints import Closure, coupling_in_words
 from ..closure.partition import best_partition
 from ..quantities.direct import aim_direct_call
-from ..tree.samples import dynamics_without_numbers_error
+from ..quantities.samples import dynamics_without_numbers_error
 from .texts import CHECKS, CONSISTENT, Arrays, PartitionText, Reduced
 
 GOOD = 0.05  # share of a pivot above which a text is taken for new positions

@@ -27,10 +27,10 @@ from ...robot import Body
 from ..closure.constrained import ConstrainedEquations
 from ..closure.constraints import Closure, loop_closure
 from ..closure.partition import Partition, independent_speeds
+from ..numbers.number_symbols import Path
 from ..quantities.direct import direct_call
+from ..quantities.samples import Samples
 from ..tree.kinematics import coordinate_rates
-from ..tree.number_symbols import Path
-from ..tree.samples import Samples
 from ..tree.spatial import add, scale
 from .families import TextFamily, serve_mechanism_calls
 from .mechanism import COORDINATES, independent_coordinates

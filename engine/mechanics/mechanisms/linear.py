@@ -21,8 +21,8 @@ from ..quantities import quantities
 from ..quantities.derivatives import put_state, state_space_parts
 from ..quantities.entries import Entries
 from ..quantities.programs import HELD, LINEARIZED
+from ..quantities.samples import Samples, dynamics_call_with_checked_results, resting_speeds
 from ..tree.kinematics import coordinate_rates
-from ..tree.samples import Samples, dynamics_call_with_checked_results, resting_speeds
 from ..tree.spatial import dot
 from ..tree.sweeps import sweep_tree
 from .branches import Order, Split, branch_order_at_position, loop_actuator_efforts, multipliers_in_equations

@@ -30,7 +30,7 @@ from ..closure.embedding import (
 )
 from ..closure.partition import Partition, Portion, partition_portions
 from ..closure.ties import Tie, TieSide
-from ..tree.number_symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
+from ..numbers.number_symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..tree.one_body import Motion, rate_tensor
 from ..tree.spatial import add
 from ..tree.vanishing import joint_pivot_loss

@@ -18,7 +18,7 @@ from ..closure.partition import independent_speeds
 from ..quantities import calls as tree
 from ..quantities import quantities
 from ..quantities.programs import REDUCED
-from ..tree.samples import Samples
+from ..quantities.samples import Samples
 from . import effort
 from .accelerations import Forward, mechanism_forward_texts
 from .balance import Balance, Forces, actuators_share_loop_work, enough_actuators_for_freedoms

@@ -13,8 +13,8 @@ from ...robot import Body, Coupling, Placement, Robot, turn_matrix_of
 from ...robot.read import FileNumber, robot_file_number
 from ..closure.constraints import Closure, loop_closure
 from ..closure.ties import Tie, TieSide
-from ..tree.number_symbols import Path, TreeNumbers, number_leaves_of_bodies, planted_bodies, tree_numbers
-from ..tree.regroup import regrouped_bodies
+from ..numbers.number_symbols import Path, TreeNumbers, number_leaves_of_bodies, planted_bodies, tree_numbers
+from ..numbers.regroup import regrouped_bodies
 from ..tree.spatial import Factor
 
 STEP = 0.01  # of differences: what a file's numbers do to a robot's is smooth, and mostly a polynomial

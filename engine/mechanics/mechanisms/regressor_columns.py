@@ -12,8 +12,8 @@ from ...machine.program.dual import Dual, dual_derivative, dual_value
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Robot
 from ..closure.constraints import Closure
+from ..numbers import regressor as tree
 from ..quantities import quantities
-from ..tree import regressor as tree
 from ..tree.spatial import dot
 from .branches import Inverse, Order, Split, family_of_branch_texts, loop_actuator_efforts
 from .families import TextFamily

@@ -30,9 +30,9 @@ from ..closure.exchange import exchanged
 from ..closure.methods import MethodParameters, Problem, reduced_by_closure_method
 from ..closure.partition import Partition
 from ..closure.ties import Tied, TieSide
+from ..numbers.number_symbols import ProgramOfNumbers
+from ..numbers.regroup import regrouped_bodies
 from ..quantities.subject import SubjectNumbers
-from ..tree.number_symbols import ProgramOfNumbers
-from ..tree.regroup import regrouped_bodies
 from ..tree.sweeps import Load, Wrenches
 from ..tree.wrenches import Applied, constant_wrenches, wrenches_on_bodies
 

@@ -27,7 +27,7 @@ from ..closure.partition import independent_speeds
 from ..mechanisms.families import TextFamily, serve_mechanism_calls
 from ..mechanisms.mechanism import COORDINATES, independent_coordinates
 from ..quantities.direct import direct_call
-from ..tree.samples import Samples, dynamics_call_with_checked_results
+from ..quantities.samples import Samples, dynamics_call_with_checked_results
 from .decoupled_text import Decoupled
 from .parallel_robot import Parallel, legs
 

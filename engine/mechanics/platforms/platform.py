@@ -18,7 +18,7 @@ from ..mechanisms.effort import loop_efforts_exceed_limits
 from ..mechanisms.families import serve_mechanism_calls
 from ..quantities.direct import direct_call
 from ..quantities.quantities import tree_links_under_wrenches
-from ..tree.samples import Samples, dynamics_call_with_checked_results
+from ..quantities.samples import Samples, dynamics_call_with_checked_results
 from .hanging import Hanging
 from .parallel_robot import Parallel, legs
 from .platform_text import platform_texts

@@ -17,7 +17,11 @@ from ...machine.jit.rolled import Rolled
 from ...machine.program.scalars import scalars_into_columns
 from ...robot import Robot
 from ..bodies.looped import runs_as_loop_over_bodies
-from ..tree.samples import (
+from ..tree.vanishing import examine_joint_inertia_once, examine_strange_accelerations
+from .direct import aim_direct_call, direct_call, key_of_direct_call
+from .mixed import Hybrid, Mixed, Pattern, mixed_dynamics
+from .mixed import hybrid_tree_problem as known_hybrid
+from .samples import (
     BLOCK,
     LARGE,
     Samples,
@@ -27,10 +31,6 @@ from ..tree.samples import (
     dynamics_without_numbers_error,
     singular_dynamics_error,
 )
-from ..tree.vanishing import examine_joint_inertia_once, examine_strange_accelerations
-from .direct import aim_direct_call, direct_call, key_of_direct_call
-from .mixed import Hybrid, Mixed, Pattern, mixed_dynamics
-from .mixed import hybrid_tree_problem as known_hybrid
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -16,8 +16,8 @@ from ...machine.program.adjoint import Taped, recorded_gradient
 from ...machine.program.dual import Dual, dual_depends, dual_derivative, dual_without
 from ...machine.program.scalars import Scalar, sign
 from ...robot import Body, Drive, Robot
+from ..numbers.inertial import tree_bodies_with_inertial_numbers
 from ..tree.dense import Factors, inertia_matrix, inertia_vanishes_in_all_states
-from ..tree.inertial import tree_bodies_with_inertial_numbers
 from ..tree.kinematics import coordinate_rates
 from ..tree.spatial import dot
 from ..tree.sweeps import Load, Wrenches, sweep_outward, sweep_tree

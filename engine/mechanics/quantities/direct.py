@@ -16,7 +16,7 @@ from ...machine.jit.builtin import Builtin
 from ...machine.jit.kernel import Kernel, Single
 from ...machine.jit.result_parts import Part
 from ...robot import Robot
-from ..tree.samples import has_masked_numbers, wrenches_act_on_links
+from .samples import has_masked_numbers, wrenches_act_on_links
 
 Call = Callable[..., Any]
 

@@ -20,13 +20,13 @@ from ...machine.program.recording import Program, Recording
 from ...machine.program.scalars import Scalar, as_floats
 from ...robot import ZERO, Robot
 from ..bodies.looped import looped_tree_sweep_program, runs_as_loop_over_bodies
-from ..tree.number_symbols import ProgramOfNumbers, TreeNumbers, tree_numbers
-from ..tree.regroup import regrouped_bodies
-from ..tree.samples import tree_angles_within_a_turn
+from ..numbers.number_symbols import ProgramOfNumbers, TreeNumbers, tree_numbers
+from ..numbers.regroup import regrouped_bodies
 from ..tree.springs import tree_coordinates_that_only_turn
 from ..tree.sweeps import Load, Pivot, Wrenches, sweep_tree
 from ..tree.vanishing import joint_pivot_losses, least_joint_pivots
 from ..tree.wrenches import wrenches_on_bodies
+from .samples import tree_angles_within_a_turn
 
 Pattern = tuple[bool, ...]
 

@@ -19,9 +19,14 @@ from ...machine.jit.trigonometry import REACH
 from ...machine.program.recording import Program, Recording
 from ...machine.program.scalars import Scalar, scalars_into_columns
 from ...robot import Robot
-from ..tree.number_symbols import ProgramOfNumbers
-from ..tree.regroup import regrouped_bodies
-from ..tree.samples import (
+from ..numbers.number_symbols import ProgramOfNumbers
+from ..numbers.regroup import regrouped_bodies
+from ..tree.springs import tree_coordinates_that_only_turn
+from ..tree.vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
+from .calls import AHEAD
+from .direct import Call, aim_direct_call, direct_call
+from .programs import HELD, LINEARIZED, ROWS
+from .samples import (
     BLOCK,
     Samples,
     contiguous_rows,
@@ -30,11 +35,6 @@ from ..tree.samples import (
     tree_angles_within_a_turn,
     vector_of_dynamics_samples,
 )
-from ..tree.springs import tree_coordinates_that_only_turn
-from ..tree.vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
-from .calls import AHEAD
-from .direct import Call, aim_direct_call, direct_call
-from .programs import HELD, LINEARIZED, ROWS
 from .subject import Subject, SubjectNumbers
 
 MANY = 50  # bodies from which on code of a robot's own takes seconds to compile

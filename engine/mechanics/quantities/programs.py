@@ -14,13 +14,12 @@ from ...machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_
 from ...machine.program.recording import Program
 from ...machine.program.scalars import Scalar
 from ...robot import Robot
+from ..numbers.inertial import INERTIAL
+from ..numbers.regressor import regressor_entries, regressor_width
+from ..numbers.regroup import regrouped_bodies
 from ..tree.dense import Factors, inertia_matrix, inverse_inertia_matrix
-from ..tree.energy import energies
-from ..tree.inertial import INERTIAL
 from ..tree.kinematics import body_placements, jacobian, link_placements
 from ..tree.moving import Layout, layout_of_moving_bodies, rotor_inertias
-from ..tree.regressor import regressor_entries, regressor_width
-from ..tree.regroup import regrouped_bodies
 from ..tree.spatial import Vector, dot
 from ..tree.sweeps import Load, Pivot, Wrenches, sweep_tree
 from ..tree.vanishing import joint_pivot_loss, joint_pivot_losses, least_joint_pivots
@@ -37,6 +36,7 @@ from .derivatives import (
     state_space_parts,
     tree_state_space,
 )
+from .energy import energies
 from .explicit import explicit_matrices, explicit_matrix_parts
 from .subject import Given, ProgramRow, Subject
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from ...errors import InputError
 from ...robot import Robot
-from ..tree.samples import resting_speeds, vector_of_dynamics_samples, wrenches_act_on_links
 from .calls import inverse
 from .direct import Call, direct_call
 from .explicit import propagation_of_parameter_rates
 from .offered import direct_name_of_quantity, offered_dynamics_quantity
 from .programs import PROGRAMS, ROWS, link_named_in_tree
+from .samples import resting_speeds, vector_of_dynamics_samples, wrenches_act_on_links
 from .subject import Subject
 
 if TYPE_CHECKING:

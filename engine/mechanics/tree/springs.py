@@ -1,4 +1,4 @@
-"""Springs in joints and over several joints: how far they are stretched, and how they pull.
+"""Springs in joints and over several joints: how far they are stretched, how they pull, and bodies without them.
 
 The spring of a spherical joint turns the link back along the shortest way: with the rotation vector φ that leads from
 the relaxed orientation to the present one (|φ| ≤ π, the same in the axes of both), the moment is −k φ and the energy
@@ -15,10 +15,12 @@ each joint with −r_j T.  Its energy is k s²/2, and it loses d ṡ².
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from ...machine.program.formulas import larger
 from ...machine.program.scalars import Scalar, sign, smaller, square_root
-from ...robot import Body, Cord, Drive
+from ...robot import ZERO, Body, Cord, Drive
 from .spatial import Vector, dot, quaternion_matrix
 
 TERMS = 20  # s² is at most 0.147, so that the first one that is left out is less than a rounding error
@@ -106,3 +108,21 @@ def tree_coordinates_that_only_turn(bodies: tuple[Body, ...]) -> tuple[int, ...]
     sprung = tree_coordinates_of_springs(bodies)
     angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
     return tuple(k for k in angles if k not in sprung)
+
+
+@lru_cache(maxsize=64)
+def bodies_without_passive_forces(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The bodies without friction, damping and springs, but with their rotors."""
+    return varied_bodies_without_passive_forces(bodies)
+
+
+def varied_bodies_without_passive_forces(bodies: Sequence[Body]) -> tuple[Body, ...]:
+    """Bodies, whose numbers may be arrays, without friction, damping and springs, but with their rotors."""
+    return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
+
+
+@lru_cache(maxsize=64)
+def massless_bodies(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The bodies without mass and drives, whose dynamics consists of external wrenches only."""
+    none = (ZERO, ZERO, ZERO)
+    return tuple(replace(b, E=none, h=ZERO, m=0.0, drives=(Drive(),) * len(b.drives)) for b in bodies)

@@ -20,9 +20,9 @@ from ...machine.program.scalars import Scalar
 from ...robot import Body, Joint, Robot
 from ...robot.read import robot_number
 from . import one_body, sweeps, transfer
-from .inertial import varied_bodies_without_passive_forces
 from .one_body import Motion
 from .spatial import add_matrices
+from .springs import varied_bodies_without_passive_forces
 from .sweeps import Pivot
 
 LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt

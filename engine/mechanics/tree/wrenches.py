@@ -8,8 +8,8 @@ import numpy as np
 
 from ...machine.program.scalars import Scalar, as_samples
 from ...robot import ZERO, Body, Robot, Three, Tree
-from .inertial import massless_bodies
 from .spatial import Vector, add, transported_wrench
+from .springs import massless_bodies
 from .sweeps import Load, Wrenches, sweep_tree
 
 Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point where f acts (link axes), link or base

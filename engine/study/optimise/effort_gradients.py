@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import DenocError
 from ...mechanics.mechanisms.regressor_columns import regressor
-from ...mechanics.tree.regressor import parameters
+from ...mechanics.numbers.regressor import parameters
 from ...robot import Robot
 from ...scenario import Plan, columns_of_run, course_of_plan
 from ..identification import measured_effort_columns

@@ -7,7 +7,7 @@ import denoc
 from comparing import off
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.mechanisms import base
-from denoc.mechanics.tree.grouping import inertial_changes_without_force
+from denoc.mechanics.numbers.grouping import inertial_changes_without_force
 from random_mechanisms import mechanism
 from random_robots import CHAINS, ONE, UNITS, coordinate_rates, drawn, moves, random_coordinates
 

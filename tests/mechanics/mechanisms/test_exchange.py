@@ -12,7 +12,7 @@ from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.exchange import exchange, exchanged
 from denoc.mechanics.mechanisms.accelerations import Forward
 from denoc.mechanics.mechanisms.texts import CHECKS, Reduced
-from denoc.mechanics.tree.regroup import pseudo_inertia, regrouped_bodies, with_numbers
+from denoc.mechanics.numbers.regroup import pseudo_inertia, regrouped_bodies, with_numbers
 from random_mechanisms import mechanism
 from series import in_series, states
 

@@ -10,11 +10,11 @@ import yamls
 from comparing import off
 from denoc.machine.jit.choice import using_backend
 from denoc.mechanics.bodies.body_tables import LONG, LOOPS, ROOM, tree_tables
+from denoc.mechanics.numbers.regressor import parameters as regressor_parameters
+from denoc.mechanics.numbers.regressor import regressor_entries, regressor_width
 from denoc.mechanics.quantities import offered
 from denoc.mechanics.quantities.programs import PROGRAMS, drives_are_of_single_rows, rows_follow_speeds
 from denoc.mechanics.tree import dense
-from denoc.mechanics.tree.regressor import parameters as regressor_parameters
-from denoc.mechanics.tree.regressor import regressor_entries, regressor_width
 from random_robots import MOVING, drawn, random_robot
 
 DIGITS = 1e-13

@@ -5,8 +5,8 @@ import pytest
 
 import denoc
 import newton
+from denoc.mechanics.quantities import energy
 from denoc.mechanics.quantities.quantities import frames, mass_and_centre
-from denoc.mechanics.tree import energy
 from denoc.mechanics.tree.wrenches import wrenches_moved_to_points, wrenches_on_link
 from denoc.parallel.projector import leg_projector_left_part, leg_projector_without_direction
 from random_robots import drawn

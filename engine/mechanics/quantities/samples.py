@@ -13,8 +13,8 @@ import numpy as np
 from ...errors import InputError, NumericalError, did_you_mean, given_in_words
 from ...machine.program.scalars import Scalar, as_floats, scalars_into_columns
 from ...robot import Robot
-from .sweeps import Load, Wrenches
-from .wrenches import Applied, constant_wrenches, wrenches_on_bodies
+from ..tree.sweeps import Load, Wrenches
+from ..tree.wrenches import Applied, constant_wrenches, wrenches_on_bodies
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -15,9 +15,9 @@ from ...machine.jit.offer import Offer, Shared
 from ...machine.program.recording import Program, Recording
 from ...machine.program.scalars import Scalar, as_floats
 from ...robot import Body, Robot, Three
-from .spatial import Vector, add
-from .sweeps import Load, Wrenches
-from .wrenches import constant_wrenches, wrenches_on_bodies
+from ..tree.spatial import Vector, add
+from ..tree.sweeps import Load, Wrenches
+from ..tree.wrenches import constant_wrenches, wrenches_on_bodies
 
 Six = tuple[float, ...]
 

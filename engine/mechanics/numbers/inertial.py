@@ -1,38 +1,17 @@
 """The ten inertial numbers of each link, as a user writes them, and bodies that are made of such numbers.
 
-The dynamics is linear in them: inverse dynamics, energies and reactions are sums with one term for each number. Bodies
-may also be without mass, or without passive forces.
+The dynamics is linear in them: inverse dynamics, energies and reactions are sums with one term for each number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import TypeVar
 
 from ...machine.program.scalars import Scalar
-from ...robot import ZERO, Body, Drive, Robot
-from .spatial import Matrix, Vector, dot, transpose
-
-
-@lru_cache(maxsize=64)
-def bodies_without_passive_forces(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies without friction, damping and springs, but with their rotors."""
-    return varied_bodies_without_passive_forces(bodies)
-
-
-def varied_bodies_without_passive_forces(bodies: Sequence[Body]) -> tuple[Body, ...]:
-    """Bodies, whose numbers may be arrays, without friction, damping and springs, but with their rotors."""
-    return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
-
-
-@lru_cache(maxsize=64)
-def massless_bodies(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies without mass and drives, whose dynamics consists of external wrenches only."""
-    none = (ZERO, ZERO, ZERO)
-    return tuple(replace(b, E=none, h=ZERO, m=0.0, drives=(Drive(),) * len(b.drives)) for b in bodies)
-
+from ...robot import Body, Robot
+from ..tree.spatial import Matrix, Vector, dot, transpose
 
 # of a link: its mass; mass times mass centre; moments and products about its origin; all in its axes
 INERTIAL_NAMES = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")

@@ -8,13 +8,18 @@ import numpy as np
 
 from ...machine.program.scalars import Scalar, as_samples, sign
 from ...robot import ZERO, Body, Robot
-from .inertial import bodies_without_passive_forces
-from .kinematics import body_placements
+from ..tree.kinematics import body_placements
+from ..tree.spatial import Vector, dot
+from ..tree.springs import (
+    bodies_without_passive_forces,
+    cord_rate,
+    cord_stretch,
+    cords_of_bodies,
+    stretch_of_joint_spring,
+)
+from ..tree.sweeps import Load, Wrenches, sweep_tree
+from ..tree.wrenches import joint_forces_that_balance_wrenches
 from .samples import BLOCK, Samples
-from .spatial import Vector, dot
-from .springs import cord_rate, cord_stretch, cords_of_bodies, stretch_of_joint_spring
-from .sweeps import Load, Wrenches, sweep_tree
-from .wrenches import joint_forces_that_balance_wrenches
 
 
 def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:

@@ -14,9 +14,9 @@ from ...errors import InputError
 from ...machine.program.dual import Dual, dual_derivative
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Drive, Robot
+from ..tree.spatial import Matrix
+from ..tree.sweeps import sweep_tree
 from .inertial import INERTIAL, INERTIAL_NAMES, inertial_numbers, tree_bodies_with_inertial_numbers
-from .spatial import Matrix
-from .sweeps import sweep_tree
 
 # of each speed: inertia of the rotor, viscous and dry friction, a constant force; stiffness where there is a spring
 OF_SPEED = ("rotor", "viscous", "coulomb", "offset")

@@ -1,0 +1,1 @@
+"""Numbers of a robot by their places: symbols for them, inertial numbers of links, and the regressor's columns."""
