@@ -100,7 +100,7 @@ def _crossing(own: Own) -> dict[str, int | None]:
 def _counted(model: Robot) -> Counted:
     """The operations of each algorithm for a robot, with regrouped and with plain inertias."""
     from denoc.machine.program.counting import count_operations
-    from denoc.mechanics.quantities.samples import singular_dynamics_error
+    from denoc.mechanics.quantities import singular_dynamics_error
     from denoc.study import complexity_of_robot, program_for_complexity
 
     try:

@@ -95,7 +95,7 @@ def _closed(robot: Robot) -> Robot:
     from dataclasses import replace
 
     from denoc.errors import AssemblyError
-    from denoc.mechanics.assembly.assembly import assemble
+    from denoc.mechanics.assembly import assemble
 
     if not robot.tied:
         return robot

@@ -119,9 +119,8 @@ def _led(model: Robot) -> list[Joint]:
     if not model.tied:
         return actuated
     from denoc.errors import DenocError
-    from denoc.mechanics.assembly.assembly import assemble
-    from denoc.mechanics.closure.constraints import loop_closure
-    from denoc.mechanics.closure.partition import independent_speeds
+    from denoc.mechanics.assembly import assemble
+    from denoc.mechanics.closure import independent_speeds, loop_closure
 
     try:
         J, _ = loop_closure(model).jacobian(assemble(model, model.q0))

@@ -15,7 +15,7 @@ from denoc.cli.said import print_lines
 from denoc.cli.waiting import CLOSING, Wait
 
 if TYPE_CHECKING:
-    from denoc.mechanics.mechanisms.freedoms import Mobility
+    from denoc.mechanics.mechanisms import Mobility
     from denoc.robot import Robot
 
 
@@ -69,19 +69,19 @@ def inspect_command(
 def _mobility(model: Robot) -> Mobility | None:
     if not model.closed:
         return None
-    from denoc.mechanics.mechanisms.freedoms import mobility
+    from denoc.mechanics.mechanisms import mobility
 
     return mobility(model)
 
 
 def _idle(model: Robot, mobility: Mobility | None) -> list[str]:
     """The warning of joints that have nothing to accelerate."""
-    from denoc.mechanics.tree.vanishing import joints_of_vanishing_inertia, vanishing_inertia_message
+    from denoc.mechanics.tree import joints_of_vanishing_inertia, vanishing_inertia_message
 
     if mobility is None:
         joints = joints_of_vanishing_inertia(model, model.q0)
     else:
-        from denoc.mechanics.closure.vanishing import vanishing_joints_at_closed_position
+        from denoc.mechanics.closure import vanishing_joints_at_closed_position
 
         joints = vanishing_joints_at_closed_position(model, mobility.q) if mobility.closed else []
     return [vanishing_inertia_message(joints)] if joints else []

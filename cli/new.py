@@ -238,9 +238,8 @@ def _driving(model: Model) -> list[Joint]:
     import numpy as np
 
     from denoc.errors import AssemblyError
-    from denoc.mechanics.assembly.assembly import assemble
-    from denoc.mechanics.closure.constraints import loop_closure
-    from denoc.mechanics.closure.partition import best_partition
+    from denoc.mechanics.assembly import assemble
+    from denoc.mechanics.closure import best_partition, loop_closure
 
     try:
         free = best_partition(loop_closure(model), assemble(model, np.array(model.q0)), (), model.driven).independent

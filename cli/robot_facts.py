@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from denoc.cli import robot_shapes
-    from denoc.mechanics.mechanisms.freedoms import Mobility
+    from denoc.mechanics.mechanisms import Mobility
     from denoc.robot import Link, Robot
 
 
 def facts_of_robot(model: Robot, mobility: Mobility | None, warnings: list[str]) -> robot_shapes.Robot:
     """The data that `--json` prints."""
-    from denoc.mechanics.quantities.quantities import mass_and_centre
+    from denoc.mechanics.quantities import mass_and_centre
 
     mass, centre = mass_and_centre(model, mobility.q if mobility else None)
     freedoms = model.nv if mobility is None else mobility.standing.freedoms if mobility.standing else None
@@ -109,7 +109,7 @@ def _coordinate_owners(model: Robot) -> dict[int, str]:
 
 
 def base_parameters_of_robot(model: Robot) -> robot_shapes.BaseParameters:
-    from denoc.mechanics.mechanisms.base import base_parameters
+    from denoc.mechanics.mechanisms import base_parameters
 
     known = base_parameters(model)
     groups: list[robot_shapes.Combination] = [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from denoc.mechanics.mechanisms.freedoms import Mobility, Standing
+    from denoc.mechanics.mechanisms import Mobility, Standing
     from denoc.robot import Link, Robot
 
 
@@ -31,7 +31,7 @@ def spring_lines_to_print(model: Robot) -> Iterator[str]:
 
 def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:
     """The lines on cuts, couplings and actuators, then on freedoms, reactions, actuation and the order of solution."""
-    from denoc.mechanics.mechanisms.freedoms import loop_gap_in_words
+    from denoc.mechanics.mechanisms import loop_gap_in_words
 
     gaps = {gap.name: gap for gap in mobility.gaps}
     for loop in model.loops:
@@ -147,7 +147,7 @@ def print_robot(model: Robot, mobility: Mobility | None, warnings: list[str]) ->
     from rich.console import Console
     from rich.text import Text
 
-    from denoc.mechanics.quantities.quantities import mass_and_centre
+    from denoc.mechanics.quantities import mass_and_centre
 
     # lines as long as they are: a terminal breaks them, and no digit is left out where it is narrow or there is none
     console = Console(highlight=False, width=LONGEST)
@@ -262,7 +262,7 @@ def _driver(link: Link) -> str:
 
 def print_base_parameters(model: Robot) -> None:
     """Prints the groups of numbers that the dynamics knows, with their values."""
-    from denoc.mechanics.mechanisms.base import base_parameters
+    from denoc.mechanics.mechanisms import base_parameters
 
     known = base_parameters(model)
     source = "by rules" if known.rules else "by the rank of the regressor"

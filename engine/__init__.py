@@ -14,17 +14,11 @@ if TYPE_CHECKING:
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .formats import load, loads
     from .functions import function
-    from .mechanics.assembly.assembly import assemble
-    from .mechanics.mechanisms.base import base_parameters
-    from .mechanics.mechanisms.forward_derivatives import derivatives
-    from .mechanics.mechanisms.gradients import adjoint
-    from .mechanics.mechanisms.linear import linearize
-    from .mechanics.mechanisms.regressor_columns import regressor
-    from .mechanics.numbers.regressor import parameters
-    from .mechanics.platforms.decoupled import parallel_matrices
-    from .mechanics.platforms.parallel_robot import legs
-    from .mechanics.platforms.platform import platform_inverse
-    from .mechanics.quantities.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
+    from .mechanics.assembly import assemble
+    from .mechanics.mechanisms import adjoint, base_parameters, derivatives, linearize, regressor
+    from .mechanics.numbers import parameters
+    from .mechanics.platforms import legs, parallel_matrices, platform_inverse
+    from .mechanics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
     from .robot import Robot
     from .scenario import Result, run
     from .simulate.simulator import Simulator, simulator

@@ -9,20 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import InputError
-from .mechanics.mechanisms.mechanism import REACTIONS
-from .mechanics.mechanisms.mechanism import forward as mechanism_forward
-from .mechanics.mechanisms.mechanism import inverse as mechanism_inverse
-from .mechanics.mechanisms.mechanism import reactions as mechanism_reactions
-from .mechanics.mechanisms.mechanism import reduced as mechanism_reduced
-from .mechanics.platforms.platform import inverse_by_platform_shares
-from .mechanics.quantities.calls import HYBRID
-from .mechanics.quantities.calls import forward as tree_forward
-from .mechanics.quantities.calls import hybrid as tree_hybrid
-from .mechanics.quantities.calls import inverse as tree_inverse
-from .mechanics.quantities.direct import Call, direct_call, key_of_direct_call
-from .mechanics.quantities.programs import REDUCED
-from .mechanics.quantities.quantities import quantity_call, tree_links_under_wrenches
-from .mechanics.quantities.samples import array_for_dynamics_results
+from .mechanics.mechanisms import REACTIONS
+from .mechanics.mechanisms import forward as mechanism_forward
+from .mechanics.mechanisms import inverse as mechanism_inverse
+from .mechanics.mechanisms import reactions as mechanism_reactions
+from .mechanics.mechanisms import reduced as mechanism_reduced
+from .mechanics.platforms import inverse_by_platform_shares
+from .mechanics.quantities import (
+    HYBRID,
+    REDUCED,
+    Call,
+    array_for_dynamics_results,
+    direct_call,
+    key_of_direct_call,
+    quantity_call,
+    tree_links_under_wrenches,
+)
+from .mechanics.quantities import forward as tree_forward
+from .mechanics.quantities import hybrid as tree_hybrid
+from .mechanics.quantities import inverse as tree_inverse
 from .robot import Robot
 
 if TYPE_CHECKING:

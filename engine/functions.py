@@ -13,11 +13,9 @@ import numpy as np
 from . import api
 from .errors import DenocError, InputError, did_you_mean, given_in_words
 from .machine.jit import choice
-from .mechanics.assembly.assembly import assemble
-from .mechanics.mechanisms.forward_derivatives import derivatives
-from .mechanics.mechanisms.gradients import adjoint
-from .mechanics.mechanisms.regressor_columns import regressor
-from .mechanics.quantities.quantities import bias, energy, frames, inertia, inverse_inertia
+from .mechanics.assembly import assemble
+from .mechanics.mechanisms import adjoint, derivatives, regressor
+from .mechanics.quantities import bias, energy, frames, inertia, inverse_inertia
 from .robot import Robot
 
 Call = Callable[..., Any]

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NumericalError
-from ..mechanics.mechanisms.branches import singular_loop_message
-from ..mechanics.mechanisms.effort import least_loop_effort
+from ..mechanics.mechanisms import least_loop_effort, singular_loop_message
 from ..robot import Effort
 from .node import UPPER, Message
 

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from ..mechanics.closure.constraints import loop_closure
-from ..mechanics.closure.partition import independent_speeds
-from ..mechanics.mechanisms.balance import Balance, enough_actuators_for_freedoms
-from ..mechanics.mechanisms.branches import loop_actuator_efforts
-from ..mechanics.platforms.parallel_robot import legs
-from ..mechanics.quantities.samples import Samples, dynamics_without_numbers_error
-from ..mechanics.tree.transfer import placement_of_body
+from ..mechanics.closure import independent_speeds, loop_closure
+from ..mechanics.mechanisms import Balance, enough_actuators_for_freedoms, loop_actuator_efforts
+from ..mechanics.platforms import legs
+from ..mechanics.quantities import Samples, dynamics_without_numbers_error
+from ..mechanics.tree import placement_of_body
 from ..robot import Robot
 from .central import least_effort_of_legs
 from .engines import Engine, Process

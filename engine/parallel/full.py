@@ -18,8 +18,8 @@ import numpy as np
 
 from ..errors import InputError, NumericalError
 from ..machine.jit import choice
-from ..mechanics.closure.methods import distributed_closure_methods
-from ..mechanics.platforms.parallel_robot import bodies_shared_by_legs
+from ..mechanics.closure import distributed_closure_methods
+from ..mechanics.platforms import bodies_shared_by_legs
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.integrate import stepper_of_integrator
 from ..simulate.runner import Runner

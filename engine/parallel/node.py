@@ -21,12 +21,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.program.scalars import as_samples
-from ..mechanics.closure.constraints import loop_closure
-from ..mechanics.closure.rank import TINY
-from ..mechanics.quantities.calls import inverse as tree_inverse
-from ..mechanics.quantities.quantities import inertia
-from ..mechanics.quantities.samples import Samples
-from ..mechanics.tree.spatial import quaternion_matrix
+from ..mechanics.closure import TINY, loop_closure
+from ..mechanics.quantities import Samples, inertia
+from ..mechanics.quantities import inverse as tree_inverse
+from ..mechanics.tree import quaternion_matrix
 from .part import LegPart
 from .projector import leg_projector_left_part, leg_projector_without_direction
 

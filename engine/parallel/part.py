@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mechanics.closure.constraints import loop_closure
-from ..mechanics.platforms.parallel_robot import Leg, Parallel
+from ..mechanics.closure import loop_closure
+from ..mechanics.platforms import Leg, Parallel
 from ..robot import (
     CUTS,
     PLACE_AND_ORIENT,

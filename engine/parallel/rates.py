@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import InputError, NumericalError
 from ..machine.program.scalars import Scalar, as_floats, scalars_into_columns
-from ..mechanics.closure.constrained import ConstrainedEquations
-from ..mechanics.tree.spatial import dot
+from ..mechanics.closure import ConstrainedEquations
+from ..mechanics.tree import dot
 from ..simulate import equations
 from ..simulate.acting import wrenches_at_instants
 from ..simulate.discrete import discrete_partition

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..errors import InputError, NumericalError
 from ..machine.jit.block import ENORMOUS
-from ..mechanics.mechanisms.balance import Forces
-from ..mechanics.quantities.calls import inverse as tree_inverse
-from ..mechanics.quantities.energy import passive_power
-from ..mechanics.tree.vanishing import vanishing_inertia_message
+from ..mechanics.mechanisms import Forces
+from ..mechanics.quantities import inverse as tree_inverse
+from ..mechanics.quantities import passive_power
+from ..mechanics.tree import vanishing_inertia_message
 from ..simulate import internal_forces, prescribed
 from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
 from ..simulate.discrete import Discrete

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.jit.account import account_of_backend
-from ..mechanics.mechanisms.balance import Forces
+from ..mechanics.mechanisms import Forces
 from ..record import Column, Drawing
 from ..simulate.many_rows import Evaluated
 from ..simulate.together import Numbers

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..laws import Spline
-from ..mechanics.closure.constraints import Closure
-from ..mechanics.closure.methods import METHODS
+from ..mechanics.closure import METHODS, Closure
 from ..record import Drawing
 from ..robot import Robot
 from ..simulate.carried import carried_speeds

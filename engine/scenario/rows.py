@@ -10,12 +10,10 @@ import numpy as np
 
 from ..errors import NumericalError
 from ..machine.program.scalars import as_samples
-from ..mechanics.closure.constraints import Closure
-from ..mechanics.mechanisms.balance import Forces
-from ..mechanics.quantities.quantities import energy, frames, reactions
-from ..mechanics.tree.kinematics import rates_of_link_points
-from ..mechanics.tree.spatial import Vector
-from ..mechanics.tree.wrenches import wrenches_moved_to_points
+from ..mechanics.closure import Closure
+from ..mechanics.mechanisms import Forces
+from ..mechanics.quantities import energy, frames, reactions
+from ..mechanics.tree import Vector, rates_of_link_points, wrenches_moved_to_points
 from ..robot import Robot
 
 BASE = "base"  # the ground

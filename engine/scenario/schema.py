@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, cre
 from pydantic_core import PydanticCustomError
 
 from ..laws import MOTION_LAWS, AnyForceLaw, AnyMotionLaw
-from ..mechanics.closure.methods import METHODS, Parameter, parameters_of_closure_methods
+from ..mechanics.closure import METHODS, Parameter, parameters_of_closure_methods
 from ..record import PLOTS
 from ..robot.read import Direction, Place
 from ..simulate.integrate import INTEGRATORS

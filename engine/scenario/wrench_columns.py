@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..mechanics.tree.wrenches import wrenches_on_link
+from ..mechanics.tree import wrenches_on_link
 from ..record import WRENCH, Column
 from ..robot import ZERO
 from .rows import BASE, Rows

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..machine.program.scalars import Scalar, as_samples
-from ..mechanics.quantities.quantities import frames
-from ..mechanics.tree.wrenches import wrenches_on_link
+from ..mechanics.quantities import frames
+from ..mechanics.tree import wrenches_on_link
 from ..robot import Robot
 from .inputs import TimedWrench
 from .signals import late_state_at

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..machine.program.scalars import Scalar
-from ..mechanics.mechanisms.reactions import multipliers_of_constraints, wrenches_exerted_by_ties
-from ..mechanics.quantities.energy import energies
-from ..mechanics.tree.sweeps import sweep_tree
+from ..mechanics.mechanisms import multipliers_of_constraints, wrenches_exerted_by_ties
+from ..mechanics.quantities import energies
+from ..mechanics.tree import sweep_tree
 from ..robot import Body
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation

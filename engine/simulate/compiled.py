@@ -22,8 +22,8 @@ from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import as_floats, as_samples
 from ..machine.stepping import march
 from ..machine.stepping.march import Implicit, March, Method
-from ..mechanics.bodies.looped import runs_as_loop_over_bodies
-from ..mechanics.numbers.number_symbols import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
+from ..mechanics.bodies import runs_as_loop_over_bodies
+from ..mechanics.numbers import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
 from .discrete import Discrete
 from .equations import Evaluation, Recursion
 from .large import recursion_in_discrete_state

@@ -12,10 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
-from ..mechanics.assembly.assembly import close_loops_by_newton, close_many_positions_by_newton
-from ..mechanics.assembly.search import CLOSED
-from ..mechanics.closure.partition import Partition, best_partition
-from ..mechanics.closure.rank import independent_constraint_rows
+from ..mechanics.assembly import CLOSED, close_loops_by_newton, close_many_positions_by_newton
+from ..mechanics.closure import Partition, best_partition, independent_constraint_rows
 from . import afresh, singular
 from .discrete import Discrete, discrete_partition
 from .events import Event

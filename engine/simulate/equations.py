@@ -13,12 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar, sign, square_root
-from ..mechanics.closure.constrained import AppliedForces, ConstrainedEquations
-from ..mechanics.quantities.energy import damping_power, wrench_power
-from ..mechanics.tree.kinematics import coordinate_rates
-from ..mechanics.tree.one_body import smooth_dry_friction
-from ..mechanics.tree.spatial import add, dot
-from ..mechanics.tree.sweeps import Pivot, sweep_tree
+from ..mechanics.closure import AppliedForces, ConstrainedEquations
+from ..mechanics.quantities import damping_power, wrench_power
+from ..mechanics.tree import Pivot, add, coordinate_rates, dot, smooth_dry_friction, sweep_tree
 from . import afresh
 from .discrete import Discrete, discrete_partition
 from .situation import Situation, situation_of_state

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..machine.program.scalars import as_floats
-from ..mechanics.closure.constraints import loop_closure
-from ..mechanics.mechanisms.balance import Balance, loop_balance_texts
+from ..mechanics.closure import loop_closure
+from ..mechanics.mechanisms import Balance, loop_balance_texts
 from .acting import actuator_forces_at_instants
 from .follow import Path
 from .inputs import Inputs

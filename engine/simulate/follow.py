@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..mechanics.assembly.assembly import close_loops_by_newton, closing_positions_moved_along_speeds
-from ..mechanics.assembly.search import closing_position_moved_along_speeds
+from ..mechanics.assembly import (
+    close_loops_by_newton,
+    closing_position_moved_along_speeds,
+    closing_positions_moved_along_speeds,
+)
 from ..robot import LENGTH
 from .coordinates import complete_state_rates, complete_state_rates_over_time, positions_closed_at_instants
 from .runner import Runner

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..machine.program.scalars import Scalar, as_samples
-from ..mechanics.tree.dense import inertia_matrix
+from ..mechanics.tree import inertia_matrix
 from ..robot import Body
 from .contacts import Contacts, Limits
 from .response import Response, Scaled, times

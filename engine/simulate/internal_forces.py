@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ..mechanics.closure.constraints import Closure, loop_closure
-from ..mechanics.closure.rank import constraint_null_space
-from ..mechanics.mechanisms.balance import Balance, Forces, enough_actuators_for_freedoms
-from ..mechanics.mechanisms.branches import forces_acting_in_loops
-from ..mechanics.mechanisms.reactions import mechanism_multiplier_texts, wrenches_of_multipliers
-from ..mechanics.quantities.calls import inverse as tree_inverse
-from ..mechanics.quantities.quantities import frames
-from ..mechanics.quantities.quantities import reactions as tree_reactions
-from ..mechanics.quantities.samples import LARGE
-from ..mechanics.tree.wrenches import wrenches_on_link
+from ..mechanics.closure import Closure, constraint_null_space, loop_closure
+from ..mechanics.mechanisms import (
+    Balance,
+    Forces,
+    enough_actuators_for_freedoms,
+    forces_acting_in_loops,
+    mechanism_multiplier_texts,
+    wrenches_of_multipliers,
+)
+from ..mechanics.quantities import LARGE, frames
+from ..mechanics.quantities import inverse as tree_inverse
+from ..mechanics.quantities import reactions as tree_reactions
+from ..mechanics.tree import wrenches_on_link
 from ..record import WRENCH
 from ..robot import ZERO, Joint, Robot
 from .signals import wanted_row_signals

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..machine.jit.native import QUICK
 from ..machine.program.scalars import Scalar, as_floats
-from ..mechanics.quantities.mixed import Held, Mixed
+from ..mechanics.quantities import Held, Mixed
 from .discrete import Discrete
 from .equations import Recursion
 from .system import System

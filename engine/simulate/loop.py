@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..mechanics.tree.vanishing import vanishing_inertia_message
+from ..mechanics.tree import vanishing_inertia_message
 from . import coordinates, modes, reasons, saturation
 from .blows import prescribed_rates_jump
 from .discrete import Discrete

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..machine.program.scalars import as_float, as_floats
-from ..mechanics.assembly.assembly import close_loops_by_newton
+from ..mechanics.assembly import close_loops_by_newton
 from . import coordinates, saturation
 from .blows import jumping_rates, states_after_blows
 from .contacts import NEAR, Contacts, Limits, discrete_state_of_contacts, joints_touching_stops

@@ -17,8 +17,8 @@ from ..machine.jit.offer import Offer
 from ..machine.program.formulas import clipped
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar, square_root
-from ..mechanics.closure.constraints import loop_closure
-from ..mechanics.tree.spatial import dot
+from ..mechanics.closure import loop_closure
+from ..mechanics.tree import dot
 from ..robot import Robot
 from . import coordinates
 from .discrete import Discrete

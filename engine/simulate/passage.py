@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mechanics.closure.partition import Partition
+from ..mechanics.closure import Partition
 from . import coordinates
 from .discrete import Discrete, discrete_partition
 from .events import Watch, first_event_crossing

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.jit.block import ENORMOUS
-from ..mechanics.tree.vanishing import vanishing_inertia_message
+from ..mechanics.tree import vanishing_inertia_message
 from ..text import words_with_and
 from . import modes, saturation
 from .discrete import Discrete

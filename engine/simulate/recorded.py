@@ -10,9 +10,9 @@ from ..machine.program.dual import Dual, dual_derivative
 from ..machine.program.nodes import Node, with_doubts
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import Scalar
-from ..mechanics.closure.constraints import Closure
-from ..mechanics.numbers.number_symbols import planted_bodies
-from ..mechanics.tree.spatial import dot
+from ..mechanics.closure import Closure
+from ..mechanics.numbers import planted_bodies
+from ..mechanics.tree import dot
 from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
 from .events import Source

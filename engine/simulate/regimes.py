@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..machine.jit import choice
-from ..mechanics.closure.partition import Partition, best_partitions_of_many
-from ..mechanics.closure.rank import independent_constraint_rows_of_many
+from ..mechanics.closure import Partition, best_partitions_of_many, independent_constraint_rows_of_many
 from .contacts import Contacts, stiction_force_ranges
 from .coordinates import nearness_of_pivot_guard
 from .discrete import Discrete

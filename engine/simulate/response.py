@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..mechanics.closure.rank import TINY
+from ..mechanics.closure import TINY
 
 SOUND = 1e-6  # least diagonal element of Cholesky's factor, with a diagonal of ones before
 MET = 1e-10  # singular values, relative to the largest, that are taken for 0 where constraints are met

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import NumericalError
-from ..mechanics.closure.rank import TINY, constraint_null_space
-from ..mechanics.mechanisms.effort import least_loop_effort
+from ..mechanics.closure import TINY, constraint_null_space
+from ..mechanics.mechanisms import least_loop_effort
 from ..robot import Effort
 from .discrete import Discrete
 from .equations import Evaluation

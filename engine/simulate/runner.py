@@ -12,9 +12,8 @@ from ..errors import InputError
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..machine.stepping.march import Implicit, March, Method, Past
-from ..mechanics.closure.methods import METHODS
-from ..mechanics.closure.vanishing import joints_of_vanishing_freedoms
-from ..mechanics.tree.vanishing import joints_of_vanishing_inertia
+from ..mechanics.closure import METHODS, joints_of_vanishing_freedoms
+from ..mechanics.tree import joints_of_vanishing_inertia
 from ..robot import Joint
 from . import coordinates, equations, row_parts, singular
 from .compiled import Compiled

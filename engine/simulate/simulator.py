@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError, given_in_words
-from ..mechanics.assembly.assembly import assemble
-from ..mechanics.quantities.samples import doubles_of_argument
+from ..mechanics.assembly import assemble
+from ..mechanics.quantities import doubles_of_argument
 from ..robot import Robot
 from . import coordinates
 from .one_step import (

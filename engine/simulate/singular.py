@@ -7,12 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..mechanics.assembly.search import closing_position_moved_along_speeds
-from ..mechanics.closure.constraints import Closure
-from ..mechanics.closure.partition import Partition
-from ..mechanics.closure.rank import TINY, independent_constraint_rows
-from ..mechanics.tree.dense import inertia_matrix
-from ..mechanics.tree.sweeps import sweep_tree
+from ..mechanics.assembly import closing_position_moved_along_speeds
+from ..mechanics.closure import TINY, Closure, Partition, independent_constraint_rows
+from ..mechanics.tree import inertia_matrix, sweep_tree
 from .discrete import Discrete, discrete_partition
 from .equations import Evaluation, Moved, conclude_evaluation, pushed_by_force_laws
 from .events import event_crossing

@@ -7,11 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ..machine.program.scalars import Scalar
-from ..mechanics.closure.constrained import ConstrainedEquations
-from ..mechanics.tree.one_body import smooth_dry_friction
-from ..mechanics.tree.spatial import add, dot
-from ..mechanics.tree.sweeps import Load, Wrenches, sweep_tree
-from ..mechanics.tree.wrenches import Applied, wrenches_on_bodies
+from ..mechanics.closure import ConstrainedEquations
+from ..mechanics.tree import Applied, Load, Wrenches, add, dot, smooth_dry_friction, sweep_tree, wrenches_on_bodies
 from ..robot import Robot
 from .discrete import Discrete, discrete_partition
 from .late import late_state

@@ -10,8 +10,7 @@ from typing import Protocol
 from ..laws import ForceLaw
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import Scalar, as_float
-from ..mechanics.tree.kinematics import body_placements, tree_body_point_of_link, velocity_of_body_point
-from ..mechanics.tree.spatial import dot
+from ..mechanics.tree import body_placements, dot, tree_body_point_of_link, velocity_of_body_point
 from ..robot import ZERO, Body, Leader, Robot, way_from_base
 from ..text.expressions import TIME, Formula, Lookup
 

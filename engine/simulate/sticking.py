@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..mechanics.assembly.search import CLOSED
+from ..mechanics.assembly import CLOSED
 from .complementarity import balance_contacts
 from .contacts import Contacts, joints_off_their_stops, joints_touching_stops, stiction_force_ranges
 from .instants import Instants

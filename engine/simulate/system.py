@@ -17,13 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..machine.program.scalars import Scalar
-from ..mechanics.closure.constraints import Closure
-from ..mechanics.closure.methods import METHODS, NOTHING_TO_CLOSE, Method, MethodParameters
-from ..mechanics.closure.ties import Tie
-from ..mechanics.numbers.number_symbols import Path, number_leaves_of_bodies
-from ..mechanics.numbers.regroup import regrouped_bodies
-from ..mechanics.tree.sweeps import Load, Wrenches
-from ..mechanics.tree.wrenches import constant_wrenches, wrenches_on_bodies
+from ..mechanics.closure import METHODS, NOTHING_TO_CLOSE, Closure, Method, MethodParameters, Tie
+from ..mechanics.numbers import Path, number_leaves_of_bodies, regrouped_bodies
+from ..mechanics.tree import Load, Wrenches, constant_wrenches, wrenches_on_bodies
 from ..robot import Body, Coupling, Drive, Joint, Robot, Three
 from .inputs import Driven, Inputs
 from .late import Seen, seen_of_law

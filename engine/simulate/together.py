@@ -15,10 +15,14 @@ from ..machine.jit.offer import Offer
 from ..machine.program.recording import Program, Recording
 from ..machine.stepping import march
 from ..machine.stepping.march import March
-from ..mechanics.assembly.alike import Alike, Measures
-from ..mechanics.assembly.search import CLOSED
-from ..mechanics.numbers.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
-from ..mechanics.numbers.regroup import inertias_moved_towards_base
+from ..mechanics.assembly import CLOSED, Alike, Measures
+from ..mechanics.numbers import (
+    Path,
+    inertias_moved_towards_base,
+    number_leaves_of_bodies,
+    planted_bodies,
+    shape_of_bodies,
+)
 from ..robot import Body
 from .beside import quantities_beside_state, widths_beside_state
 from .contacts import Contacts, Limits

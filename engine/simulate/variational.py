@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import NumericalError
-from ..mechanics.tree.kinematics import coordinate_rates
+from ..mechanics.tree import coordinate_rates
 from .integrate import stepper_of_integrator
 from .jumps import forces_that_jump, jumps_of_forces
 from .runge_kutta import RungeKutta

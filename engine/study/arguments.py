@@ -17,12 +17,10 @@ from ..errors import InputError
 from ..machine.program.nodes import CONSTANT, Node
 from ..machine.program.recording import Program, Recording
 from ..machine.program.rewriting import substituted_nodes
-from ..mechanics.closure.constraints import ties_of_mechanism
-from ..mechanics.closure.ties import Tie
-from ..mechanics.mechanisms.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
-from ..mechanics.numbers.regroup import inertias_moved_towards_base
-from ..mechanics.quantities.programs import PROGRAMS, link_named_in_tree
-from ..mechanics.quantities.subject import Given, Subject
+from ..mechanics.closure import Tie, ties_of_mechanism
+from ..mechanics.mechanisms import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
+from ..mechanics.numbers import inertias_moved_towards_base
+from ..mechanics.quantities import PROGRAMS, Given, Subject, link_named_in_tree
 from ..robot import Robot
 from ..robot.read import Draft, LinkEntry
 from ..text import ROBOT, Keys

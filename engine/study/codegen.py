@@ -11,11 +11,9 @@ from ..errors import InputError, did_you_mean
 from ..machine.program.counting import count_operations
 from ..machine.program.languages import LANGUAGES
 from ..machine.program.recording import Program
-from ..mechanics.mechanisms.balance import actuated_speeds
-from ..mechanics.mechanisms.exported import TEXTS, program_of_mechanism_quantity
-from ..mechanics.numbers.regressor import parameters
-from ..mechanics.quantities.programs import PROGRAMS
-from ..mechanics.quantities.samples import singular_dynamics_error
+from ..mechanics.mechanisms import TEXTS, actuated_speeds, program_of_mechanism_quantity
+from ..mechanics.numbers import parameters
+from ..mechanics.quantities import PROGRAMS, singular_dynamics_error
 from ..robot import Robot
 from . import arguments
 from .arguments import Argument

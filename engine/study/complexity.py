@@ -13,20 +13,18 @@ import numpy as np
 
 from ..machine.program.counting import Count, count_operations
 from ..machine.program.recording import Program, Recording
-from ..mechanics.assembly.assembly import assemble
-from ..mechanics.mechanisms.accelerations import Forward
-from ..mechanics.mechanisms.exported import (
+from ..mechanics.assembly import assemble
+from ..mechanics.mechanisms import (
     TEXTS,
+    Forward,
     mechanism_text_around_position,
     mechanism_text_with_balance_order,
     program_of_mechanism_quantity,
 )
-from ..mechanics.mechanisms.exported import recorded_mechanism_program as recorded_text
-from ..mechanics.numbers.regroup import regrouped_bodies
-from ..mechanics.quantities.programs import PROGRAMS
-from ..mechanics.tree.dense import inertia_matrix, solve_with_inertia_factors
-from ..mechanics.tree.spatial import Vector
-from ..mechanics.tree.sweeps import sweep_tree
+from ..mechanics.mechanisms import recorded_mechanism_program as recorded_text
+from ..mechanics.numbers import regrouped_bodies
+from ..mechanics.quantities import PROGRAMS
+from ..mechanics.tree import Vector, inertia_matrix, solve_with_inertia_factors, sweep_tree
 from ..robot import TURN_PLANES, Body, Drive, Robot, X
 
 Polynomial = tuple[Fraction | int, ...]  # coefficients of 1, n, n², n³

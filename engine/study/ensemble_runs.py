@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import DenocError
 from ..machine.jit import choice
-from ..mechanics.numbers.number_symbols import Path as Place
-from ..mechanics.numbers.number_symbols import shape_of_bodies
+from ..mechanics.numbers import Path as Place
+from ..mechanics.numbers import shape_of_bodies
 from ..robot import Robot
 from ..scenario import Many, Plan, Result, Scenario, carry_out_whole_plan, equations_give_all_forces, result_of_trace
 from ..simulate.abreast import integrate_runs_abreast

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import AssemblyError
-from ..mechanics.assembly.assembly import assemble
+from ..mechanics.assembly import assemble
 from ..record import html_image_of_figure
 from ..record.pages import html_table, html_text
 from ..record.sketch import sketch_figure

@@ -13,9 +13,9 @@ from ..errors import InputError
 from ..machine.jit.polynomials import SignalPieces
 from ..machine.program.javascript import javascript_function
 from ..machine.program.recording import Program, Recording
-from ..mechanics.numbers.number_symbols import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
-from ..mechanics.quantities.energy import energies
-from ..mechanics.tree.kinematics import link_placements
+from ..mechanics.numbers import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
+from ..mechanics.quantities import energies
+from ..mechanics.tree import link_placements
 from ..record.pages import RUNNER, html_page_with_machine
 from ..record.sketch import Say, Scene, silence_sketch_warning
 from ..robot import Robot
@@ -102,8 +102,8 @@ class Laws:
         """Whether loops close at both ends of a slider, in positions of the run, with the joints that lead it kept."""
         if not self.plan.system.loops.m:
             return True
-        from ..mechanics.assembly.assembly import close_loops_by_newton
-        from ..mechanics.closure.constraints import loop_closure
+        from ..mechanics.assembly import close_loops_by_newton
+        from ..mechanics.closure import loop_closure
 
         trace, system = self.trace, self.plan.system
         for x in (slider.low, slider.high):
@@ -255,7 +255,7 @@ def _runner(plan: Plan) -> Runner:
 
 def _model(robot: Robot, plan: Plan) -> Model:
     """The numbers of the equations."""
-    from ..mechanics.closure.constraints import loop_closure
+    from ..mechanics.closure import loop_closure
     from ..simulate.system import bodies_without_dry_friction, dry_friction_of_system
 
     bodies = bodies_without_dry_friction(robot.tree.bodies)

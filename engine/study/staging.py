@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..mechanics.quantities.quantities import frames
-from ..mechanics.tree.kinematics import body_frames
+from ..mechanics.quantities import frames
+from ..mechanics.tree import body_frames
 from ..record.sketch import BASE, Poses, Scene, SceneActuator, SceneJoint, ScenePart, ScenePoint, Solid
 from ..robot import Link, Loop, Robot, turn_matrix_of
 from .shapes import (

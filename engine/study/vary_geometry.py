@@ -17,11 +17,10 @@ from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.program.nodes import CONSTANT, Node
 from ..machine.program.recording import Recording
-from ..mechanics.assembly.alike import Alike, Measures
-from ..mechanics.closure.constraints import ties_of_mechanism
-from ..mechanics.closure.rank import independent_constraint_rows, independent_constraint_rows_of_many
-from ..mechanics.mechanisms.balance import idle_spins
-from ..mechanics.numbers.regroup import inertias_moved_towards_base
+from ..mechanics.assembly import Alike, Measures
+from ..mechanics.closure import independent_constraint_rows, independent_constraint_rows_of_many, ties_of_mechanism
+from ..mechanics.mechanisms import idle_spins
+from ..mechanics.numbers import inertias_moved_towards_base
 from ..robot import Robot
 from ..scenario import Plan
 from ..simulate.coordinates import preferred_speeds_at_start

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import DenocError
 from ..laws import Constant
-from ..mechanics.closure.vanishing import freedom_pivots_are_sound
-from ..mechanics.tree.vanishing import joint_pivots_are_sound
+from ..mechanics.closure import freedom_pivots_are_sound
+from ..mechanics.tree import joint_pivots_are_sound
 from ..robot import Body, Joint, Robot
 from ..robot.read import Draft, LinkEntry, ReadLink, bodies_with_link_masses, inertia_of_link, joint_drives
 from ..scenario import Plan

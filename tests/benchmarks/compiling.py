@@ -14,8 +14,8 @@ from pace import within
 
 from denoc.machine.jit import cache, native, objects
 from denoc.machine.jit.choice import using_backend
-from denoc.mechanics.numbers.regroup import regrouped_bodies
-from denoc.mechanics.quantities.mixed import Mixed
+from denoc.mechanics.numbers import regrouped_bodies
+from denoc.mechanics.quantities import Mixed
 
 COLD, WARM, RUNS = 0.1, 0.0018, 40
 

@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 import denoc
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.closure.rank import constraint_null_space
+from denoc.mechanics.closure import constraint_null_space, loop_closure
 from denoc.robot import Robot
 
 STATES = 50  # different ones in a batch

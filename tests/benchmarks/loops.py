@@ -19,8 +19,8 @@ from peers import installed
 
 import denoc
 from denoc.machine.jit.choice import using_backend
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.mechanisms.accelerations import Forward
+from denoc.mechanics.closure import loop_closure
+from denoc.mechanics.mechanisms import Forward
 from denoc.mechanics.mechanisms.texts import NEAR
 from denoc.robot import Link, Robot
 from denoc.scenario import carry_out_plan, prepare_scenario

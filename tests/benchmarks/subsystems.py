@@ -25,8 +25,8 @@ import denoc
 import series
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.counting import count_operations
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.mechanisms.accelerations import Forward
+from denoc.mechanics.closure import loop_closure
+from denoc.mechanics.mechanisms import Forward
 from denoc.robot import Robot
 from denoc.study import DenseForward, program_for_complexity
 

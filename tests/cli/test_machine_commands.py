@@ -13,7 +13,7 @@ from denoc.cli import options
 from denoc.laws import profiled_motion_laws
 from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
-from denoc.mechanics.quantities.programs import PROGRAMS
+from denoc.mechanics.quantities import PROGRAMS
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.study import complexity_of_chain
 from denoc.text import library_folder

@@ -6,8 +6,8 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
-from denoc.mechanics.closure.methods import METHODS, Method, Parameter, projected_closure_accelerations
-from denoc.mechanics.tree.spatial import dot, scale, subtract
+from denoc.mechanics.closure import METHODS, Method, Parameter, projected_closure_accelerations
+from denoc.mechanics.tree import dot, scale, subtract
 from denoc.scenario import prepare_scenario, scenario_schema
 from denoc.simulate.runner import Runner
 from denoc.study.comparison import Comparison, Options

@@ -8,8 +8,8 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.formats.table import FORMATS
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.mechanisms.branches import forces_acting_in_loops
+from denoc.mechanics.closure import loop_closure
+from denoc.mechanics.mechanisms import forces_acting_in_loops
 from denoc.robot.read import build_robot
 from denoc.text import document_from_mapping, library_folder
 from random_robots import random_robot

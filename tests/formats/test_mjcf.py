@@ -8,7 +8,7 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.formats.table import load_shared_robot
-from denoc.mechanics.mechanisms.branches import forces_acting_in_loops
+from denoc.mechanics.mechanisms import forces_acting_in_loops
 
 FILES = Path(__file__).parent / "files"
 

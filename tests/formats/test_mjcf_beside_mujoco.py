@@ -285,7 +285,7 @@ MOVED = f"""<option gravity="1 2 -9"/><worldbody>
 @pytest.mark.parametrize("reference", ["still", "post"])
 @pytest.mark.parametrize("gear", ["1 -2 3 0 0 0", "0 0 0 1 2 -3"])
 def test_actuators_in_axes_at_rest_act_as_mujocos(reference, gear, tmp_path):
-    from denoc.mechanics.mechanisms.branches import forces_acting_in_loops
+    from denoc.mechanics.mechanisms import forces_acting_in_loops
 
     text = f'{MOVED}<motor name="push" site="tip" refsite="{reference}" gear="{gear}" ctrlrange="-1 2"/></actuator>'
     robot = loaded(tmp_path / "m.xml", text)
@@ -408,7 +408,7 @@ def test_of_several_places_a_motor_acts_where_mujocos_does(tmp_path):
 
 
 def test_sites_between_ends_point_along_them(tmp_path):
-    from denoc.mechanics.mechanisms.branches import forces_acting_in_loops
+    from denoc.mechanics.mechanisms import forces_acting_in_loops
 
     site = '<site name="s" type="capsule" size="0.01" fromto="0.1 0 0.2 0.3 -0.1 0.5"/>'
     text = world(

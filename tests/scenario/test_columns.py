@@ -8,7 +8,7 @@ import pytest
 import denoc
 import newton
 from denoc.errors import InputError
-from denoc.mechanics.tree.kinematics import rates_of_link_points
+from denoc.mechanics.tree import rates_of_link_points
 from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
 from denoc.scenario.rows import Rows
 from denoc.scenario.stored import stored_scenario_result

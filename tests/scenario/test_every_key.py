@@ -11,7 +11,7 @@ import pytest
 import denoc
 from denoc.laws import FORCE_LAWS as FORCES
 from denoc.laws import MOTION_LAWS as MOTIONS
-from denoc.mechanics.closure.methods import METHODS
+from denoc.mechanics.closure import METHODS
 from denoc.robot.read import build_robot, joint_schema, schema
 from denoc.scenario.schema import CLOSURE, RECORD, ScenarioFile
 from denoc.text import document_from_mapping

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from denoc.machine.jit.choice import using_backend
-from denoc.mechanics.tree.sweeps import sweep_tree
+from denoc.mechanics.tree import sweep_tree
 from denoc.scenario import prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.loop import integrate_run

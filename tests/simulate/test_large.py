@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.machine.jit.choice import using_backend
-from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.closure import loop_closure
 from denoc.simulate import equations
 from denoc.simulate.large import recursion_in_discrete_state
 from denoc.simulate.runner import Runner

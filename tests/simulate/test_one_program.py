@@ -10,8 +10,8 @@ import pytest
 import denoc
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.stepping import march
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.tree.sweeps import sweep_tree
+from denoc.mechanics.closure import loop_closure
+from denoc.mechanics.tree import sweep_tree
 from denoc.robot.read import build_robot
 from denoc.simulate import compiled
 from denoc.simulate.integrate import INTEGRATORS

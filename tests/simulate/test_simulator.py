@@ -7,7 +7,7 @@ import denoc
 import yamls
 from denoc.errors import DenocError, InputError
 from denoc.machine.jit.choice import using_backend
-from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.closure import loop_closure
 from denoc.text import library_folder
 
 NAMES = ["puma", "four-bar", "cart-pole", "space-arm"]

@@ -22,7 +22,7 @@ from denoc.formats import write_redysim
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.languages import LANGUAGES
 from denoc.machine.program.recording import Recording
-from denoc.mechanics.quantities.programs import PROGRAMS
+from denoc.mechanics.quantities import PROGRAMS
 from denoc.study.codegen import generate_code
 from denoc.text import yaml_text
 

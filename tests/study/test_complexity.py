@@ -12,7 +12,7 @@ from denoc.formats import loads
 from denoc.machine.program.counting import count_operations
 from denoc.machine.program.nodes import live_nodes
 from denoc.machine.program.recording import Recording
-from denoc.mechanics.quantities.programs import program_of_tree_quantity
+from denoc.mechanics.quantities import program_of_tree_quantity
 from denoc.study import complexity
 
 pytestmark = pytest.mark.smoke

@@ -8,9 +8,9 @@ from scipy.integrate import solve_ivp
 
 import denoc
 from denoc.errors import InputError
-from denoc.mechanics.closure.constraints import loop_closure
+from denoc.mechanics.closure import loop_closure
 from denoc.mechanics.mechanisms.base import _closed
-from denoc.mechanics.numbers.inertial import INERTIAL_NAMES
+from denoc.mechanics.numbers import INERTIAL_NAMES
 from denoc.study.identification import written
 from denoc.study.identification.columns import sliding
 from denoc.study.identification.least_squares import solve_identification_fit

@@ -9,10 +9,9 @@ import denoc
 import yamls
 from denoc.errors import AssemblyError
 from denoc.machine.jit.choice import using_backend
-from denoc.mechanics.assembly.alike import Alike, Measures, least_squares_of_many_loops
-from denoc.mechanics.assembly.assembly import position_with_loops_closed
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.closure.partition import best_partition, best_partitions_of_many
+from denoc.mechanics.assembly import Alike, Measures, position_with_loops_closed
+from denoc.mechanics.assembly.alike import least_squares_of_many_loops
+from denoc.mechanics.closure import best_partition, best_partitions_of_many, loop_closure
 from denoc.study import variations as planning
 from denoc.study.run_blocks import blocks_of_variations
 from denoc.text import find_library_file

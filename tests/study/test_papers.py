@@ -13,7 +13,7 @@ import references
 from comparing import off
 from denoc.errors import InputError
 from denoc.machine.program.counting import count_operations
-from denoc.mechanics.quantities.programs import program_of_tree_quantity
+from denoc.mechanics.quantities import program_of_tree_quantity
 from denoc.study.papers import hanzaki_2009, saha_counts
 from denoc.study.papers.exhibits import EXHIBITS, exhibit
 from denoc.study.papers.reproduction import PAPERS, exhibit_ranges

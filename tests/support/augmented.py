@@ -3,10 +3,9 @@
 import numpy as np
 
 import denoc
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.closure.partition import best_partition
+from denoc.mechanics.closure import best_partition, loop_closure
+from denoc.mechanics.quantities import Samples
 from denoc.mechanics.quantities import calls as tree
-from denoc.mechanics.quantities.samples import Samples
 
 
 def coordinates(name):

@@ -3,12 +3,8 @@
 import numpy as np
 
 import denoc
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.closure.partition import independent_speeds
-from denoc.mechanics.closure.rank import constraint_null_space
-from denoc.mechanics.mechanisms import effort
-from denoc.mechanics.mechanisms.balance import Forces
-from denoc.mechanics.mechanisms.branches import loop_actuator_efforts
+from denoc.mechanics.closure import constraint_null_space, independent_speeds, loop_closure
+from denoc.mechanics.mechanisms import Forces, effort, loop_actuator_efforts
 
 
 def whole(balance, tau):

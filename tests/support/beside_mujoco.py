@@ -5,7 +5,7 @@ import numpy as np
 
 import denoc
 from comparing import off
-from denoc.mechanics.tree.springs import cord_tension, stretch_of_joint_spring
+from denoc.mechanics.tree import cord_tension, stretch_of_joint_spring
 
 FREE, BALL = 0, 1
 

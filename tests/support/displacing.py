@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from denoc.mechanics.tree.spatial import quaternion_matrix
+from denoc.mechanics.tree import quaternion_matrix
 from denoc.simulate.reference import reference_signal_turn_product
 
 

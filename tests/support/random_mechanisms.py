@@ -13,8 +13,8 @@ import numpy as np
 import denoc
 import newton
 import yamls
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.mechanisms.balance import Balance
+from denoc.mechanics.closure import loop_closure
+from denoc.mechanics.mechanisms import Balance
 from denoc.robot import CUTS
 from random_robots import ONE, Drawn, random_coordinates, random_robot
 

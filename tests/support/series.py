@@ -5,9 +5,8 @@ import copy
 import numpy as np
 
 import denoc
-from denoc.mechanics.closure.constraints import loop_closure
-from denoc.mechanics.closure.rank import constraint_null_space
-from denoc.mechanics.tree.kinematics import coordinate_rates
+from denoc.mechanics.closure import constraint_null_space, loop_closure
+from denoc.mechanics.tree import coordinate_rates
 
 FOUR_BAR = """
       - name: crank{k}

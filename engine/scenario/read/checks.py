@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import safe_to_print
 from ...laws import ForceLaw, Law, StateLaw, TableMotion, bare_angles_of_law_table, law_table_header
-from ...mechanics.closure.methods import METHODS
+from ...mechanics.closure import METHODS
 from ...robot import Joint
 from ...robot.read import enormous_robot_numbers, unbelievable_robot_angle
 from ...simulate import coordinates

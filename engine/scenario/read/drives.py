@@ -10,9 +10,7 @@ import numpy as np
 
 from ...errors import did_you_mean
 from ...laws import OF_JOINT, Turn
-from ...mechanics.closure.constraints import Closure, distance_driving_tie, point_driving_tie
-from ...mechanics.closure.rank import independent_constraint_rows
-from ...mechanics.closure.ties import Tie
+from ...mechanics.closure import Closure, Tie, distance_driving_tie, independent_constraint_rows, point_driving_tie
 from ...robot import Placement, Three, frame_pointing_along_axis
 from ...simulate.inputs import Driving
 from ...text import Keys, yaml_value_in_words

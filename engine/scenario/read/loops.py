@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...laws import ComputedTorque, Feedforward, Hold
-from ...mechanics.assembly.assembly import start_with_loops_closed, words_on_moved_initial
-from ...mechanics.closure.constraints import Closure, loop_closure
-from ...mechanics.closure.methods import METHODS
-from ...mechanics.closure.rank import independent_constraint_rows
-from ...mechanics.mechanisms.balance import idle_spins
-from ...mechanics.quantities.quantities import inertia
+from ...mechanics.assembly import start_with_loops_closed, words_on_moved_initial
+from ...mechanics.closure import METHODS, Closure, independent_constraint_rows, loop_closure
+from ...mechanics.mechanisms import idle_spins
+from ...mechanics.quantities import inertia
 from ...robot import Joint
 from ...simulate.inputs import Driving, Motion
 from ...simulate.reference import Held

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ...errors import AssemblyError
-from ...mechanics.assembly.assembly import joint_distance
-from ...mechanics.closure.constraints import Closure
-from ...mechanics.closure.rank import independent_constraint_rows
+from ...mechanics.assembly import joint_distance
+from ...mechanics.closure import Closure, independent_constraint_rows
 from ...robot import Joint
 from .motion import Motions
 from .reading import Reading, follows_from_ties

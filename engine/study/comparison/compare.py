@@ -19,9 +19,8 @@ import numpy as np
 from ...errors import InputError, did_you_mean
 from ...laws import ProportionalDerivative
 from ...machine.jit import choice
-from ...mechanics.closure.methods import METHODS
-from ...mechanics.closure.rank import constraint_null_space
-from ...mechanics.quantities.quantities import inertia as inertia_of_tree
+from ...mechanics.closure import METHODS, constraint_null_space
+from ...mechanics.quantities import inertia as inertia_of_tree
 from ...robot import Joint
 from ...scenario import Plan, Scenario, carry_out_plan
 from ...simulate import feedforward

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from ...errors import InputError, did_you_mean
-from ...mechanics.closure.methods import METHODS, Parameter, parameters_of_closure_methods
+from ...mechanics.closure import METHODS, Parameter, parameters_of_closure_methods
 
 STAGES = {"rk4": 4}
 ADAPTIVE, FIXED = "rk45", "rk4"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ...errors import InputError
-from ...mechanics.closure.methods import distributed_closure_methods
-from ...mechanics.platforms.parallel_robot import bodies_shared_by_legs, legs
+from ...mechanics.closure import distributed_closure_methods
+from ...mechanics.platforms import bodies_shared_by_legs, legs
 from ...parallel.engines import Process
 from ...parallel.full import Full
 from ...parallel.rates import refuse_given_motions_of_legs

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...mechanics.mechanisms.base import BaseParameters, base_parameters
-from ...mechanics.mechanisms.regressor_columns import regressor
-from ...mechanics.numbers.inertial import INERTIAL, INERTIAL_NAMES
-from ...mechanics.numbers.regressor import names_of_regressor_numbers, parameters, regressor_speeds
-from ...mechanics.quantities.quantities import bias
-from ...mechanics.quantities.quantities import regressor as tree_regressor
+from ...mechanics.mechanisms import BaseParameters, base_parameters, regressor
+from ...mechanics.numbers import INERTIAL, INERTIAL_NAMES, names_of_regressor_numbers, parameters, regressor_speeds
+from ...mechanics.quantities import bias
+from ...mechanics.quantities import regressor as tree_regressor
 from ...robot import Robot
 from .recorded import Recorded, measured_joints, smooth_measured_columns
 from .settings import INERTIA, DryFriction

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import InputError, NumericalError, Place, did_you_mean
 from ...formats import loads
-from ...mechanics.numbers.regressor import parameters, regressor_speeds
+from ...mechanics.numbers import parameters, regressor_speeds
 from ...robot import Robot
 from . import nearest, written
 from .columns import (

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...api import inverse
 from ...errors import InputError
-from ...mechanics.mechanisms.base import base_parameters
-from ...mechanics.mechanisms.regressor_columns import regressor
+from ...mechanics.mechanisms import base_parameters, regressor
 from ...robot import Robot
 from .columns import sought_identification_numbers
 from .settings import ESTIMATED, DryFriction

@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...mechanics.numbers.inertial import INERTIAL, INERTIAL_NAMES
+from ...mechanics.numbers import INERTIAL, INERTIAL_NAMES
 
 EXTRA = "identify"  # in pyproject.toml
 MARGIN = 1e-6  # least eigenvalue of a scaled pseudo-inertia

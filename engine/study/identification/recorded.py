@@ -11,9 +11,8 @@ import numpy as np
 
 from ...errors import AssemblyError, InputError, NumericalError, Place
 from ...laws import bare_angles_of_law_table, law_table_header, read_law_table_columns, refuse_units_of_law_table
-from ...mechanics.assembly.assembly import position_with_loops_closed
-from ...mechanics.assembly.search import closing_position_moved_along_speeds
-from ...mechanics.closure.constraints import Closure, loop_closure
+from ...mechanics.assembly import closing_position_moved_along_speeds, position_with_loops_closed
+from ...mechanics.closure import Closure, loop_closure
 from ...robot import Joint, Robot
 from ...text.expressions import name_and_unit_of_header
 from .settings import Column, Columns, DataFile, Filter, IdentificationFile

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
-from ...mechanics.numbers.regressor import parameters
+from ...mechanics.numbers import parameters
 from .columns import unit_of_identified_number
 from .estimate import Identified
 

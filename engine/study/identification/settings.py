@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt, model_valida
 from pydantic_core import PydanticCustomError
 
 from ...errors import InputError
-from ...mechanics.numbers.regressor import OF_SPEED, STIFFNESS
+from ...mechanics.numbers import OF_SPEED, STIFFNESS
 from ...robot import Robot
 from ...robot.read import joint_number_fits_unit
 from ...text import Document, document_from_mapping, read_yaml_document

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...mechanics.numbers.inertial import INERTIAL_NAMES
-from ...mechanics.numbers.regressor import regressor_speeds
+from ...mechanics.numbers import INERTIAL_NAMES, regressor_speeds
 from ...robot import Robot
 from ...text import yaml_text
 from .nearest import POSITIVE

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import DenocError
-from ...mechanics.mechanisms.regressor_columns import regressor
-from ...mechanics.numbers.regressor import parameters
+from ...mechanics.mechanisms import regressor
+from ...mechanics.numbers import parameters
 from ...robot import Robot
 from ...scenario import Plan, columns_of_run, course_of_plan
 from ..identification import measured_effort_columns

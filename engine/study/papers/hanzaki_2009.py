@@ -16,12 +16,9 @@ from ...machine.jit import choice
 from ...machine.jit.kernel import Kernel, build_kernel
 from ...machine.program.counting import Count, count_operations
 from ...machine.program.recording import Program
-from ...mechanics.closure.constraints import loop_closure
-from ...mechanics.closure.partition import best_partition
-from ...mechanics.mechanisms.accelerations import Forward
-from ...mechanics.mechanisms.branches import Inverse, branch_order_at_position, multipliers_in_equations
-from ...mechanics.quantities.programs import program_of_tree_quantity
-from ...mechanics.quantities.quantities import frames, matrices
+from ...mechanics.closure import best_partition, loop_closure
+from ...mechanics.mechanisms import Forward, Inverse, branch_order_at_position, multipliers_in_equations
+from ...mechanics.quantities import frames, matrices, program_of_tree_quantity
 from ...record import Line, Panel
 from ...robot import Robot
 from ...scenario import Result, carry_out_plan, carry_out_whole_plan, changed_robot_of_scenario, prepare_scenario

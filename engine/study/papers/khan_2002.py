@@ -8,8 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...mechanics.quantities.calls import inverse
-from ...mechanics.quantities.quantities import inertia
+from ...mechanics.quantities import inertia, inverse
 from ...record import Line, Panel
 from ...scenario import Result
 from ..comparison import ADAPTIVE, FIXED

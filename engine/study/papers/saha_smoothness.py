@@ -10,8 +10,8 @@ import numpy as np
 from ...api import forward
 from ...formats import loads
 from ...machine.program.scalars import Scalar
-from ...mechanics.quantities.quantities import bias, inertia
-from ...mechanics.tree.sweeps import sweep_tree
+from ...mechanics.quantities import bias, inertia
+from ...mechanics.tree import sweep_tree
 from ...record import Line, Panel
 from ...robot import Robot
 from ...simulate.integrate import stepper_of_integrator

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...mechanics.closure.constraints import Closure
-from ...mechanics.quantities.quantities import energy, inertia
-from ...mechanics.quantities.samples import LARGE
+from ...mechanics.closure import Closure
+from ...mechanics.quantities import LARGE, energy, inertia
 from ...record import Column
 from ...record.compared import Difference, allowed_recorded_difference, recorded_column_size, recorded_difference_excess
 from ...record.files import check_recorded_checksums

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 
 from ...machine.jit.choice import using_backend
-from ...mechanics.quantities.calls import forward as tree_forward
-from ...mechanics.quantities.calls import inverse as tree_inverse
-from ...mechanics.tree.wrenches import wrenches_moved_to_points
+from ...mechanics.quantities import forward as tree_forward
+from ...mechanics.quantities import inverse as tree_inverse
+from ...mechanics.tree import wrenches_moved_to_points
 from ...robot import Body, Drive, Robot, Tree
 
 FREE = (3, 4, 5, 0, 1, 2)  # directions of a free joint's speeds: the origin's velocity, then the turn

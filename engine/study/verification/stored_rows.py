@@ -10,10 +10,8 @@ import numpy as np
 
 from ...errors import InputError
 from ...machine.program.scalars import as_samples
-from ...mechanics.quantities.quantities import frames
-from ...mechanics.quantities.samples import LARGE
-from ...mechanics.tree.one_body import passive_force
-from ...mechanics.tree.wrenches import wrenches_moved_to_points, wrenches_on_link
+from ...mechanics.quantities import LARGE, frames
+from ...mechanics.tree import passive_force, wrenches_moved_to_points, wrenches_on_link
 from ...record import WRENCH
 from ...robot import Robot
 from ...scenario import Plan
