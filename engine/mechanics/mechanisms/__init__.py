@@ -3,7 +3,7 @@
 mechanism, texts, families             the calls; one text of a quantity, plain or compiled; all texts of one kind
 accelerations, looped                  forward dynamics; the same as a loop over groups of bodies
 branches, subsystems, balance          forces of actuators and cuts, branch by branch
-effort, reactions                      least effort with too many actuators; wrenches in joints and cuts
+effort, reaction_wrenches              least effort with too many actuators; wrenches in joints and cuts
 slopes, forward_derivatives, gradients, linear    derivatives, gradients, the equations of state
 regressor_columns, base                the regressor, and base parameters
 freedoms                               mobility at the initial position
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .gradients import adjoint
     from .linear import linearize
     from .mechanism import REACTIONS, forward, inverse, reactions, reduced
-    from .reactions import (
+    from .reaction_wrenches import (
         mechanism_multiplier_texts,
         multipliers_of_constraints,
         wrenches_exerted_by_ties,

@@ -20,7 +20,7 @@ from .accelerations import Accelerated, Forward
 from .balance import Balance, enough_actuators_for_freedoms
 from .branches import Inverse, branch_order_at_position, loop_actuator_efforts, multipliers_in_equations
 from .gradients import AlongState
-from .reactions import Reactions
+from .reaction_wrenches import Reactions
 from .regressor_columns import Regressor
 from .slopes import Slopes
 from .texts import Arguments, PartitionText

@@ -30,7 +30,7 @@ from .families import (
     reduced_mechanism_texts,
     serve_mechanism_calls,
 )
-from .reactions import Reactions, mechanism_wrench_texts, wrenches_of_multipliers
+from .reaction_wrenches import Reactions, mechanism_wrench_texts, wrenches_of_multipliers
 from .texts import PartitionText, Reduced
 
 if TYPE_CHECKING:

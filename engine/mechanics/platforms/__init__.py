@@ -1,7 +1,7 @@
 """Parallel robots as legs and a platform.
 
 parallel_robot                     which link is the platform, and the links and joints of each leg
-hanging, platform_geometry         how the platform hangs on its legs
+hanging                            how the platform hangs on its legs
 platform, platform_text            inverse dynamics by the platform's equations and each leg alone
 decoupled, decoupled_text          the matrices of the decoupled natural orthogonal complement
 """

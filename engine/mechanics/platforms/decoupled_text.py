@@ -21,7 +21,7 @@ from ..closure.constraints import Closure
 from ..closure.elimination import pivot_size_margin_of_constraints
 from ..closure.rank import TINY
 from ..mechanisms.branches import singular_loop_message
-from ..mechanisms.reactions import NO_PARTITION
+from ..mechanisms.reaction_wrenches import NO_PARTITION
 from ..mechanisms.texts import NEAR, Arguments, PartitionText
 from ..quantities.entries import Entries
 from ..tree.dense import Factors

@@ -31,7 +31,7 @@ from ..closure.rank import independent_constraint_rows
 from ..mechanisms.branches import loop_actuator_efforts, singular_loop_message
 from ..mechanisms.effort import loop_efforts_have_limits
 from ..mechanisms.families import TextFamily
-from ..mechanisms.reactions import NO_PARTITION
+from ..mechanisms.reaction_wrenches import NO_PARTITION
 from ..mechanisms.texts import NEAR, Arguments, PartitionText
 from ..tree.dense import Factors, inertia_vanishes_in_all_states
 from ..tree.one_body import Motion, inertia_wrench

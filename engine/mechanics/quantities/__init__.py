@@ -2,7 +2,7 @@
 
 programs, subject      the table of quantities, each one text; what a text is about
 explicit, entries      the matrices of the DeNOC in the open
-derivatives, energy    derivatives, gradients and the equations of state; energies and powers
+derivatives, powers    derivatives, gradients and the equations of state; energies and powers
 mixed                  inverse, forward and hybrid dynamics of one robot, plain or compiled
 offered                any other quantity, likewise
 samples                callers' arrays, of one sample or many, as scalars and back
@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .calls import HYBRID, forward, hybrid, inverse
     from .direct import Call, direct_call, key_of_direct_call
-    from .energy import damping_power, energies, passive_power, wrench_power
     from .mixed import Held, Mixed
+    from .powers import damping_power, energies, passive_power, wrench_power
     from .programs import PROGRAMS, REDUCED, link_named_in_tree, program_of_tree_quantity
     from .quantities import (
         bias,

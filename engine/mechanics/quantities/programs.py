@@ -36,8 +36,8 @@ from .derivatives import (
     state_space_parts,
     tree_state_space,
 )
-from .energy import energies
 from .explicit import explicit_matrices, explicit_matrix_parts
+from .powers import energies
 from .subject import Given, ProgramRow, Subject
 
 # ---- texts

@@ -14,8 +14,9 @@ from denoc.machine.program.lines import python_function
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.rank import constraint_null_space
 from denoc.mechanics.mechanisms import accelerations as compiled
-from denoc.mechanics.mechanisms import branches, reactions, slopes
+from denoc.mechanics.mechanisms import branches, slopes
 from denoc.mechanics.mechanisms import gradients as adjoint
+from denoc.mechanics.mechanisms import reaction_wrenches as reactions
 from denoc.mechanics.mechanisms import regressor_columns as regressor
 from denoc.mechanics.mechanisms.exported import TEXTS, program_of_mechanism_quantity
 from denoc.mechanics.quantities import mixed

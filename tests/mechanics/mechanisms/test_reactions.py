@@ -10,7 +10,7 @@ from comparing import off
 from denoc.machine.jit.choice import using_backend
 from denoc.mechanics.assembly.search import closing_position_moved_along_speeds
 from denoc.mechanics.mechanisms.balance import Balance
-from denoc.mechanics.mechanisms.reactions import mechanism_multiplier_texts
+from denoc.mechanics.mechanisms.reaction_wrenches import mechanism_multiplier_texts
 from denoc.mechanics.quantities import calls as tree
 from denoc.mechanics.quantities import quantities
 from denoc.text import find_library_file

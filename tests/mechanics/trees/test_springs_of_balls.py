@@ -8,7 +8,7 @@ import denoc
 import yamls
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
-from denoc.mechanics.quantities.energy import energies
+from denoc.mechanics.quantities.powers import energies
 from denoc.mechanics.tree.springs import rotation_vector
 from displacing import eighth_order, moved
 from random_robots import random_coordinates, random_robot

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 import newton
-from denoc.mechanics.quantities import energy
+from denoc.mechanics.quantities import powers
 from denoc.mechanics.quantities.quantities import frames, mass_and_centre
 from denoc.mechanics.tree.wrenches import wrenches_moved_to_points, wrenches_on_link
 from denoc.parallel.projector import leg_projector_left_part, leg_projector_without_direction
@@ -25,19 +25,19 @@ def test_power_and_losses_are_newtons(seed):
     wrenches = wrenches_on(case)
     right = newton.motion(case.file, case.q, case.qd, case.qdd, wrenches)
     rows = {name: six[None] for name, six in wrenches.items()}
-    (found,) = energy.passive_power(case.robot, case.q[None], case.qd[None], rows)
+    (found,) = powers.passive_power(case.robot, case.q[None], case.qd[None], rows)
     assert found == pytest.approx(right.power - right.losses, abs=1e-11 * (abs(right.power) + abs(right.losses) + 1.0))
 
 
 def test_rows_in_blocks_are_rows_alone(monkeypatch):
     case = drawn(3)
-    monkeypatch.setattr(energy, "BLOCK", 1)
+    monkeypatch.setattr(powers, "BLOCK", 1)
     q, qd = case.later(np.linspace(0.0, 0.01, 21))
     wrenches = {name: np.outer(np.arange(1.0, 22.0), six) for name, six in wrenches_on(case).items()}
-    whole = energy.passive_power(case.robot, q, qd, wrenches)
+    whole = powers.passive_power(case.robot, q, qd, wrenches)
     for n in (0, 7, 8, 20):
         one = {name: six[n : n + 1] for name, six in wrenches.items()}
-        assert energy.passive_power(case.robot, q[n : n + 1], qd[n : n + 1], one)[0] == pytest.approx(
+        assert powers.passive_power(case.robot, q[n : n + 1], qd[n : n + 1], one)[0] == pytest.approx(
             whole[n], rel=1e-12
         )
 
