@@ -27,6 +27,8 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+# as in the command, and before numpy is imported: threads that spin would use up a file's seconds of CPU
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from mutations import CHECKS, KINDS, Case, case, run, simpler
 
