@@ -285,7 +285,9 @@ def test_of_what_a_commanded_joint_carries_along_only_the_rest_sticks():
     law = {"a": {"law": "computed-torque", "kp": 100, "kd": 20}, "c": {"law": "constant", "value": 0.4}}
     motion = {"a": {"law": "cycloid", "to": 0.15}}
     scenario = {"task": "simulate", "time": {"end": 0.3, "step": 0.05}, "motion": motion, "forces": law}
-    found = denoc.run({**scenario, "solver": {"rtol": 1e-11}}, denoc.loads(yamls.dump(robot)))
+    three = denoc.loads(yamls.dump(robot))
+    assert prepare_scenario(scenario, three).system.carried == (1,)
+    found = denoc.run({**scenario, "solver": {"rtol": 1e-11}}, three)
     rate = 0.15 * 2 * np.pi / 0.3**2 * np.sin(2 * np.pi * found.t / 0.3)
     np.testing.assert_allclose(found.table["a.tau"][1:-1], 2 * rate[1:-1] + 0.5, atol=1e-6)
     assert (found.table["c.q"] == 0.0).all()

@@ -170,7 +170,7 @@ COMPILED = (
         "sweep_outward_again",
         "dot(pivot.A_d, extra)",
         "0.0",
-        ABREAST_TESTS,
+        ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
     ),
     Bug(
         "a loop over bodies holds nothing",
