@@ -18,6 +18,7 @@ from denoc.simulate.equations import shared_friction
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.modes import Alone, settle_sticking_modes
 from denoc.simulate.row_parts import shares_of_held_speeds
+from denoc.simulate.sticking import states_brought_to_rest
 
 
 def rough(name, **more):
@@ -253,6 +254,18 @@ def test_friction_along_one_freedom_is_shared_with_the_least_squares(share):
         options={"ftol": 1e-15},
     )
     np.testing.assert_allclose(shares, best.x, atol=1e-5 * limits.max())
+
+
+def test_the_other_joints_come_to_rest_with_the_one_that_turns_round():
+    """Those of a mechanism with one freedom have no speeds left but for rounding, since these close its loop."""
+    robot = rough("four-bar", crank=0.3)
+    plan = prepare_scenario({"task": "simulate", "time": {"end": 1}, "rates": {"A0": 1e-9}}, robot)
+    run = runner_with_feedforward(plan.system, plan.q0)
+    at, y, crank = Alone(run, 0.0), run.start(plan.q0, plan.qd0)[None], robot.joints.index("A0")
+    assert abs(at.motion(y)[1]).min() > 1e-10
+    rested, dead = states_brought_to_rest(at, y, crank)
+    assert not dead.any()
+    assert abs(at.motion(rested)[1]).max() < 1e-22
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])

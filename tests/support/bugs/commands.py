@@ -103,7 +103,7 @@ COMMANDS = (
         "an interrupt that something catches is lost",
         "raise_interrupt_again",
         "if _received:\n    ...",
-        "if not _received:\n    ...",
+        "if not (_received or True):\n    ...",
         ("cli/test_interrupts.py::test_an_interrupt_that_something_catches_is_not_lost",),
     ),
     Bug(
