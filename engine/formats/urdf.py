@@ -109,14 +109,14 @@ def _root(draft: Draft, links: dict[str, Element], parents: dict[str, tuple[str,
     if len(roots) > 1:
         shown = ", ".join(f"`{name}`" for name in roots[:6]) + (", …" if len(roots) > 6 else "")
         raise draft.error(links[roots[1]], f"{len(roots)} links have no parent: {shown}", allowed="one, the root")
+    held = {*roots}
     for name in links:
         seen = [name]
-        while seen[-1] in parents:
+        while seen[-1] not in held and len(seen) <= len(links):  # a circle further up is reported by its own links
             seen.append(parents[seen[-1]][1])
             if seen[-1] == name:
                 raise draft.error(links[name], f"the joints go round in a circle: {' → '.join(seen[:12])}")
-            if len(seen) > len(links):
-                break  # a circle further up, which its own links report
+        held |= {*seen} if seen[-1] in held else set()
     return roots[0]
 
 

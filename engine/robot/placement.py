@@ -8,6 +8,7 @@ floating point, which would keep dozens of dead products alive).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,23 +19,26 @@ TURN_PLANES = ((Y, Z), (Z, X), (X, Y))  # a turn about x takes y towards z, and 
 Turns = tuple[tuple[int, float], ...]  # (axis, angle), the first outermost
 Factor = tuple[int, int, float, float]  # a plane turn: axis i towards axis j, cosine, sine
 _TINY = 1e-15
+_PLAIN = (float, int)
 
 
 def placement_number(x: Any) -> float:
     """A plain number; a symbol in the place of one stays as it is, for programs with such numbers as arguments."""
-    return float(x) if isinstance(x, float | int) else x
+    return float(x) if isinstance(x, _PLAIN) else x
 
 
 def _nothing(angle: float) -> bool:
-    return isinstance(angle, float | int) and angle == 0.0
+    return isinstance(angle, _PLAIN) and angle == 0.0
 
 
 def exact_cosine_sine(angle: float) -> tuple[float, float]:
     """The cosine and sine of an angle, exact for right angles."""
-    if not isinstance(angle, float | int):
+    if not isinstance(angle, _PLAIN):
         c, s = angle.cosine_sine()
         return c, s
     c, s = math.cos(angle), math.sin(angle)
+    if abs(c) > 1e-7 < abs(s):  # far from all right angles
+        return c, s
     c, s = (0.0 if abs(v) < _TINY else math.copysign(1.0, v) if abs(abs(v) - 1.0) < _TINY else v for v in (c, s))
     return (c, 0.0) if abs(c) == 1.0 and abs(s) < _TINY else (0.0, s) if abs(s) == 1.0 and abs(c) < _TINY else (c, s)
 
@@ -62,10 +66,7 @@ class Placement:
 
     def rotation(self) -> np.ndarray:
         """The 3 × 3 rotation matrix from inner axes to outer axes."""
-        R = np.eye(3)
-        for axis, angle in self.turns:
-            R = R @ turn_matrix(axis, angle)
-        return R
+        return turn_matrix_of([(*TURN_PLANES[axis], *exact_cosine_sine(angle)) for axis, angle in self.turns])
 
     def matrix(self) -> np.ndarray:
         """The 4 × 4 homogeneous matrix."""
@@ -80,27 +81,27 @@ class Placement:
 
     def factors(self) -> tuple[Factor, ...]:
         """The rotation as at most three plane turns, for the recursion."""
-        plain = all(isinstance(angle, float | int) for _, angle in self.turns)
+        plain = all(isinstance(angle, _PLAIN) for _, angle in self.turns)
         turns = self.turns if len(self.turns) <= 3 or not plain else zxz_turns(self.rotation())
         return tuple((*TURN_PLANES[axis], *exact_cosine_sine(angle)) for axis, angle in turns)
 
 
 def turn_matrix(axis: int, angle: float) -> np.ndarray:
-    c, s = exact_cosine_sine(angle)
-    i, j = TURN_PLANES[axis]
-    R: np.ndarray = np.eye(3, dtype=np.result_type(np.array([c, s])))
-    R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c
-    return R
+    return _plane_turn(*TURN_PLANES[axis], *exact_cosine_sine(angle))
 
 
-def turn_matrix_of(factors: tuple[Factor, ...]) -> np.ndarray:
+def turn_matrix_of(factors: Sequence[Factor]) -> np.ndarray:
     """The 3 × 3 rotation matrix of plane turns."""
     R = np.eye(3)
-    for i, j, c, s in factors:
-        F: np.ndarray = np.eye(3, dtype=np.result_type(np.array([c, s])))
-        F[i, i], F[i, j], F[j, i], F[j, j] = c, -s, s, c
-        R = R @ F
+    for factor in factors:
+        R = R @ _plane_turn(*factor)
     return R
+
+
+def _plane_turn(i: int, j: int, c: float, s: float) -> np.ndarray:
+    rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    rows[i][i], rows[i][j], rows[j][i], rows[j][j] = c, -s, s, c
+    return np.array(rows)
 
 
 def _joined(first: Turns, second: Turns) -> Turns:

@@ -96,12 +96,13 @@ def robot_number_triple(x: Sequence[float]) -> Three:
 
 def robot_number(x: float | np.ndarray) -> float:
     """A plain number or symbol, or the array as it is."""
-    return placement_number(x.item()) if isinstance(x, np.ndarray) and x.ndim == 0 else placement_number(x)
+    return placement_number(x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 
 
 def components_of_robot_vector(x: np.ndarray) -> Three:
     """The components of a vector, along the last axis."""
-    return (robot_number(x[..., 0]), robot_number(x[..., 1]), robot_number(x[..., 2]))
+    first, second, third = x.tolist() if x.ndim == 1 else (x[..., k] for k in range(3))
+    return (robot_number(first), robot_number(second), robot_number(third))
 
 
 def rows_of_robot_matrix(x: np.ndarray) -> tuple[Three, Three, Three]:

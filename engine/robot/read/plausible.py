@@ -109,6 +109,10 @@ def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Key
 
 def enormous_robot_numbers(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:
     """Numbers that are too large for anything that is built."""
+    if isinstance(entry, float):
+        if abs(entry) > HUGE:
+            yield path, f"{float(entry):g} in SI units is more than there is in anything that is built"
+        return
     if isinstance(entry, BaseModel):
         kept = ((field.alias or name, name) for name, field in type(entry).model_fields.items() if not field.exclude)
         parts: Iterator[tuple[Any, Any]] = ((key, getattr(entry, name)) for key, name in kept if key not in UNBOUNDED)
@@ -117,8 +121,6 @@ def enormous_robot_numbers(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, 
     elif isinstance(entry, list | tuple):
         parts = iter(enumerate(entry))
     else:
-        if isinstance(entry, float) and abs(entry) > HUGE:
-            yield path, f"{float(entry):g} in SI units is more than there is in anything that is built"
         return
     for key, part in parts:
         yield from enormous_robot_numbers(part, (*path, key))

@@ -53,7 +53,7 @@ def si_value_of_quantity(value: object, kind: str) -> Quantity:
         result, shown = evaluate_expression(value), _clipped(value)
         if not re.search(r"[0-9]|\bpi\b", value):
             raise ExpressionError(f"`{shown}` has no number in it; {words} is needed")
-    elif isinstance(value, Real) and not isinstance(value, bool):
+    elif isinstance(value, float | Real) and not isinstance(value, bool):  # `Real` alone takes ten times as long to ask
         try:
             number = float(value)
         except OverflowError:  # an integer of more than 308 digits, which shouldn't be printed either

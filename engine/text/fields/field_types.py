@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
@@ -64,15 +64,20 @@ class Strict(BaseModel):
     def _known_keys(cls, data: Any) -> Any:
         """Raises an error at the first unknown key."""
         if isinstance(data, dict):
-            known = cls.keys()
-            hidden = {field.alias for field in cls.model_fields.values() if field.exclude}
+            known = _all_keys(cls)
             for key in data:
-                if key not in known and key not in hidden:
-                    context = {"name": str(key), "allowed": ", ".join(known), "hint": cls.hint(str(key))}
+                if key not in known:
+                    context = {"name": str(key), "allowed": ", ".join(cls.keys()), "hint": cls.hint(str(key))}
                     raise PydanticCustomError("unknown_key", "unknown key `{name}`", context)
         elif not isinstance(data, cls):
             raise PydanticCustomError("mapping", "a mapping is needed here", {"allowed": cls.form()})
         return data
+
+
+@cache
+def _all_keys(model: type[Strict]) -> frozenset[str]:
+    """The keys of a mapping, those included that are for programs alone."""
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
 
 
 def _models_within(annotation: Any) -> Iterator[type[Strict]]:

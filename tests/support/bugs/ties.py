@@ -90,7 +90,7 @@ TIES = (
     Bug(
         "placements with symbols forget a turn",
         "placement:_nothing",
-        "isinstance(angle, float | int) and angle == 0.0",
+        "isinstance(angle, _PLAIN) and angle == 0.0",
         "not isinstance(angle, float | int) or angle == 0.0",
         ("study/test_arguments.py::test_of_trees",),
     ),
