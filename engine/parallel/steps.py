@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import central, node
+from . import node
+from .central import (
+    minimal_equations_of_legs,
+    platform_twist,
+    platform_twist_and_columns,
+    platform_twist_rate,
+    total_of_legs,
+)
 from .part import LegPart
 
 Widths = Callable[[LegPart], dict[str, int]]  # for each field of a leg's message, its count of numbers per sample
@@ -63,11 +70,11 @@ def _given(part: LegPart) -> dict[str, int]:
 
 
 _RATE = TaskStep("kinematics iii", "nodes", node.leg_rates, lambda part: {"bias": 6})
-_BIAS = TaskStep("kinematics iv", "central", central.platform_twist_rate, lambda part: {"twist_rate": 6}, True)
+_BIAS = TaskStep("kinematics iv", "central", platform_twist_rate, lambda part: {"twist_rate": 6}, True)
 _START = (
     TaskStep("positions", "central", None, _given),
     TaskStep("kinematics i", "nodes", node.leg_projector, lambda part: {"Phi": 21, "phi": 6}),
-    TaskStep("kinematics ii", "central", central.platform_twist, _twist, True),
+    TaskStep("kinematics ii", "central", platform_twist, _twist, True),
     _RATE,
     _BIAS,
 )
@@ -77,13 +84,13 @@ TASKS: dict[str, tuple[TaskStep, ...]] = {
     "inverse": (
         *_START,
         TaskStep("kinematics v, inverse i", "nodes", node.leg_forces, lambda part: {"p": 6}),
-        TaskStep("inverse ii", "central", central.total_of_legs, lambda part: {"sum": 6}, True),
+        TaskStep("inverse ii", "central", total_of_legs, lambda part: {"sum": 6}, True),
         TaskStep("inverse iii", "nodes", node.leg_torques, lambda part: {"tau": len(part.kept)}),
     ),
     "inverse, redundant": (
         TaskStep("positions", "central", None, _given),
         TaskStep("kinematics i", "nodes", node.leg_projector_columns, _columns),
-        TaskStep("kinematics ii", "central", central.platform_twist_and_columns, _twist_and_columns, True),
+        TaskStep("kinematics ii", "central", platform_twist_and_columns, _twist_and_columns, True),
         _RATE,
         _BIAS,
         TaskStep(
@@ -96,7 +103,7 @@ TASKS: dict[str, tuple[TaskStep, ...]] = {
     "forward": (
         TaskStep("forward i", "central", None, lambda part: {**_state(part), "tau": part.nv}),
         TaskStep("kinematics i", "nodes", node.leg_projector_columns, _columns),
-        TaskStep("kinematics ii", "central", central.platform_twist_and_columns, _twist_and_columns, True),
+        TaskStep("kinematics ii", "central", platform_twist_and_columns, _twist_and_columns, True),
         _RATE,
         _BIAS,
         TaskStep(
@@ -108,7 +115,7 @@ TASKS: dict[str, tuple[TaskStep, ...]] = {
         TaskStep(
             "forward iv",
             "central",
-            central.minimal_equations_of_legs,
+            minimal_equations_of_legs,
             lambda part: {"accelerations": part.independent},
             True,
         ),

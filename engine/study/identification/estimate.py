@@ -14,7 +14,7 @@ from ...errors import InputError, NumericalError, Place, did_you_mean
 from ...formats import loads
 from ...mechanics.numbers import parameters, regressor_speeds
 from ...robot import Robot
-from . import nearest, written
+from . import written
 from .columns import (
     Sought,
     best_distance,
@@ -31,6 +31,13 @@ from .columns import (
     unit_of_identified_number,
 )
 from .least_squares import Fit, solve_identification_fit
+from .nearest import (
+    ROUNDED,
+    identification_solver_available,
+    identified_numbers_kept,
+    least_change_of_identified_numbers,
+    physical_identified_numbers,
+)
 from .recorded import Recorded, measured_effort_columns, recorded_measurement
 from .settings import DataFile, IdentificationFile, friction_fits_joints, identification_settings, placed_in_study
 
@@ -127,7 +134,7 @@ def identify(
     friction_fits_joints(robot, settings, document)
     physical = settings.physical if physical is None else physical
     if physical:
-        nearest.identification_solver_available()
+        identification_solver_available()
     if settings.filter is not None and isinstance(data, Mapping) and not settings.train:
         raise document.error(
             ("filter",), "arrays that are given aren't filtered", key=True, allowed="no `filter`, or data in files"
@@ -245,15 +252,15 @@ def _identified(
     size = sizes_of_identified_numbers(wanted, training)
     if constrained:
         size_of_links = length_scale_of_identification(robot)
-        fitted = nearest.physical_identified_numbers(
+        fitted = physical_identified_numbers(
             Y[..., places], y, fit.deviations, wanted.numbers, wanted.values[places], size, size_of_links
         )
-        fitted = nearest.identified_numbers_kept(wanted.numbers, base.silent, fitted, wanted.values[places])
+        fitted = identified_numbers_kept(wanted.numbers, base.silent, fitted, wanted.values[places])
     else:
-        fitted = nearest.least_change_of_identified_numbers(
+        fitted = least_change_of_identified_numbers(
             base.grouping, fit.values, wanted.numbers, wanted.values[places], size
         )
-        fitted[abs(fitted) < nearest.ROUNDED * size] = 0.0
+        fitted[abs(fitted) < ROUNDED * size] = 0.0
     shown = (base.grouping != 0).any(axis=0) | constrained
     numbers = wanted.values.copy()
     numbers[places] = np.where(shown, fitted, wanted.values[places])

@@ -12,8 +12,7 @@ from ...record.files import mend_output_folder
 from ...scenario import Plan, RegressEntry, prepare_scenario
 from ...text import find_library_file, path_from_folder
 from ...text import library_folder as library
-from . import baseline
-from .baseline import BaselineEntry
+from .baseline import BaselineEntry, baseline_entry_names, baseline_is_writable, read_baseline_entry
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,8 @@ def regression_cases(folder: Path, asked: Sequence[str], *, update: bool = False
     mend_output_folder(folder)
     fresh = update and bool(asked) and not os.path.lexists(folder)
     if update:
-        baseline.baseline_is_writable(folder)
-    entries = (
-        {}
-        if fresh
-        else {name: baseline.read_baseline_entry(folder, name) for name in baseline.baseline_entry_names(folder)}
-    )
+        baseline_is_writable(folder)
+    entries = {} if fresh else {name: read_baseline_entry(folder, name) for name in baseline_entry_names(folder)}
     if not entries and not asked:
         raise InputError("the baseline is empty", place=Place(str(folder)), hint="name scenarios, with --update")
     chosen = [_case(folder, text, entries) for text in asked or entries]
