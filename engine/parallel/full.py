@@ -26,8 +26,8 @@ from ..simulate.runner import Runner
 from ..simulate.signals import begin_of_run
 from ..simulate.system import System
 from ..simulate.trace import Solver, Trace
+from .conduct import refuse_given_motions_of_legs
 from .engines import Engine, Message
-from .rates import refuse_given_motions_of_legs
 from .steps import Exchange
 
 FIXED = "rk4"

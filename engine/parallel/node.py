@@ -11,6 +11,9 @@ that products p̃ᵀ p̃ have no unit.  s are the platform's speeds [v; ω] in i
 Two things are more general than there: any joints of a leg may be kept (the thesis has the actuator in the first), and
 the joint at the platform may be any cut.  One is shorter: Φ̇₃ (B_P2 t₂ − t_P) of eq. 3.24 is Φ₃ ṗ̃₃ θ̇₃ by eq. 3.22, so
 that all terms with velocities are one vector c, ṫ_P = Σ p θ̈ + c.
+
+`decoupled_text.py` removes directions from a projector in the same way on scalars, in a metric that makes turns and
+shifts comparable, because its text is recorded; here messages hold many samples.
 """
 
 from __future__ import annotations
@@ -26,7 +29,19 @@ from ..mechanics.quantities import Samples, inertia
 from ..mechanics.quantities import inverse as tree_inverse
 from ..mechanics.tree import quaternion_matrix
 from .part import LegPart
-from .projector import leg_projector_left_part, leg_projector_without_direction
+
+
+def leg_projector_left_part(Phi: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(p̃, δ) of a direction p, with p̃ = Φ p the part of it that Φ leaves, and δ = p̃ᵀ p̃."""
+    rest = (Phi @ p[..., None])[..., 0]
+    return rest, (rest * rest).sum(axis=-1)
+
+
+def leg_projector_without_direction(Phi: np.ndarray, rest: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """The projector after one more direction is removed: Φ − p̃ p̃ᵀ / δ."""
+    smaller: np.ndarray = Phi - rest[..., :, None] * (rest / delta[..., None])[..., None, :]
+    return smaller
+
 
 Message = dict[str, np.ndarray]
 Own = dict[str, Any]

@@ -296,7 +296,7 @@ class Robot:
     def _repr_html_(self) -> str:
         """What a notebook shows: the joints, their links and masses, and a sketch."""
         # by its name: a model knows none of the rooms that compute and draw
-        made: str = import_module("denoc.study.notebook").robot_html(self)
+        made: str = import_module("denoc.study.report").robot_html(self)
         return made
 
     def made_once(self, key: Hashable, make: Callable[[], Made]) -> Made:

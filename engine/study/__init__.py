@@ -6,8 +6,8 @@
     comparison/, distribution/, papers/          closure methods, distributed runs, the papers' tables and figures
     identification/                              numbers from measured data
     regression/, verification/                   results beside a baseline, and computed again by other means
-    staging, shapes, animate, report, notebook   robots and results to look at
-    page, page_sliders, sliders                  pages in which a machine runs
+    staging, shapes, animate, report             robots and results to look at
+    page, sliders                                pages in which a machine runs
     codegen, complexity, regulator               code for other programs, operation counts, linear-quadratic gains
 
 The folders have doors of their own.
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     )
     from .ensemble_runs import ensemble
     from .page import page_of_plan
-    from .page_sliders import page_slider_ranges, plan_of_page
     from .regulator import regulator_gains, regulator_weights, study_regulator_as_laws
     from .report import report_html, write_report_pdf
+    from .sliders import page_slider_ranges, plan_of_page
     from .staging import stage_scene
 else:
     __getattr__ = door(__name__)

@@ -35,8 +35,15 @@ from ..simulate.system import Model
 from ..simulate.tableau import RUNGE_KUTTA
 from ..simulate.trace import Trace
 from .animate import say_undrawn_animation
-from .page_sliders import DURATION, MOST_LENGTHS, page_own_sliders, page_robot_changed, page_slider_of_key
-from .sliders import Slider, fit_slider_polynomials
+from .sliders import (
+    DURATION,
+    MOST_LENGTHS,
+    Slider,
+    fit_slider_polynomials,
+    page_own_sliders,
+    page_robot_changed,
+    page_slider_of_key,
+)
 from .staging import stage_scene
 
 SCRIPTS = ("simulator.js", "page.js")

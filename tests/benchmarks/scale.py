@@ -31,8 +31,8 @@ from denoc.study.sweep import (
     study_task_carried_out,
     sweep_engine,
 )
+from denoc.study.sweep.engines import _latest
 from denoc.study.sweep.run import BATCH, FIRST, GROWTH, MOST
-from denoc.study.sweep.tasks import _latest
 
 ROUNDS = 5
 WORKERS = (1, 2, 8, 64, 512)

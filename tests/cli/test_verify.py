@@ -14,7 +14,8 @@ from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record.files import checksums
 from denoc.scenario import carry_out_plan, prepare_scenario, stored_scenario_result
-from denoc.study.verification import PEERS, Peer, columns_check, verify_result
+from denoc.study.verification import PEERS, Peer, verify_result
+from denoc.study.verification import check as checking
 from denoc.text import Change
 
 FINGERS = """
@@ -194,13 +195,13 @@ def test_a_sensitive_run_is_allowed_what_half_of_its_tolerances_change(tmp_path,
     changes = [Change("time.end", 1.0, "", ""), Change("time.step", 0.05, "", "")]
     with using_backend("compiled"):
         carry_out_plan(prepare_scenario("slider-crank-singular-fall", changes=changes)).write(tmp_path, plot=False)
-    monkeypatch.setattr(columns_check, "GROWTH", 0.0)
+    monkeypatch.setattr(checking, "GROWTH", 0.0)
     (columns,) = [check for check in verify_result(stored_scenario_result(tmp_path)).checks if check.name == "columns"]
     assert (columns.ok, columns.words.endswith("are allowed more")) == (True, True)
     changed(tmp_path, "crank.q", 1e-6)
     assert ("columns", "plain") in wrong(tmp_path)
     changed(tmp_path, "crank.q", -1e-6)
-    monkeypatch.setattr(columns_check, "SENSITIVITY", 0.0)
+    monkeypatch.setattr(checking, "SENSITIVITY", 0.0)
     assert wrong(tmp_path) == [("columns", "plain")]
 
 

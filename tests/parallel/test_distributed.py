@@ -19,11 +19,10 @@ from denoc.errors import ClusterError
 from denoc.machine.jit.choice import using_backend
 from denoc.parallel import cluster
 from denoc.parallel.cluster import Cluster
-from denoc.parallel.conduct import Distributed
+from denoc.parallel.conduct import Distributed, RatesByLegs
 from denoc.parallel.engines import Counting, Process, Threads
 from denoc.parallel.full import Full
 from denoc.parallel.part import euler_parameters_of_platform
-from denoc.parallel.rates import RatesByLegs
 from denoc.parallel.steps import message_plan
 from denoc.scenario import carry_out_plan, prepare_scenario, result_of_trace
 from denoc.study.distribution import EngineSetting, distribution_explained, distribution_study

@@ -17,9 +17,8 @@ from denoc.record import plots
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.study.comparison import compared
 from denoc.study.comparison.compare import Comparison, stiffness_jacobian_for_comparison
-from denoc.study.comparison.compared import COLUMNS, Run
+from denoc.study.comparison.compared import ADAPTIVE, COLUMNS, FIXED, Options, Run, RunSetting
 from denoc.study.comparison.plots import figures_of_comparison
-from denoc.study.comparison.settings import ADAPTIVE, FIXED, Options, RunSetting
 from denoc.text import Change
 
 FEW = Options(

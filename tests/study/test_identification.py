@@ -13,8 +13,11 @@ from denoc.mechanics.mechanisms.base import _closed
 from denoc.mechanics.numbers import INERTIAL_NAMES
 from denoc.study.identification import written
 from denoc.study.identification.columns import sliding
-from denoc.study.identification.least_squares import solve_identification_fit
-from denoc.study.identification.nearest import least_change_of_identified_numbers, pseudo_inertia_of_identified_link
+from denoc.study.identification.least_squares import (
+    least_change_of_identified_numbers,
+    pseudo_inertia_of_identified_link,
+    solve_identification_fit,
+)
 from denoc.study.identification.recorded import (
     derivative_of_measured_columns,
     measured_effort_columns,

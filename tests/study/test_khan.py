@@ -10,7 +10,7 @@ import closed
 import denoc
 import khan_model
 from comparing import off
-from denoc.study.comparison.settings import ADAPTIVE, FIXED
+from denoc.study.comparison.compared import ADAPTIVE, FIXED
 from denoc.study.papers import khan_2002, khan_runs
 
 STIFFNESSES = (1e3, 1e4, 1e5, 1e6)

@@ -27,14 +27,13 @@ from denoc.study.minimisers import METHODS
 from denoc.study.optimise import gradients
 from denoc.study.optimise import run as searching
 from denoc.study.optimise.gradients import Derivatives
+from denoc.study.optimise.objective import projected_search_slope
 from denoc.study.optimise.together import View, go_together
-from denoc.study.optimise.verdict import projected_search_slope
 from denoc.study.sweep import engines
-from denoc.study.sweep.engines import Here
+from denoc.study.sweep.engines import Here, study_task_carried_out
 from denoc.study.sweep.probe import probe_study
 from denoc.study.sweep.reading import open_study
 from denoc.study.sweep.run import Runs
-from denoc.study.sweep.tasks import study_task_carried_out
 from denoc.text import yaml_text
 
 # a pendulum of one point mass, which swings from rest at `lean` to a stop of time a little beyond

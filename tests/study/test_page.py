@@ -17,7 +17,9 @@ from denoc.record.pages import html
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.study import page as pages
 from denoc.study.arguments import number_with_key
-from denoc.study.page_sliders import (
+from denoc.study.sliders import (
+    Slider,
+    fit_slider_polynomials,
     page_own_sliders,
     page_slider_number,
     page_slider_ranges,
@@ -25,7 +27,6 @@ from denoc.study.page_sliders import (
     plan_of_page,
     unit_at,
 )
-from denoc.study.sliders import Slider, fit_slider_polynomials
 from denoc.text import Change
 
 NODE = shutil.which("node")

@@ -22,7 +22,7 @@ from denoc.record.compared import description_of_figure
 from denoc.record.compared import deviation as compare
 from denoc.robot.read import build_robot
 from denoc.scenario import carry_out_plan, prepare_scenario
-from denoc.study.regression import baseline, cases, judging, overlays
+from denoc.study.regression import baseline, judging
 from denoc.text import document_from_mapping, library_folder, library_names, read_yaml_document
 
 SWING = {
@@ -41,7 +41,7 @@ def recorded(tmp_path_factory):
     """A folder with one scenario and its baseline, which every test takes a copy of."""
     home = tmp_path_factory.mktemp("recorded")
     (home / "swing.yaml").write_text(json.dumps(SWING))
-    (case,) = cases.regression_cases(home / "kept", [str(home / "swing.yaml")], update=True)
+    (case,) = baseline.regression_cases(home / "kept", [str(home / "swing.yaml")], update=True)
     assert judging.update_baseline(home / "kept", [judged(case)]) == {"swing": "added"}
     return home
 
@@ -55,7 +55,7 @@ def swing(recorded, tmp_path):
 
     def run(change=lambda result: None, **keys):
         file.write_text(json.dumps({**SWING, **keys}))
-        (case,) = cases.regression_cases(kept, [])
+        (case,) = baseline.regression_cases(kept, [])
         result = carry_out_plan(case.plan)
         change(result)
         return judging.judge_against_baseline(case, result)
@@ -80,7 +80,7 @@ def test_the_same_again(swing):
     assert verdict.same
     assert not verdict.stale
     assert verdict.nearest < 1e-4
-    assert not overlays.regression_overlays(verdict)
+    assert not judging.regression_overlays(verdict)
     before = {path.name: path.read_bytes() for path in swing.folder.iterdir()}
     assert judging.update_baseline(swing.folder, [verdict]) == {}
     assert {path.name: path.read_bytes() for path in swing.folder.iterdir()} == before
@@ -95,9 +95,9 @@ def test_rounding_passes(name, tmp_path, monkeypatch):
     """Plain text and compiled code, in lanes of any width, and a start that is off by the last digit."""
     kept = tmp_path / "kept"
     with using_backend("compiled"):
-        (case,) = cases.regression_cases(kept, [name], update=True)
+        (case,) = baseline.regression_cases(kept, [name], update=True)
         judging.update_baseline(kept, [judged(case)])
-    (case,) = cases.regression_cases(kept, [name])
+    (case,) = baseline.regression_cases(kept, [name])
     for backend, lanes in (("plain", 8), ("compiled", 2), ("compiled", 4), ("compiled", 8)):
         monkeypatch.setattr(native, "native_lanes", lambda lanes=lanes: lanes)
         with using_backend(backend):
@@ -117,9 +117,9 @@ OPEN_CHAINS = ("elastic", "kuka", "planar3r", "puma", "rx90", "space", "spherica
 def test_a_mass_off_by_a_thousandth(name, tmp_path):
     """Of the last link that has one, in every scenario; that of the KUKA arm is light."""
     kept = tmp_path / "kept"
-    (case,) = cases.regression_cases(kept, [name], update=True)
+    (case,) = baseline.regression_cases(kept, [name], update=True)
     judging.update_baseline(kept, [judged(case)])
-    (case,) = cases.regression_cases(kept, [name])
+    (case,) = baseline.regression_cases(kept, [name])
     robot = read_yaml_document(library_folder("robots") / f"{case.plan.file.robot}.yaml").data
     last = [link for link in robot["links"] if link.get("mass")][-1]
     last["mass"] = float(last["mass"]) * 1.001
@@ -141,7 +141,7 @@ def test_a_changed_sign(swing):
     assert worst.times > 1e5
     # its plots show the same wrong numbers, which isn't told again
     assert all(difference.what == "joint2.q" for difference in verdict.differences)
-    assert set(overlays.regression_overlays(verdict)) == {"swing-difference-joint2-position"}
+    assert set(judging.regression_overlays(verdict)) == {"swing-difference-joint2-position"}
 
 
 @pytest.mark.parametrize("pair", [("joint1.q", "joint2.q"), ("one", "other")])  # the second: both the same
@@ -155,7 +155,7 @@ def test_a_swapped_plot_label(swing, pair):
     assert not verdict.same
     assert all(difference.panel is not None for difference in verdict.differences)
     assert any(f"`{pair[0]}` is `{pair[1]}` now" in difference.message for difference in verdict.differences)
-    made = overlays.regression_overlays(verdict)
+    made = judging.regression_overlays(verdict)
     assert made
     told = [text.get_text() for text in next(iter(made.values())).axes[0].get_legend().get_texts()]
     assert told[:2] == [f"{pair[1]}, new", f"{pair[0]}, old"]
@@ -178,7 +178,7 @@ def test_lines_drawn_from_each_others_columns(swing):
     verdict = swing(cross)
     assert whats(verdict) == {"swing-angles-overlay"}
     assert "line `joint1.q` shows joint2.q now" in verdict.differences[0].message
-    assert overlays.regression_overlays(verdict)
+    assert judging.regression_overlays(verdict)
 
 
 def test_words_of_plots(swing):
@@ -255,7 +255,7 @@ def test_what_is_drawn(swing, change, words):
     verdict = swing(_repainted(change))
     assert whats(verdict) == {"swing-angles-overlay"}
     assert any(words in difference.message for difference in verdict.differences), verdict.differences
-    for figure in overlays.regression_overlays(verdict).values():
+    for figure in judging.regression_overlays(verdict).values():
         description_of_figure(figure, {}, None)  # can be drawn
 
 
@@ -372,7 +372,7 @@ def test_numbers_that_are_none(swing, tmp_path):
     (found,) = [difference for difference in verdict.differences if difference.what == "joint3.qd"]
     assert found.times == np.inf
     assert np.isnan(found.new)
-    plots.save_figure(overlays.regression_overlays(verdict)["swing-difference-joint3-speed"], tmp_path / "overlay.png")
+    plots.save_figure(judging.regression_overlays(verdict)["swing-difference-joint3-speed"], tmp_path / "overlay.png")
 
 
 # ---- settings
@@ -466,22 +466,22 @@ def test_pinned_images(swing, monkeypatch):
 
 def test_a_missing_scenario(swing):
     swing.file.unlink()
-    (case,) = cases.regression_cases(swing.folder, [])
+    (case,) = baseline.regression_cases(swing.folder, [])
     verdict = judging.judge_missing_scenario(case)
     assert [difference.message for difference in verdict.differences] == ["`../swing.yaml` is no longer there"]
     assert judging.update_baseline(swing.folder, [verdict]) == {"swing": "removed"}
     assert list(swing.folder.iterdir()) == []
     with pytest.raises(InputError, match="empty"):
-        cases.regression_cases(swing.folder, [])
+        baseline.regression_cases(swing.folder, [])
 
 
 def test_one_that_is_not_in_the_baseline(swing):
-    (case,) = cases.regression_cases(swing.folder, ["puma-idyn"])
+    (case,) = baseline.regression_cases(swing.folder, ["puma-idyn"])
     assert [difference.message for difference in judged(case).differences] == ["not in the baseline"]
     with pytest.raises(InputError, match="no such scenario"):
-        cases.regression_cases(swing.folder, ["nonsense"])
+        baseline.regression_cases(swing.folder, ["nonsense"])
     with pytest.raises(InputError, match="two scenarios"):
-        cases.regression_cases(swing.folder, ["puma-idyn", "puma-idyn"])
+        baseline.regression_cases(swing.folder, ["puma-idyn", "puma-idyn"])
 
 
 def test_another_name(swing):
@@ -498,7 +498,7 @@ def test_files_are_small_and_the_same_everywhere(tmp_path):
     texts = []
     for place in ("one", "other/place"):
         kept = tmp_path / place / "kept"
-        (case,) = cases.regression_cases(kept, ["puma-idyn"], update=True)
+        (case,) = baseline.regression_cases(kept, ["puma-idyn"], update=True)
         with using_backend("plain"):  # another test's process may have made code between the two
             judging.update_baseline(kept, [judged(case)])
         texts.append({path.name: path.read_bytes() for path in kept.iterdir()})
@@ -624,7 +624,7 @@ def test_a_folder_that_is_not_the_baselines_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for place in (Path("other"), Path()):
         with pytest.raises(InputError, match="of its own"):
-            cases.regression_cases(place, ["puma-idyn"], update=True)
+            baseline.regression_cases(place, ["puma-idyn"], update=True)
 
 
 # ---- numbers

@@ -14,8 +14,8 @@ from denoc.formats import read_mesh, write_urdf
 from denoc.record.sketch import drawing
 from denoc.scenario import prepare_scenario
 from denoc.study import page as pages
-from denoc.study.page_sliders import page_slider_ranges
 from denoc.study.shapes import MOST_FACES, shapes_for_animation
+from denoc.study.sliders import page_slider_ranges
 from denoc.study.staging import stage_scene
 
 FILES = Path(__file__).parent / "files"

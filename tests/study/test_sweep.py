@@ -34,7 +34,7 @@ from denoc.record.files import check_recorded_checksums
 from denoc.scenario import prepare_scenario
 from denoc.study import variations
 from denoc.study.run_blocks import blocks_of_variations
-from denoc.study.sweep import probe, store, tasks
+from denoc.study.sweep import engines, probe, store
 from denoc.study.sweep import run as sweeping
 from denoc.study.sweep.keep import Reduction, sweep_settling_times, take_sweep_outputs
 from denoc.study.sweep.table import Table, unbeaten_sweep_runs
@@ -375,7 +375,7 @@ class Simulated:
         seconds = self.PLAN + self.cost * len(task.places)
         self.free[worker] = max(self.now, self.free[worker]) + seconds
         self.under_way.append(
-            (self.free[worker], len(self.under_way), tasks.Done(task, [None] * len(task.places), seconds))
+            (self.free[worker], len(self.under_way), engines.Done(task, [None] * len(task.places), seconds))
         )
 
     def next(self):
@@ -460,7 +460,7 @@ def test_only_what_is_new_is_computed(monkeypatch):
     assert denoc.sweep(few, keep="runs.sqlite").computed == 0
     assert denoc.sweep(few, keep="runs.sqlite", fresh=True).computed == 4
     with monkeypatch.context() as patch:  # a newer version of denoc, or another processor
-        for module in (sweeping, tasks):
+        for module in (sweeping, engines):
             patch.setattr(module, "machine_of_study_runs", lambda: "another one")
         assert denoc.sweep(few, keep="runs.sqlite").computed == 4
     Path("swing.yaml").write_text(SWING.replace("0.03", "0.04"))
@@ -667,7 +667,7 @@ def test_a_store_that_cannot_be_written_is_read(monkeypatch):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_keeps_what_there_is(number, code, command, monkeypatch):
     small_batches(monkeypatch, 4)
-    carried_out, calls = tasks.study_task_carried_out, []
+    carried_out, calls = engines.study_task_carried_out, []
 
     def interrupted(task):
         calls.append(task)

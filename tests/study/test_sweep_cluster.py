@@ -13,10 +13,10 @@ import pytest
 
 import denoc
 from denoc.study.sweep import run as sweeping
+from denoc.study.sweep.engines import study_task_carried_out
 from denoc.study.sweep.probe import probe_study
 from denoc.study.sweep.reading import open_study
 from denoc.study.sweep.run import Runs
-from denoc.study.sweep.tasks import study_task_carried_out
 from limits import HANGS
 
 pytestmark = pytest.mark.full

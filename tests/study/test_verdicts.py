@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from denoc.study.comparison.compared import Run
-from denoc.study.comparison.settings import ADAPTIVE, FIXED, RunSetting
-from denoc.study.papers import hanzaki_2009, khan_ratings, saha_1999, saha_counts, saha_smoothness
+from denoc.study.comparison.compared import ADAPTIVE, FIXED, Run, RunSetting
+from denoc.study.papers import hanzaki_2009, saha_1999, saha_counts, saha_smoothness
 from denoc.study.papers import khan_verdicts as verdicts
 
 
@@ -77,14 +76,14 @@ def test_stiffness_steps_and_orders():
 
 
 def rated(name, run, cost=1e-3, exchanges=1):
-    return khan_ratings.Rated(name, ("high",) * 7, run, cost, exchanges)
+    return verdicts.Rated(name, ("high",) * 7, run, cost, exchanges)
 
 
 def test_ratings():
     def made(**legs):
         numbers = {"evaluations": 400, "stiffness": 17.0, "error_max": 1e-3} | legs
         cost = numbers.pop("cost", 5e-3)
-        return khan_ratings.khan_ratings_verdict(
+        return verdicts.khan_ratings_verdict(
             [
                 rated("springs", ran(evaluations=9000, stiffness=4000.0, error_max=5.0)),
                 rated("kept", ran(evaluations=400, stiffness=30.0, error_max=1e-3)),
@@ -111,7 +110,7 @@ def test_methods_on_what_rolls():
     def made(**springs):
         numbers = {"evaluations": 9000, "error_max": 0.2} | springs
         kept = [ran(evaluations=n, error_max=1e-9) for n in (900, 1300)]
-        return khan_ratings.khan_nonholonomic_verdict({"two-carriers-carry": [*kept, ran(**numbers)]})
+        return verdicts.khan_nonholonomic_verdict({"two-carriers-carry": [*kept, ran(**numbers)]})
 
     assert "DeNOC takes 900 evaluations and the projection 1300" in made()
     assert "take 10 times as many at" in made()

@@ -2,10 +2,9 @@
 
 What is compared, and how, follows chapter 4 of Khan's thesis (2002).
 
-    settings   which runs there are: methods, parameters, integrators, accuracies
     playback   plans of simulations, and the motions that they should have
     compare    the runs, what their equations cost, and how stiff they are
-    compared   the numbers of one run, and tables of all
+    compared   which runs there are, the numbers of one of them, and tables of all
     plots      the plots
 """
 
@@ -14,8 +13,18 @@ from ...door import door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .compare import Comparison, evaluation_time_for_comparison
-    from .compared import COLUMNS, Run, comparison_csv, comparison_summary
+    from .compared import (
+        ADAPTIVE,
+        COLUMNS,
+        FIXED,
+        STAGES,
+        Options,
+        Run,
+        RunSetting,
+        compared_method_parameter,
+        comparison_csv,
+        comparison_summary,
+    )
     from .plots import figures_of_comparison
-    from .settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting, compared_method_parameter
 else:
     __getattr__ = door(__name__)

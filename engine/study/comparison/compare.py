@@ -30,9 +30,8 @@ from ...simulate.runner import Runner
 from ...simulate.system import System
 from ...simulate.trace import Solver
 from ...text import Change
-from .compared import Run
+from .compared import STAGES, Options, Run, RunSetting, compared_method_parameter, settings_to_compare
 from .playback import RecordedMotion, plan_played_back, playback_reference_path
-from .settings import STAGES, Options, RunSetting, compared_method_parameter, settings_to_compare
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 SLOWER = 10  # methods that can't be compiled get a limit of evaluations that is lower by this factor

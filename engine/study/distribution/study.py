@@ -1,4 +1,4 @@
-"""The study of a distributed run, and its messages without a run."""
+"""The study of a distributed run, by legs or by parts of a mechanism, and its messages without a run."""
 
 from __future__ import annotations
 
@@ -10,22 +10,84 @@ from dataclasses import replace
 import numpy as np
 
 from ...api import inverse
-from ...parallel.conduct import Distributed
+from ...errors import InputError
+from ...mechanics.closure import distributed_closure_methods
+from ...mechanics.platforms import bodies_shared_by_legs, legs
+from ...parallel.conduct import Distributed, RatesByLegs, refuse_given_motions_of_legs
 from ...parallel.engines import Counting, Engine, Process, TimedProcess
 from ...parallel.full import Full
-from ...parallel.rates import RatesByLegs
 from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
 from ...scenario import Plan, Result, carry_out_plan, carry_out_whole_plan, result_of_trace, scenario_wrenches_over_time
+from ...simulate.coordinates import discrete_state_at_start
+from ...simulate.discrete import discrete_partition
 from ...text import count_with_noun
-from .forecast import Cost, distribution_forecast, distribution_steps_forecast, ping_distribution_nodes
-from .parts import (
-    distribution_part_count,
-    distribution_part_name,
-    independent_speeds_at_start,
-    runs_fully_distributed,
+from .settings import (
+    Cost,
+    EngineSetting,
+    Listener,
+    Outcome,
+    distribution_engine,
+    distribution_forecast,
+    distribution_steps_forecast,
+    ping_distribution_nodes,
 )
-from .settings import EngineSetting, Listener, Outcome, distribution_engine
+
+
+def distribution_part_count(plan: Plan, make: Callable[[], Plan]) -> int:
+    """The number of legs, or other parts; what can't be distributed is refused before anything is computed."""
+    if plan.task != "inverse" and runs_fully_distributed(plan):
+        Full(lambda: make().system, plan.solver, Process(), 1)
+        return len(bodies_shared_by_legs(plan.robot)[1])
+    count = _legs(plan)
+    if plan.task == "inverse":
+        if plan.system.inputs.driven:
+            speed = plan.system.inputs.driven[0].speed
+            raise InputError(
+                f"{plan.robot.name}: distributed inverse dynamics knows no forces of passive joints",
+                key="forces",
+                found=f"a law for `{next(j.name for j in plan.robot.moving if speed in j.speeds)}`",
+                allowed="wrenches on links",
+            )
+        return count
+    if plan.system.closure != "denoc":
+        raise InputError(
+            "this closure method has no distributed form",
+            key="closure.method",
+            found=plan.system.closure,
+            allowed=", ".join(("denoc", *distributed_closure_methods())),
+        )
+    refuse_given_motions_of_legs(plan.system)
+    return count
+
+
+def _legs(plan: Plan) -> int:
+    """The number of legs; where there are none, the error says what a simulation can be distributed by instead."""
+    try:
+        return len(legs(plan.robot).legs)
+    except InputError as no:
+        if plan.task == "inverse" or not plan.system.loops.m or plan.robot.springs:
+            raise  # no form divides springs over several joints
+        more = "--set closure.method=projection-qr --set solver.method=rk4 --set solver.step=1e-3"
+        raise InputError(
+            no.message, found=no.found, allowed=no.allowed, hint=f"`{more}` takes whole steps on nodes, part by part"
+        ) from None
+
+
+def distribution_part_name(plan: Plan) -> str:
+    """What to call that which a node has of its own."""
+    return bodies_shared_by_legs(plan.robot)[0]
+
+
+def runs_fully_distributed(plan: Plan) -> bool:
+    """Whether whole steps of the plan are taken on nodes."""
+    return plan.system.method.distributed
+
+
+def independent_speeds_at_start(plan: Plan) -> list[int]:
+    """The speeds that are independent at the start of a run of the plan."""
+    return discrete_partition(discrete_state_at_start(plan.system, np.array(plan.q0))).independent
+
 
 QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
 

@@ -5,7 +5,7 @@ A study names the columns of measured data and what is sought; the numbers are f
     settings   the file of a study
     recorded   measured motions: read, scaled, filtered and differentiated
     columns    the numbers that are sought, and the columns that measured efforts have for them
-    least_squares, nearest    the numbers that data tell, and those of links and joints nearest to the file
+    least_squares    the numbers that data tell, and those of links and joints nearest to the file
     estimate   `identify`, all of it
     report, written           tables, and the robot's file with other numbers
     excitation `excite`: motions from which numbers can be identified well

@@ -30,13 +30,14 @@ from .columns import (
     sought_identification_numbers,
     unit_of_identified_number,
 )
-from .least_squares import Fit, solve_identification_fit
-from .nearest import (
+from .least_squares import (
     ROUNDED,
+    Fit,
     identification_solver_available,
     identified_numbers_kept,
     least_change_of_identified_numbers,
     physical_identified_numbers,
+    solve_identification_fit,
 )
 from .recorded import Recorded, measured_effort_columns, recorded_measurement
 from .settings import DataFile, IdentificationFile, friction_fits_joints, identification_settings, placed_in_study

@@ -1,11 +1,188 @@
-"""Least squares with weights by joint that follow from the residuals, and the standard errors of what comes out."""
+"""Numbers by least squares: those that data tell, and the nearest ones of links and joints.
+
+Weights by joint follow from the residuals; what comes out has standard errors. Numbers of links and joints that have
+these values are those nearest to the robot's file, or the best ones that rigid bodies can have.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
+
+from ...errors import InputError, NumericalError
+from ...mechanics.numbers import INERTIAL, INERTIAL_NAMES
+
+EXTRA = "identify"  # in pyproject.toml
+MARGIN = 1e-6  # least eigenvalue of a scaled pseudo-inertia
+PULL = 1e-2  # information of the robot's file: it counts as a measurement with ten times the size as its error
+MOST = 1e10  # information of the data, in terms of that, beyond which more makes no difference
+LIGHTEST = 1e-3  # share of a link's mass below which it doesn't fall
+ROUNDED = 1e-12  # share of its size below which a number is 0
+ROOT2 = np.sqrt(2.0)
+POSITIVE = ("rotor", "viscous", "coulomb", "stiffness")  # numbers of joints that are never negative
+# the entries of [Σ h; hᵀ m] by the ten numbers, Σ = ½ tr(J) 1 − J
+ENTRIES: dict[tuple[int, int], dict[str, float]] = {
+    (0, 0): {"Ixx": -0.5, "Iyy": 0.5, "Izz": 0.5},
+    (0, 1): {"Ixy": -1.0},
+    (1, 1): {"Ixx": 0.5, "Iyy": -0.5, "Izz": 0.5},
+    (0, 2): {"Ixz": -1.0},
+    (1, 2): {"Iyz": -1.0},
+    (2, 2): {"Ixx": 0.5, "Iyy": 0.5, "Izz": -0.5},
+    (0, 3): {"mx": 1.0},
+    (1, 3): {"my": 1.0},
+    (2, 3): {"mz": 1.0},
+    (3, 3): {"m": 1.0},
+}
+
+
+def least_change_of_identified_numbers(
+    grouping: np.ndarray, wanted: np.ndarray, names: tuple[str, ...], numbers: np.ndarray, size: np.ndarray
+) -> np.ndarray:
+    """The numbers that have these groups and differ least from the given ones, in terms of their sizes.
+
+    Masses stay positive, and numbers of joints that are never negative at least 0, if that is possible.
+    """
+    U, s, Vt = np.linalg.svd(grouping * size)
+    rank = int((s > UNSEEN * s.max(initial=0.0)).sum())
+    change = Vt[:rank].T @ ((U[:, :rank].T @ (wanted - grouping @ numbers)) / s[:rank])
+    kinds = [name.rsplit(".", 1)[1] for name in names]
+    bounded = [k for k, kind in enumerate(kinds) if kind in (*POSITIVE, "m")]
+    least = np.array([LIGHTEST * min(numbers[k] / size[k], 1.0) if kinds[k] == "m" else 0.0 for k in bounded])
+    free = Vt[rank:].T  # changes that no group shows
+    over = least - numbers[bounded] / size[bounded] - change[bounded]
+    result: np.ndarray = numbers + size * (change + free @ _least(free[bounded], over))
+    return result
+
+
+def _least(G: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """The shortest z with G z ≥ h, or 0 if there is none (Lawson and Hanson 1974, chapter 23)."""
+    from scipy.optimize import nnls
+
+    loose = np.linalg.norm(G, axis=1) > UNSEEN  # the data decide on the others
+    G, h = G[loose], h[loose]
+    if (h <= 0.0).all():
+        return np.zeros(G.shape[1])
+    E = np.vstack([G.T, h])
+    last = np.append(np.zeros(G.shape[1]), 1.0)
+    u, distance = nnls(E, last)
+    if distance < UNSEEN:  # no z is enough
+        return np.zeros(G.shape[1])
+    r = E @ u - last
+    result: np.ndarray = -r[:-1] / r[-1]
+    return result
+
+
+def physical_identified_numbers(
+    X: np.ndarray,
+    y: np.ndarray,
+    deviations: np.ndarray,
+    names: tuple[str, ...],
+    numbers: np.ndarray,
+    size: np.ndarray,
+    length: float,
+) -> np.ndarray:
+    """The numbers of the best fit whose links all have a positive definite pseudo-inertia.
+
+    Where the data tell little, the values of the robot's file count.
+    """
+    solver = _solver()
+    from scipy import sparse
+
+    rows = (X / deviations[:, None] * size).reshape(-1, len(names))
+    R = np.asarray(np.linalg.qr(np.column_stack([rows, ((y - X @ numbers) / deviations).reshape(-1)]), mode="r"))
+    U, own, Vt = np.linalg.svd(R[:, :-1])
+    s, change = np.zeros((2, len(names)))  # there may be fewer rows than columns
+    s[: len(own)], change[: len(own)] = own, U.T[: len(own)] @ R[:, -1]
+    seen = np.minimum(s, np.sqrt(PULL * MOST))
+    change = np.divide(change, s, out=np.zeros_like(s), where=s > UNSEEN * s.max(initial=0.0))
+    # in directions of unit information the objective is round, whatever the data tell
+    unit = np.sqrt(seen**2 + PULL)
+    A, b, cones = _constraints(solver, names, numbers, size, length)
+    settings = solver.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    P = sparse.identity(len(names), format="csc")
+    made = solver.DefaultSolver(P, -(seen**2) / unit * change, sparse.csc_matrix(A @ Vt.T / unit), b, cones, settings)
+    made = made.solve()
+    if str(made.status) not in ("Solved", "AlmostSolved"):
+        raise NumericalError(f"no physical numbers were reached: the solver ended with {made.status}")
+    result: np.ndarray = numbers + size * (Vt.T @ (np.array(made.x) / unit))
+    return result
+
+
+def _constraints(
+    solver: ModuleType, names: tuple[str, ...], numbers: np.ndarray, size: np.ndarray, length: float
+) -> tuple[np.ndarray, np.ndarray, list[object]]:
+    """The matrix A and b of b − A x in these cones, for the changes x in terms of their sizes."""
+    place = {name: k for k, name in enumerate(names)}
+    lone = [k for k, name in enumerate(names) if name.rsplit(".", 1)[1] in POSITIVE]
+    A, b, cones = [np.zeros(len(names)) for _ in lone], list(numbers[lone] / size[lone]), list[object]()
+    for row, k in zip(A, lone):
+        row[k] = -1.0
+    if lone:
+        cones.append(solver.NonnegativeConeT(len(lone)))
+    links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in INERTIAL_NAMES)
+    for link in links:
+        mass = size[place[f"{link}.m"]]
+        for (r, c), parts in ENTRIES.items():  # the upper triangle, column by column
+            factor = (ROOT2 if r != c else 1.0) / (mass * length ** (2 - (r == 3) - (c == 3)))
+            row = np.zeros(len(names))
+            value = -MARGIN if r == c else 0.0
+            for name, share in parts.items():
+                k = place[f"{link}.{name}"]
+                row[k] = -factor * share * size[k]
+                value += factor * share * numbers[k]
+            A.append(row)
+            b.append(value)
+        cones.append(solver.PSDTriangleConeT(4))
+    return np.reshape(A, (len(b), len(names))), np.array(b), cones  # there may be nothing that is bounded
+
+
+def identified_numbers_kept(
+    names: tuple[str, ...], silent: tuple[str, ...], numbers: np.ndarray, source: np.ndarray
+) -> np.ndarray:
+    """The numbers with the file's own where no force shows them.
+
+    In links of which forces show something, that is so where it leaves them physical.
+    """
+    result = numbers.copy()
+    links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in INERTIAL_NAMES)
+    for link in links:
+        own = [names.index(f"{link}.{name}") for name in INERTIAL_NAMES]
+        given = np.where([names[k] in silent for k in own], source[own], numbers[own])
+        lost = all(names[k] in silent for k in own)  # such as what is fixed to the ground
+        if lost or np.linalg.eigvalsh(pseudo_inertia_of_identified_link(given))[0] > 0.0:
+            result[own] = given
+    return result
+
+
+def pseudo_inertia_of_identified_link(ten: np.ndarray) -> np.ndarray:
+    """The matrix [Σ h; hᵀ m] of a link's ten numbers."""
+    assert len(ten) == INERTIAL
+    values = dict(zip(INERTIAL_NAMES, ten))
+    result = np.zeros((4, 4))
+    for (r, c), parts in ENTRIES.items():
+        result[r, c] = result[c, r] = sum(share * values[name] for name, share in parts.items())
+    return result
+
+
+def identification_solver_available() -> None:
+    """Raises an error if the solver isn't installed."""
+    _solver()
+
+
+def _solver() -> ModuleType:
+    try:
+        return import_module("clarabel")
+    except ImportError:
+        raise InputError(
+            "physical numbers need clarabel, which isn't installed", hint=f"pip install '.[{EXTRA}]'"
+        ) from None
+
 
 UNSEEN = 1e-9  # share of the largest singular value below which data tell nothing
 INVOLVED = 1e-6  # component of an unseen direction from which a number takes part in it

@@ -12,7 +12,7 @@ from ...errors import InputError
 from ...mechanics.numbers import INERTIAL_NAMES, regressor_speeds
 from ...robot import Robot
 from ...text import yaml_text
-from .nearest import POSITIVE
+from .least_squares import POSITIVE
 
 REPLACED = ("com", "com_from", "r", "first_moments", "inertia", "about", "frame", "mass")
 

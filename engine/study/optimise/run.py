@@ -1,4 +1,4 @@
-"""The search of a study: from its file to the best point, with a verdict whether that is a minimum."""
+"""The search of a study: from its file to the best point, with a verdict whether that is a minimum, and its files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..._version import VERSION
 from ...errors import InputError, NumericalError
+from ...record import figure_of_search_progress
 from ...simulate.variational import NoTangentsError
 from ...text import Document, count_with_noun
 from ..minimisers import METHODS, Method
@@ -21,6 +24,7 @@ from ..sweep import (
     Source,
     Study,
     Table,
+    best_scenario_files,
     check_sweep_engine,
     missed_sweep_expectations,
     open_study,
@@ -28,11 +32,76 @@ from ..sweep import (
     sampled_sweep_cube,
     sweep_engine,
     sweep_reductions,
+    write_study_files,
 )
 from .gradients import Derivatives, search_outputs_that_jump
-from .objective import Goal, Landscape, LostError, Report, SpentError
+from .objective import (
+    BETTER,
+    Goal,
+    Landscape,
+    LostError,
+    Report,
+    SpentError,
+    Verdict,
+    search_neighbours,
+    search_verdict,
+)
 from .together import View, go_together
-from .verdict import BETTER, Verdict, search_neighbours, search_verdict
+
+
+def write_search_files(made: Optimised, study: Study, folder: Path, form: str, parquet: bool) -> list[Path]:
+    """Writes the files and returns their paths; `form` is that of the plot, empty for none."""
+    drawn = {}
+    if study.file.plot and form:
+        unit = f" ({made.unit})" if made.unit != "1" else ""
+        values = np.where(np.isfinite(made.values), made.values, np.nan)
+        drawn[f"{made.name}-progress"] = figure_of_search_progress(made.name, made.goal + unit, values, made.allowed)
+    best = best_scenario_files(study.at([made.best]), [0])
+    record = search_record(made, study)
+    return write_study_files(folder, made.name, record, {made.name: made.table}, parquet, drawn, form, best)
+
+
+def search_record(made: Optimised, study: Study) -> dict[str, Any]:
+    """What was sought and what came out; nothing in it differs from machine to machine of one kind."""
+    units = {name: unit for name, unit in made.table.units.items() if unit}
+    return {
+        "study": made.name,
+        "about": made.about,
+        "input": study.document.data,
+        **search_summary(made),
+        "units": units,
+        "version": VERSION,
+    }
+
+
+def search_summary(made: Optimised) -> dict[str, Any]:
+    """The result as plain data."""
+    judged = made.verdict
+    return {
+        "minimised": made.goal,
+        "value": made.value,
+        "unit": made.unit,
+        "best": made.best,
+        "outputs": {name: _known(x) for name, x in made.outputs.items()},
+        "minimum": judged.minimum,
+        "verdict": judged.words,
+        "gradient": judged.gradient and {name: _known(x) for name, x in judged.gradient.items()},
+        "projected": _known(judged.projected),
+        "held": judged.held,
+        "active": judged.active,
+        "nearby": judged.nearby,
+        "method": made.method,
+        "why": made.why,
+        "runs": len(made.table),
+        "spent": made.spent,
+        "missed": made.missed,
+    }
+
+
+def _known(x: float | None) -> float | None:
+    """A number for JSON, which has none for what isn't known."""
+    return x if x is not None and np.isfinite(x) else None
+
 
 MOST, TOLERANCE = 1000, 1e-8  # by default: evaluations, and of what is minimised
 SHORTENED = 20  # steps of a search that may lead to points without derivatives

@@ -5,7 +5,7 @@ A table or figure is an exhibit: a row in its paper's module, with what it takes
     reproduction    exhibits, and how they are reproduced
     exhibits        all of them by their ids
     saha_1999, saha_overview, saha_counts, saha_smoothness    Saha's papers
-    khan_2002, khan_runs, khan_ratings, khan_verdicts         Khan's thesis
+    khan_2002, khan_runs, khan_verdicts                       Khan's thesis
     hanzaki_2009    spherical joints by Euler parameters
 """
 

@@ -13,7 +13,6 @@ from ...record import Line, Panel
 from ...scenario import Result
 from ..comparison import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
-from .khan_ratings import khan_nonholonomic, khan_ratings
 from .khan_runs import (
     HUNG,
     khan_comparison,
@@ -26,6 +25,7 @@ from .khan_runs import (
     khan_run_given_up,
     khan_spring_rows,
 )
+from .khan_verdicts import khan_nonholonomic, khan_ratings
 from .reproduction import Exhibit, Reproduction, Row, exhibit_of_run, exhibit_value_at
 
 SIGMAS = (10.0, 20.0, 30.0, 40.0)

@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from ...machine.jit import choice
+from ...parallel.conduct import RatesByLegs
 from ...parallel.engines import Process
-from ...parallel.rates import RatesByLegs
 from ...record import Line, Panel
 from ...scenario import carry_out_whole_plan
 from ..comparison import ADAPTIVE, FIXED, STAGES, Comparison, Options, Run, RunSetting, evaluation_time_for_comparison

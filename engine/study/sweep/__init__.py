@@ -5,7 +5,7 @@ Only the starting process writes the store of runs; a run that is there isn't ca
     schema, reading, design    the study's file, and which values its numbers take
     probe      one run in advance: whether keys and outputs exist
     run        `sweep`: the runs that the store lacks, in batches
-    engines, tasks    where batches are carried out, and the same function there
+    engines    where batches are carried out, and the same function there
     keep, store, table         what is kept of a run, where, and the table of all
     results    the files of a sweep, with the best runs as scenarios
 """
@@ -15,7 +15,16 @@ from ...door import door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .design import sampled_sweep_cube
-    from .engines import Engine, Processes, check_sweep_engine, sweep_engine
+    from .engines import (
+        Done,
+        Engine,
+        Processes,
+        Task,
+        check_sweep_engine,
+        machine_of_study_runs,
+        study_task_carried_out,
+        sweep_engine,
+    )
     from .keep import (
         JUMPS,
         Reduction,
@@ -31,6 +40,5 @@ if TYPE_CHECKING:
     from .schema import study_schema
     from .store import Outcome
     from .table import Table, sweep_reductions
-    from .tasks import Done, Task, machine_of_study_runs, study_task_carried_out
 else:
     __getattr__ = door(__name__)

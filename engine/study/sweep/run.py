@@ -23,12 +23,12 @@ from ...text import Change, count_with_noun
 from ..variations import Columns
 from . import engines, store
 from .design import Value
+from .engines import Done, Task, machine_of_study_runs, study_task_carried_out
 from .keep import Reduction
 from .probe import Probed, probe_study
 from .reading import Study, open_study
 from .store import Memory, Store
 from .table import Table, sweep_reductions, sweep_table, sweep_whole_rows
-from .tasks import Done, Task, machine_of_study_runs, study_task_carried_out
 
 FIRST = 8  # runs of the first batch: a few, which may take long
 MOST = 5000  # runs of any

@@ -22,12 +22,15 @@ from ...text import read_yaml_document
 from .check import (
     EXACT,
     Check,
+    Progress,
+    allowed_share_of_run,
     check_closure_of_rows,
+    check_columns_of_result,
     check_energy_of_rows,
     check_files_of_result,
     check_motion_of_rows,
+    run_of_result_again,
 )
-from .columns_check import Progress, allowed_share_of_run, check_columns_of_result, run_of_result_again
 from .peer import ImpossibleError, PeerModel, PlainText
 from .stored_rows import StoredRows
 
@@ -112,13 +115,13 @@ class Peer:
 
 
 def _pinocchio(robot: Robot) -> PeerModel:
-    from .pinocchio import Pinocchio
+    from .peer import Pinocchio
 
     return Pinocchio(robot)
 
 
 def _mujoco(robot: Robot) -> PeerModel:
-    from .mujoco import Mujoco
+    from .peer import Mujoco
 
     return Mujoco(robot)
 

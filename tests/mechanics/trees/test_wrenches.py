@@ -8,7 +8,7 @@ import newton
 from denoc.mechanics.quantities import powers
 from denoc.mechanics.quantities.quantities import frames, mass_and_centre
 from denoc.mechanics.tree.wrenches import wrenches_moved_to_points, wrenches_on_link
-from denoc.parallel.projector import leg_projector_left_part, leg_projector_without_direction
+from denoc.parallel.node import leg_projector_left_part, leg_projector_without_direction
 from random_robots import drawn
 
 SEEDS = range(12)

@@ -67,7 +67,7 @@ IDENTIFICATION = (
     ),
     Bug(
         "a body's pseudo-inertia with a wrong sign",
-        "nearest:ENTRIES",
+        "least_squares:ENTRIES",
         '{"Ixz": -1.0}',
         '{"Ixz": 1.0}',
         (f"{TESTS}test_pseudo_inertia_is_that_of_the_points_of_a_body",),

@@ -157,7 +157,7 @@ STUDIES = (
     ),
     Bug(
         "the files of a study are those of one in another folder",
-        "tasks:_files",
+        "engines:_files",
         "(task.files, task.scenario, task.robot)",
         "(task.files, None, None)",
         ("study/test_sweep.py::test_the_same_files_in_another_folder_have_their_own_tables",),
@@ -227,7 +227,7 @@ STUDIES = (
     ),
     Bug(
         "the files of a study are those of the study before",
-        "tasks:_files",
+        "engines:_files",
         "_latest.read is None or _latest.files != files",
         "_latest.read is None",
         ("study/test_sweep.py::test_files_that_have_changed_are_read_again",),
