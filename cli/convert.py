@@ -156,14 +156,13 @@ def _parts(when: Literal["reading", "writing"], report: Report) -> Iterator[Part
 
 def _target(to: str | None, out: Path | None) -> Format:
     """The format that is written: the one that is asked for, or by the file's suffix, or denoc's own."""
-    from denoc.errors import InputError, did_you_mean
+    from denoc.errors import InputError, allowed_names
     from denoc.formats import BINARY, FORMATS
 
     rows = {name: row for name, row in FORMATS.items() if row.write is not None}
     if to is not None:
         if to not in rows:
-            hint = did_you_mean(to, rows)
-            raise InputError("no such format", key="--to", found=f"`{to}`", allowed=", ".join(rows), hint=hint)
+            raise InputError("no such format", key="--to", found=f"`{to}`", **allowed_names(to, rows))
         return rows[to]
     if out is None or os.path.isdir(out):
         return rows["yaml"]

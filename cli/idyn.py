@@ -102,14 +102,11 @@ def idyn_command(
 
 def _known(law: str | None) -> str:
     """The name of the law, after a check that it needs no other parameter than its goal."""
-    from denoc.errors import InputError, did_you_mean
+    from denoc.errors import InputError, allowed_names
     from denoc.laws import profiled_motion_laws
 
     if law is not None and law not in profiled_motion_laws():
-        hint = did_you_mean(law, profiled_motion_laws())
-        raise InputError(
-            "unknown law", key="--law", found=f"`{law}`", allowed=", ".join(profiled_motion_laws()), hint=hint
-        )
+        raise InputError("unknown law", key="--law", found=f"`{law}`", **allowed_names(law, profiled_motion_laws()))
     return law or "cycloid"
 
 

@@ -32,7 +32,7 @@ def list_command(
     as_json: options.Json = False,
 ) -> None:
     """List the robots, scenarios and studies that come with denoc; with a NAME, print the path of its file."""
-    from denoc.errors import InputError, did_you_mean
+    from denoc.errors import InputError, allowed_names
     from denoc.text import library_folder, library_names
 
     kinds = [what] if what in KINDS else list(KINDS)
@@ -48,7 +48,7 @@ def list_command(
         ]
         if not found:
             known = [*KINDS, *(name for kind in KINDS for name in entries_of[kind])]
-            raise InputError(f"the library has no `{what}`", allowed=", ".join(known), hint=did_you_mean(bare, known))
+            raise InputError(f"the library has no `{what}`", **allowed_names(bare, known))
         if as_json:
             printed.print_json_document(found)
         else:

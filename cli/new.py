@@ -59,13 +59,13 @@ def new_robot_command(
     With --from its links are those of a table with a column for each parameter, by their names in the papers, in books
     or in toolboxes, and a row for each joint; how the columns were taken is printed.
     """
-    from denoc.errors import InputError, did_you_mean
+    from denoc.errors import InputError, allowed_names
     from denoc.robot.read import JOINTS
 
     name, path = _place(name, out)
     if convention not in JOINTS:
-        message, hint = "no such convention", did_you_mean(convention, JOINTS)
-        raise InputError(message, key="--convention", found=f"`{convention}`", allowed=", ".join(JOINTS), hint=hint)
+        names = allowed_names(convention, JOINTS)
+        raise InputError("no such convention", key="--convention", found=f"`{convention}`", **names)
     if table is not None:
         _from_table(name, path, table, convention, loop)
         return

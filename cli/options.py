@@ -210,9 +210,7 @@ def changes_of_options(settings: list[str] | None, name: str | None = None) -> l
         try:
             data = parse_yaml_document(value, "--set").data
         except InputError as error:
-            raise InputError(
-                error.message, key=label, found=error.found, allowed=error.allowed, hint=error.hint
-            ) from None
+            raise InputError(error.message, key=label, **error.words) from None
         asked.append(Change(key, data, label, text))
     if name is not None:
         asked.append(Change("name", name, "--name", f"name={name}"))

@@ -67,9 +67,9 @@ def schema_of_kind(kind: str) -> Schema:
 
         return json_schema(IdentificationFile, "what `denoc identify` does")
     from denoc.cli.output_schema import schema_of_command_output
-    from denoc.errors import InputError, did_you_mean
+    from denoc.errors import InputError, allowed_names
 
     known = kinds_with_schema()
     if kind not in known:
-        raise InputError("no such schema", found=f"`{kind}`", allowed=", ".join(known), hint=did_you_mean(kind, known))
+        raise InputError("no such schema", found=f"`{kind}`", **allowed_names(kind, known))
     return schema_of_command_output(kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 MOST_SHOWN = 4  # further mistakes that a message shows after the first
 
@@ -26,6 +26,21 @@ class Place:
 
     def __str__(self) -> str:
         return safe_to_print(f"{self.file}:{self.line}:{self.column}" if self.line else self.file)
+
+
+class Words(TypedDict):
+    """What an error says beside its message."""
+
+    found: str
+    allowed: str
+    hint: str
+
+
+class Names(TypedDict):
+    """What an error says where a name isn't one of those that are known."""
+
+    allowed: str
+    hint: str
 
 
 class InputError(DenocError):
@@ -66,6 +81,11 @@ class InputError(DenocError):
         more = len(self.others) - MOST_SHOWN
         lines += [str(other) for other in self.others[:MOST_SHOWN]]
         return "\n".join(lines + ([f"… and {more} more mistake{'s' * (more > 1)} in this file"] if more > 0 else []))
+
+    @property
+    def words(self) -> Words:
+        """What stands beside the message, for an error with another message or place."""
+        return {"found": self.found, "allowed": self.allowed, "hint": self.hint}
 
 
 class ModelError(InputError):
@@ -199,3 +219,8 @@ def did_you_mean(word: object, choices: Iterable[str], closeness: float = 0.6) -
     small = {choice.lower(): choice for choice in choices}
     near = get_close_matches(word.lower()[:100], list(small), n=1, cutoff=closeness)
     return f"did you mean `{small[near[0]]}`?" if near else ""
+
+
+def allowed_names(word: object, names: Iterable[str]) -> Names:
+    """The names that are known, and a hint at the one that a word may have been meant for."""
+    return {"allowed": ", ".join(names := list(names)), "hint": did_you_mean(word, names)}

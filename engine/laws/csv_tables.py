@@ -49,14 +49,8 @@ def read_law_table_columns(
         return _read_columns(path, names, time, header, of_time=of_time, raw=raw)
     except InputError as error:
         if not of_time and error.allowed == FORM:
-            raise InputError(
-                error.message,
-                place=error.place,
-                key=error.key,
-                found=error.found,
-                allowed=FORM_OVER_ANY,
-                hint=error.hint,
-            ) from None
+            words = error.words | {"allowed": FORM_OVER_ANY}
+            raise InputError(error.message, place=error.place, key=error.key, **words) from None
         raise
 
 

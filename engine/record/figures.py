@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, allowed_names
 from ..text import yaml_value_in_words
 from . import dressing, scales
 from .columns import Column
@@ -139,13 +139,8 @@ def chosen_plots(which: Sequence[str | Drawing], own: Sequence[Drawing]) -> list
     made: list[Drawing] = []
     for asked in which:
         if isinstance(asked, str) and asked not in PLOTS and asked not in known:
-            allowed = (*PLOTS, *known)
-            raise InputError(
-                "unknown plot",
-                found=yaml_value_in_words(asked),
-                allowed=", ".join(allowed),
-                hint=did_you_mean(asked, allowed),
-            )
+            names = allowed_names(asked, (*PLOTS, *known))
+            raise InputError("unknown plot", found=yaml_value_in_words(asked), **names)
         made.append(asked if isinstance(asked, Drawing) else known.get(asked) or Drawing(plot=asked))
     return made
 
@@ -155,12 +150,8 @@ def plot_columns_against(x: str | Sequence[str], y: str | Sequence[str], there: 
     across, up = ((one,) if isinstance(one, str) else tuple(one) for one in (x, y))
     for name in (*across, *up):
         if name not in there:
-            raise InputError(
-                "the result has no such column",
-                found=yaml_value_in_words(name),
-                allowed=", ".join(there),
-                hint=did_you_mean(str(name), there),
-            )
+            names = allowed_names(str(name), there)
+            raise InputError("the result has no such column", found=yaml_value_in_words(name), **names)
     if len(across) not in (1, len(up)):
         found = f"{len(across)} columns across, {len(up)} up"
         raise InputError("columns that aren't in pairs", found=found, allowed="one column across, or as many as up")
@@ -170,12 +161,8 @@ def plot_columns_against(x: str | Sequence[str], y: str | Sequence[str], there: 
 def plot_look(style: str, *, degrees: bool) -> Look:
     """How plots are drawn in the style of this name."""
     if style not in STYLES:
-        raise InputError(
-            "unknown style of plots",
-            found=yaml_value_in_words(style),
-            allowed=", ".join(STYLES),
-            hint=did_you_mean(style, STYLES),
-        )
+        names = allowed_names(style, STYLES)
+        raise InputError("unknown style of plots", found=yaml_value_in_words(style), **names)
     return Look(STYLES[style], degrees)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, allowed_names
 from ..formats import load, load_shared_robot
 from ..machine.jit import choice
 from ..machine.jit.account import account_of_backend
@@ -139,7 +139,7 @@ def robot_of_scenario(document: Document, beside: Path | None) -> Robot:
         path = find_library_file(given, "robots", beside)
     except InputError as error:
         message = (f"{error.place}: " if error.place else "") + error.message
-        raise document.error(("robot",), message, found=error.found, allowed=error.allowed, hint=error.hint) from None
+        raise document.error(("robot",), message, **error.words) from None
     return load_shared_robot(path)
 
 
@@ -257,13 +257,8 @@ def _driven(plan: Plan, name: str, function: Called) -> tuple[Sequence[int], Eff
     robot, inputs = plan.robot, plan.system.inputs
     others = [one.name for one in robot.actuators]
     if name not in robot.joints and name not in others:
-        known = [*robot.joints, *others]
-        raise InputError(
-            f"{robot.name} has no joint `{name}`",
-            key="forces",
-            allowed=", ".join(known),
-            hint=did_you_mean(name, known),
-        )
+        known = allowed_names(name, [*robot.joints, *others])
+        raise InputError(f"{robot.name} has no joint `{name}`", key="forces", **known)
     if not callable(function):
         raise InputError(f"the force of `{name}` is no function", key="forces", allowed="f(t, state) → force")
     joint = robot.joint(name) if name in robot.joints else None

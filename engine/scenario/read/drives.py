@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ...errors import did_you_mean
+from ...errors import allowed_names
 from ...laws import OF_JOINT, Turn
 from ...mechanics.closure import Closure, Tie, distance_driving_tie, independent_constraint_rows, point_driving_tie
 from ...robot import Placement, Three, frame_pointing_along_axis
@@ -98,12 +98,7 @@ class Drives:
     def _link(self, name: str, path: Keys) -> str:
         links = ["base", *(link.name for link in self._robot.links)]
         if name not in links:
-            raise self._reading.error(
-                path,
-                f"{self._robot.name} has no link `{name}`",
-                allowed=", ".join(links),
-                hint=did_you_mean(name, links),
-            )
+            raise self._reading.error(path, f"{self._robot.name} has no link `{name}`", **allowed_names(name, links))
         return name
 
     def _point(self, at: Three | str, link: str, path: Keys) -> Three:

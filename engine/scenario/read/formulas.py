@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import InputError, did_you_mean
+from ...errors import InputError, allowed_names
 from ...laws import ForceLaw, StateFeedback, law_table_polynomials
 from ...machine.program.formulas import Curve
 from ...robot import Actuator, Effort, Joint, Robot
@@ -96,13 +96,8 @@ def read_formula_force(
     points = {name: point for point in points_for_state_forces(reading.robot) for name in point.columns()}
     for one in names_in_formula(formula):
         if one.name not in coordinates and one.name not in speeds and one.name not in points and one.name != TIME:
-            known = [TIME, *coordinates, *speeds, *points]
-            raise reading.error(
-                path,
-                f"at character {one.position + 1}: unknown name `{one.name}`",
-                allowed=", ".join(known),
-                hint=did_you_mean(one.name, known),
-            )
+            known = allowed_names(one.name, [TIME, *coordinates, *speeds, *points])
+            raise reading.error(path, f"at character {one.position + 1}: unknown name `{one.name}`", **known)
     return FormulaForce(
         formula,
         tuple((name, coordinates[name]) for name in used if name in coordinates),
@@ -131,7 +126,5 @@ def read_formula_table(reading: Reading, lookup: Lookup, path: Keys) -> Curve:
     except InputError as error:
         path = (*path[:-1], "file") if path[-1] == "over" else path
         where = f"{error.place}: " if error.place else f"{lookup.file}: "
-        raise reading.error(
-            path, where + error.message, found=error.found, allowed=error.allowed, hint=error.hint
-        ) from None
+        raise reading.error(path, where + error.message, **error.words) from None
     return Curve(made.ends, made.coefficients, made.start, lookup.periodic)

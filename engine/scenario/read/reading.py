@@ -129,9 +129,7 @@ class Reading:
                     key = ("column",) if name == "column" else (name, names.index(error.key))
                     break
             where = f"{error.place}: " if error.place else ""
-            raise self.error(
-                (*path, *key), where + error.message, found=error.found, allowed=error.allowed, hint=error.hint
-            ) from None
+            raise self.error((*path, *key), where + error.message, **error.words) from None
 
 
 def follows_from_ties(robot: Robot) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import did_you_mean
+from ...errors import allowed_names
 from ...laws import ForceLaw, laws_of_state, laws_of_time
 from ...simulate.inputs import TimedWrench
 from ...simulate.state_force import FormulaForce
@@ -26,12 +26,8 @@ def read_scenario_wrenches(reading: Reading) -> list[TimedWrench]:
     for k, entry in enumerate(reading.file.wrenches):
         path = ("wrenches", k)
         if entry.link not in links:
-            raise reading.error(
-                (*path, "link"),
-                f"{reading.robot.name} has no link `{entry.link}`",
-                allowed=", ".join(links),
-                hint=did_you_mean(entry.link, links),
-            )
+            message = f"{reading.robot.name} has no link `{entry.link}`"
+            raise reading.error((*path, "link"), message, **allowed_names(entry.link, links))
         components: list[Component] = []
         whole, steady = [], []
         for key, kind in (("moment", "moment"), ("force", "force")):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import ValidationError
 
-from ...errors import InputError, did_you_mean
+from ...errors import InputError, allowed_names
 from ..document import Document, Keys, yaml_value_in_words
 from .field_types import Strict, type_and_metadata_of_field
 from .table_fields import Choice, Generated, OneOf
@@ -68,13 +68,7 @@ def _mistake(
             path = (*path, tag)
             value = _value_at(data, path)
             result = yaml_value_in_words(value)
-        return document.error(
-            where(path),
-            "unknown value",
-            found=result,
-            allowed=", ".join(choices),
-            hint=did_you_mean(value, choices) if isinstance(value, str) else "",
-        )
+        return document.error(where(path), "unknown value", found=result, **allowed_names(value, choices))
     plain = {
         "bool_type": ("must be true or false", "true, false"),
         "string_type": ("must be text", "text, in quotes where it looks like a number"),

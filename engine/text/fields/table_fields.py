@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ...errors import did_you_mean
+from ...errors import allowed_names
 from .field_types import Strict
 
 
@@ -32,8 +32,7 @@ class Choice:
     def read(self, value: Any) -> str:
         names = self.names
         if not isinstance(value, str) or value not in names:
-            hint = did_you_mean(value, names) if isinstance(value, str) else ""
-            raise PydanticCustomError("choice", "unknown value", {"allowed": ", ".join(names), "hint": hint})
+            raise PydanticCustomError("choice", "unknown value", {**allowed_names(value, names)})
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
