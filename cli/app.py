@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from denoc import __version__
+from denoc.cli.options import with_options_apart
 from denoc.cli.said import print_lines
 
 # by name: a command's module and its function, or the typer application of a group of commands
@@ -73,7 +74,7 @@ def typer_application(words: Sequence[str] = ()) -> typer.Typer:
                 one.help = _paragraphs(one.callback)
             app.add_typer(found, name=name)
         else:
-            app.command(name, help=_paragraphs(found))(found)
+            app.command(name, help=_paragraphs(found))(with_options_apart(found))
     return app
 
 

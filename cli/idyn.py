@@ -40,18 +40,7 @@ def idyn_command(
     ] = None,
     time: options.Duration = None,
     step: options.Step = None,
-    settings: options.Settings = None,
-    accept_energy: options.AcceptEnergy = False,
-    error: options.EstimateError = False,
-    name: options.Name = None,
-    out: options.Out = options.OUTPUTS,
-    plot: options.Plots = True,
-    forms: options.Forms = options.NO_FORMS,
-    style: options.PlotStyle = "screen",
-    degrees: options.Degrees = False,
-    backend: options.Way = options.Backend.auto,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    how: options.RunOptions = options.RunOptions(),
 ) -> None:
     """Compute the actuators' forces for a motion (inverse dynamics); write CSV and plots.
 
@@ -86,18 +75,10 @@ def idyn_command(
         own=to is not None or law is not None,
         change=lambda data: options_overlaid_on_scenario(data, end, dt, {}),
         options=options.timing_options(end, dt),
-        settings=options.solver_options(options.changes_of_options(settings, name), accept_energy, error),
-        quiet=quiet or as_json,
+        settings=how.changes,
+        quiet=how.silent,
     )
-    carry_out_and_print(
-        [plan],
-        out,
-        plot=plot,
-        files=options.file_options(forms, style, degrees),
-        backend=backend.value,
-        as_json=as_json,
-        quiet=quiet,
-    )
+    carry_out_and_print([plan], how)
 
 
 def _known(law: str | None) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -166,6 +167,69 @@ PlotStyle = Annotated[
 Degrees = Annotated[bool, typer.Option("--degrees", help="Show angles in degrees in the plots.")]
 
 
+class RunOptions(NamedTuple):
+    """The options of all commands that run scenarios."""
+
+    settings: Settings = None
+    accept_energy: AcceptEnergy = False
+    error: EstimateError = False
+    name: Name = None
+    out: Out = OUTPUTS
+    plot: Plots = True
+    forms: Forms = NO_FORMS
+    style: PlotStyle = "screen"
+    degrees: Degrees = False
+    backend: Way = Backend.auto
+    as_json: Json = False
+    quiet: Quiet = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether no progress is shown."""
+        return self.quiet or self.as_json
+
+    @property
+    def changes(self) -> list[Change]:
+        """The changes to scenario and robot that are asked for."""
+        from denoc.text import Change
+
+        solver = (
+            ("energy", "accept", "--accept-energy", self.accept_energy),
+            ("error", "estimate", "--error", self.error),
+        )
+        more = [Change(f"solver.{k}", v, option, f"solver.{k}={v}") for k, v, option, given in solver if given]
+        return [*changes_of_options(self.settings, self.name), *more]
+
+    @property
+    def files(self) -> Files:
+        """How plots and tables are written."""
+        return file_options(self.forms, self.style, self.degrees)
+
+
+def with_options_apart(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option of its own for each field of the records of options that it takes."""
+    taken = inspect.signature(command, eval_str=True)
+    records = {
+        name: one.annotation for name, one in taken.parameters.items() if hasattr(one.annotation, "_field_defaults")
+    }
+    if not records:
+        return command
+    parameters: list[inspect.Parameter] = []
+    for name, one in taken.parameters.items():
+        fields = get_type_hints(records[name], include_extras=True) if name in records else {}
+        parameters += [
+            one.replace(name=field, annotation=kind, default=records[name]._field_defaults[field])
+            for field, kind in fields.items()
+        ] or [one]
+
+    def apart(**given: Any) -> None:
+        made = {name: record(*map(given.pop, record._fields)) for name, record in records.items()}
+        command(**given, **made)
+
+    apart.__signature__ = taken.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return apart
+
+
 def number_of_option(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:
     """The value of an option in SI units, as a `Quantity`."""
     if text is None:
@@ -239,14 +303,6 @@ def file_options(given: list[ResultFormat], style: str = "screen", degrees: bool
         raise InputError("several formats of the plots", key="--format", found=", ".join(plots), allowed="one of them")
     check_table_formats(others)
     return Files(plots[0] if plots else None, others, style, degrees)
-
-
-def solver_options(changed: list[Change], accept_energy: bool, estimate_error: bool) -> list[Change]:
-    """The changes, with those of --accept-energy and --error if they are given."""
-    from denoc.text import Change
-
-    more = (("energy", "accept", "--accept-energy", accept_energy), ("error", "estimate", "--error", estimate_error))
-    return [*changed, *(Change(f"solver.{k}", v, option, f"solver.{k}={v}") for k, v, option, given in more if given)]
 
 
 def column_names_to_print(model: Model, what: str) -> list[str]:

@@ -17,41 +17,21 @@ def run_command(
             metavar="SCENARIO", help="Scenario files or library names.", autocompletion=completing.complete_scenarios
         ),
     ],
-    settings: options.Settings = None,
-    accept_energy: options.AcceptEnergy = False,
-    error: options.EstimateError = False,
-    name: options.Name = None,
-    out: options.Out = options.OUTPUTS,
-    plot: options.Plots = True,
-    forms: options.Forms = options.NO_FORMS,
-    style: options.PlotStyle = "screen",
-    degrees: options.Degrees = False,
-    backend: options.Way = options.Backend.auto,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    how: options.RunOptions = options.RunOptions(),
 ) -> None:
     """Run scenarios of any task. All files are read and checked before the first run starts."""
     from denoc.cli.running import carry_out_and_print
     from denoc.errors import InputError
     from denoc.scenario import prepare_scenario
 
-    if name is not None and len(scenarios) > 1:
-        raise InputError("one name can't be that of several scenarios", key="--name", found=f"`{name}`")
-    changes = options.solver_options(options.changes_of_options(settings, name), accept_energy, error)
-    with Wait("run", quiet=quiet or as_json) as wait:
+    if how.name is not None and len(scenarios) > 1:
+        raise InputError("one name can't be that of several scenarios", key="--name", found=f"`{how.name}`")
+    changes = how.changes
+    with Wait("run", quiet=how.silent) as wait:
         wait.now(CLOSING)
         plans = [prepare_scenario(scenario, changes=changes) for scenario in scenarios]
     names = [plan.name for plan in plans]
     for one in names:
         if names.count(one) > 1:
             raise InputError(f"two scenarios are called `{one}`: their results would overwrite each other")
-    carry_out_and_print(
-        plans,
-        out,
-        plot=plot,
-        files=options.file_options(forms, style, degrees),
-        backend=backend.value,
-        as_json=as_json,
-        quiet=quiet,
-        several=True,
-    )
+    carry_out_and_print(plans, how, several=True)

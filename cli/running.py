@@ -15,58 +15,48 @@ from denoc.cli.waiting import WRITING, Wait
 from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
-    from denoc.cli.options import Files
+    from denoc.cli.options import Files, RunOptions
     from denoc.cli.shapes import Run
     from denoc.scenario import Plan, Result
 
 MOST_KEYS = 4  # of the inputs that differ from those of the run that is replaced
 
 
-def carry_out_and_print(
-    plans: list[Plan],
-    out: Path,
-    *,
-    plot: bool,
-    files: Files,
-    backend: str,
-    as_json: bool,
-    quiet: bool,
-    several: bool = False,
-) -> None:
+def carry_out_and_print(plans: list[Plan], how: RunOptions, *, several: bool = False) -> None:
     """Runs each plan, writes its results, prints a summary, and exits with the highest exit code.
 
-    The JSON document is a list of summaries if
-    the command takes `several` scenarios, whatever their number.
+    The JSON document is a list of summaries if the command takes `several` scenarios, whatever their number.
     """
     from denoc.machine.jit.choice import using_backend
     from denoc.record.files import check_output_writable
 
+    files = how.files
     for plan in plans:
-        check_output_writable(out / plan.name)
+        check_output_writable(how.out / plan.name)
     code = 0
     summaries: list[Run] = []
     for plan in plans:
-        for warning in plan.robot.warnings if not quiet else ():
+        for warning in plan.robot.warnings if not how.quiet else ():
             said.print_warning(warning)
         with (
-            Wait(plan.name, quiet=quiet or as_json) as wait,
+            Wait(plan.name, quiet=how.silent) as wait,
             interrupts.hold_interrupt_signals(later=True) as rows_are_there,
         ):
-            with using_backend(backend):
+            with using_backend(how.backend.value):
                 result = compute_with_progress(plan, wait, rows_are_there)
-            made, others = write_files_of_command(result, out / plan.name, files, wait, plot=plot)
-        if others and not quiet:
+            made, others = write_files_of_command(result, how.out / plan.name, files, wait, plot=how.plot)
+        if others and not how.quiet:
             said.print_warning(others)
         own = exit_code_of_run(result)
         code = max(code, own)
         summaries.append(summary_to_print(result, made))
-        if not quiet and not as_json:
+        if not how.silent:
             print_run(result, made)
-        elif own and not as_json:
+        elif own and not how.as_json:
             said.print_error(f"{plan.name}: {result.record['reason']}")
         if result.ended == "interrupted":
             break
-    if as_json:
+    if how.as_json:
         printed.print_json_document(summaries if several else summaries[0])
     if code:
         raise typer.Exit(code)

@@ -39,18 +39,7 @@ def simulate_command(
     atol: Annotated[
         str | None, typer.Option("--atol", metavar="X", help="Absolute tolerance (default: rtol/100).")
     ] = None,
-    settings: options.Settings = None,
-    accept_energy: options.AcceptEnergy = False,
-    error: options.EstimateError = False,
-    name: options.Name = None,
-    out: options.Out = options.OUTPUTS,
-    plot: options.Plots = True,
-    forms: options.Forms = options.NO_FORMS,
-    style: options.PlotStyle = "screen",
-    degrees: options.Degrees = False,
-    backend: options.Way = options.Backend.auto,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    how: options.RunOptions = options.RunOptions(),
 ) -> None:
     """Simulate the motion of a robot under given forces (forward dynamics); write CSV and plots.
 
@@ -85,15 +74,7 @@ def simulate_command(
         own=False,
         change=lambda data: options_overlaid_on_scenario(data, end, dt, solver),
         options=options.timing_options(end, dt) | {("solver", key): f"--{key}" for key in solver},
-        settings=options.solver_options(options.changes_of_options(settings, name), accept_energy, error),
-        quiet=quiet or as_json,
+        settings=how.changes,
+        quiet=how.silent,
     )
-    carry_out_and_print(
-        [plan],
-        out,
-        plot=plot,
-        files=options.file_options(forms, style, degrees),
-        backend=backend.value,
-        as_json=as_json,
-        quiet=quiet,
-    )
+    carry_out_and_print([plan], how)
