@@ -7,13 +7,13 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from denoc.cli.robot_shapes import field_of_command_output
+from denoc.cli.robot_shapes import meaning
 
 
 class Difference(TypedDict):
     """A difference from what was agreed, or stored; numbers are null where the difference isn't one of numbers."""
 
-    what: Annotated[str, field_of_command_output("a column, a plot, a file, …")]
+    what: Annotated[str, meaning("a column, a plot, a file, …")]
     message: str
     t: float | None
     old: float | None
@@ -21,9 +21,7 @@ class Difference(TypedDict):
     allowed: float | None
     unit: str
     panel: int | None
-    times: Annotated[
-        float | None, field_of_command_output("the difference in terms of the allowed one; null if it is infinite")
-    ]
+    times: Annotated[float | None, meaning("the difference in terms of the allowed one; null if it is infinite")]
 
 
 class Regressed(TypedDict):
@@ -31,39 +29,31 @@ class Regressed(TypedDict):
 
     scenario: str
     same: bool
-    nearest: Annotated[
-        float | None, field_of_command_output("the largest share of the allowed difference among equal columns")
-    ]
+    nearest: Annotated[float | None, meaning("the largest share of the allowed difference among equal columns")]
     differences: Sequence[Difference]
     notes: Sequence[str]
-    plots: Annotated[Sequence[str], field_of_command_output("files of plots that show the differences")]
+    plots: Annotated[Sequence[str], meaning("files of plots that show the differences")]
 
 
 class Regression(TypedDict):
     """A comparison with a baseline."""
 
     baseline: str
-    same: Annotated[int, field_of_command_output("how many scenarios are the same")]
+    same: Annotated[int, meaning("how many scenarios are the same")]
     different: int
-    updated: Annotated[
-        dict[str, str], field_of_command_output("scenario → what `--update` did: added, changed, removed")
-    ]
+    updated: Annotated[dict[str, str], meaning("scenario → what `--update` did: added, changed, removed")]
     scenarios: Sequence[Regressed]
 
 
 class Checked(TypedDict):
     """One check of a result."""
 
-    check: Annotated[str, field_of_command_output("files, columns, motion, closure, energy")]
-    by: Annotated[
-        str, field_of_command_output("by what means: SHA-256, the plain text, another engine with its version")
-    ]
+    check: Annotated[str, meaning("files, columns, motion, closure, energy")]
+    by: Annotated[str, meaning("by what means: SHA-256, the plain text, another engine with its version")]
     ok: bool
-    words: Annotated[str, field_of_command_output("what was looked at")]
-    worst: Annotated[Difference | None, field_of_command_output("the largest difference relative to the allowed one")]
-    differences: Annotated[
-        Sequence[Difference], field_of_command_output("those beyond what is allowed, the worst first")
-    ]
+    words: Annotated[str, meaning("what was looked at")]
+    worst: Annotated[Difference | None, meaning("the largest difference relative to the allowed one")]
+    differences: Annotated[Sequence[Difference], meaning("those beyond what is allowed, the worst first")]
 
 
 class Verified(TypedDict):
@@ -72,6 +62,6 @@ class Verified(TypedDict):
     result: str
     folder: str
     verified: bool
-    tolerance: Annotated[float, field_of_command_output("the share of a column's largest number that was allowed")]
+    tolerance: Annotated[float, meaning("the share of a column's largest number that was allowed")]
     checks: Sequence[Checked]
-    notes: Annotated[Sequence[str], field_of_command_output("what could not be checked")]
+    notes: Annotated[Sequence[str], meaning("what could not be checked")]

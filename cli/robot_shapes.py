@@ -9,15 +9,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 
-def field_of_command_output(text: str) -> Any:
+def meaning(text: str) -> Any:
     """A description, as part of the schema."""
     return Field(description=text)
 
 
-Files = Annotated[Sequence[str], field_of_command_output("the files that were written")]
-Numbers = Annotated[
-    dict[str, float | None], field_of_command_output("numbers by name; null for those that aren't known")
-]
+Files = Annotated[Sequence[str], meaning("the files that were written")]
+Numbers = Annotated[dict[str, float | None], meaning("numbers by name; null for those that aren't known")]
 Row = Sequence[float]
 Matrix = Sequence[Row]
 
@@ -25,8 +23,8 @@ Matrix = Sequence[Row]
 class Pose(TypedDict):
     """A joint's frame in its parent's, in zero position."""
 
-    xyz: Annotated[Sequence[float], field_of_command_output("m")]
-    rpy: Annotated[Sequence[float], field_of_command_output("roll, pitch, yaw in rad")]
+    xyz: Annotated[Sequence[float], meaning("m")]
+    rpy: Annotated[Sequence[float], meaning("roll, pitch, yaw in rad")]
 
 
 class Link(TypedDict):
@@ -65,8 +63,8 @@ class Coupling(TypedDict):
     """A joint whose coordinate follows another one's, or those of several."""
 
     joint: str
-    to: Annotated[str | Sequence[str], field_of_command_output("a list where there are several")]
-    ratio: Annotated[float | Sequence[float], field_of_command_output("a list where there are several")]
+    to: Annotated[str | Sequence[str], meaning("a list where there are several")]
+    ratio: Annotated[float | Sequence[float], meaning("a list where there are several")]
     offset: float
 
 
@@ -75,7 +73,7 @@ class Actuator(TypedDict):
 
     name: str
     link: NotRequired[str]
-    joints: NotRequired[Annotated[Mapping[str, float], field_of_command_output("coefficients")]]
+    joints: NotRequired[Annotated[Mapping[str, float], meaning("coefficients")]]
 
 
 class Unknowable(TypedDict):
@@ -84,10 +82,8 @@ class Unknowable(TypedDict):
     loop: str
     forces: Sequence[str]
     moments: Sequence[str]
-    other: Annotated[
-        bool, field_of_command_output("whether a force along another direction than an axis is among them")
-    ]
-    others: Annotated[Sequence[str], field_of_command_output("such forces, in words")]
+    other: Annotated[bool, meaning("whether a force along another direction than an axis is among them")]
+    others: Annotated[Sequence[str], meaning("such forces, in words")]
 
 
 class Spin(TypedDict):
@@ -101,7 +97,7 @@ class Subsystem(TypedDict):
     """Branches that are solved together."""
 
     name: str
-    branches: Annotated[Sequence[Sequence[str]], field_of_command_output("links of each branch")]
+    branches: Annotated[Sequence[Sequence[str]], meaning("links of each branch")]
     equations: int
     unknowns: int
     determinate: bool
@@ -111,7 +107,7 @@ class LoopGroup(TypedDict):
     """A group of bodies that loops hold together."""
 
     links: Sequence[str]
-    loops: Annotated[Sequence[str], field_of_command_output("its loops, and the joints that follow others")]
+    loops: Annotated[Sequence[str], meaning("its loops, and the joints that follow others")]
     speeds: int
     freedoms: int
 
@@ -124,8 +120,8 @@ class Mobility(TypedDict):
     kutzbach: int
     independent_loops: int
     actuators: int
-    freedoms: NotRequired[Annotated[int, field_of_command_output("of speeds")]]
-    position_freedoms: NotRequired[Annotated[int, field_of_command_output("more than of speeds where something rolls")]]
+    freedoms: NotRequired[Annotated[int, meaning("of speeds")]]
+    position_freedoms: NotRequired[Annotated[int, meaning("more than of speeds where something rolls")]]
     redundant: NotRequired[int]
     undetermined: NotRequired[Sequence[Unknowable]]
     spins: NotRequired[Sequence[Spin]]
@@ -134,9 +130,9 @@ class Mobility(TypedDict):
     useless: NotRequired[Sequence[str]]
     subsystems: NotRequired[Sequence[Subsystem]]
     groups: NotRequired[
-        Annotated[Sequence[LoopGroup], field_of_command_output("bodies that loops hold together, for forward dynamics")]
+        Annotated[Sequence[LoopGroup], meaning("bodies that loops hold together, for forward dynamics")]
     ]
-    apart: NotRequired[Annotated[int, field_of_command_output("bodies that no loop passes")]]
+    apart: NotRequired[Annotated[int, meaning("bodies that no loop passes")]]
     loops_distance: NotRequired[float | None]
     distance: NotRequired[float | None]
 
@@ -145,7 +141,7 @@ class Spring(TypedDict):
     """A spring with a damper over a weighted sum of joints."""
 
     name: str
-    joints: Annotated[dict[str, float], field_of_command_output("each with its coefficient")]
+    joints: Annotated[dict[str, float], meaning("each with its coefficient")]
     stiffness: float
     rest: float
     slack: float
@@ -155,20 +151,20 @@ class Spring(TypedDict):
 class Combination(TypedDict):
     """A combination of numbers that the dynamics knows."""
 
-    name: Annotated[str, field_of_command_output("the number whose factor is 1 and which is in no other group")]
+    name: Annotated[str, meaning("the number whose factor is 1 and which is in no other group")]
     value: float
-    numbers: Annotated[dict[str, float], field_of_command_output("each with its factor")]
+    numbers: Annotated[dict[str, float], meaning("each with its factor")]
 
 
 class BaseParameters(TypedDict):
     """All combinations of numbers that the dynamics knows."""
 
     groups: Sequence[Combination]
-    silent: Annotated[Sequence[str], field_of_command_output("numbers without effect on any force")]
-    rules: Annotated[bool, field_of_command_output("from rules, otherwise from the rank of the regressor")]
-    faintest: Annotated[float, field_of_command_output("the least singular value that counts, over the largest")]
-    missed: Annotated[float, field_of_command_output("the largest share of forces at further states that groups miss")]
-    doubtful: Annotated[bool, field_of_command_output("whether groups may be missing, and factors enormous")]
+    silent: Annotated[Sequence[str], meaning("numbers without effect on any force")]
+    rules: Annotated[bool, meaning("from rules, otherwise from the rank of the regressor")]
+    faintest: Annotated[float, meaning("the least singular value that counts, over the largest")]
+    missed: Annotated[float, meaning("the largest share of forces at further states that groups miss")]
+    doubtful: Annotated[bool, meaning("whether groups may be missing, and factors enormous")]
 
 
 class Robot(TypedDict):
@@ -182,7 +178,7 @@ class Robot(TypedDict):
     elastic: Sequence[str]
     gravity: Sequence[float]
     mass: float
-    centre: Annotated[Sequence[float], field_of_command_output("of mass, m")]
+    centre: Annotated[Sequence[float], meaning("of mass, m")]
     links: Sequence[Link]
     loops: NotRequired[Sequence[Loop]]
     couplings: NotRequired[Sequence[Coupling]]
@@ -201,7 +197,7 @@ class Matrices(TypedDict):
     robot: str
     q: Row
     qd: Row
-    order: Annotated[Sequence[str], field_of_command_output("the links to which blocks belong")]
+    order: Annotated[Sequence[str], meaning("the links to which blocks belong")]
     N_l: NotRequired[Matrix]
     N_d: NotRequired[Matrix]
     P: NotRequired[Matrix]
@@ -223,18 +219,16 @@ class Linearized(TypedDict):
     robot: str
     q: Row
     qd: Row
-    states: Annotated[Sequence[str], field_of_command_output("names of x: displacements of coordinates, then speeds")]
-    inputs: Annotated[Sequence[str], field_of_command_output("names of u")]
+    states: Annotated[Sequence[str], meaning("names of x: displacements of coordinates, then speeds")]
+    inputs: Annotated[Sequence[str], meaning("names of u")]
     A: Matrix
     B: Matrix
     tau: Row
     qdd: Row
     equilibrium: bool
-    eigenvalues: Annotated[Matrix, field_of_command_output("pairs of real and imaginary parts")]
-    K: NotRequired[Annotated[Matrix, field_of_command_output("gains of the regulator u = -K x, with `--lqr`")]]
-    forces: NotRequired[
-        Annotated[dict[str, Any], field_of_command_output("the regulator as the section `forces` of a scenario")]
-    ]
+    eigenvalues: Annotated[Matrix, meaning("pairs of real and imaginary parts")]
+    K: NotRequired[Annotated[Matrix, meaning("gains of the regulator u = -K x, with `--lqr`")]]
+    forces: NotRequired[Annotated[dict[str, Any], meaning("the regulator as the section `forces` of a scenario")]]
 
 
 class Operations(TypedDict):
@@ -252,27 +246,19 @@ class Published(TypedDict):
     """A row of a paper's table."""
 
     algorithm: str
-    formulas: Annotated[Sequence[str], field_of_command_output("of multiplications and of additions")]
+    formulas: Annotated[Sequence[str], meaning("of multiplications and of additions")]
     n: int
-    count: Annotated[Sequence[int], field_of_command_output("multiplications and additions for n joints")]
+    count: Annotated[Sequence[int], meaning("multiplications and additions for n joints")]
 
 
 class Complexity(TypedDict):
     """Operation counts."""
 
     published: dict[str, Sequence[Published]]
-    chain: Annotated[
-        dict[str, dict[str, Operations]], field_of_command_output("joints of the chain → algorithm → operations")
-    ]
-    robot: Annotated[
-        dict[str, dict[str, Operations]], field_of_command_output("program → `regrouped` or `plain` → operations")
-    ]
-    crossover: Annotated[
-        dict[str, int | None], field_of_command_output("joints from which on O(n) is cheaper than dense matrices")
-    ]
-    seconds: Annotated[
-        dict[str, dict[str, float]], field_of_command_output("joints → algorithm → seconds a sample, measured")
-    ]
+    chain: Annotated[dict[str, dict[str, Operations]], meaning("joints of the chain → algorithm → operations")]
+    robot: Annotated[dict[str, dict[str, Operations]], meaning("program → `regrouped` or `plain` → operations")]
+    crossover: Annotated[dict[str, int | None], meaning("joints from which on O(n) is cheaper than dense matrices")]
+    seconds: Annotated[dict[str, dict[str, float]], meaning("joints → algorithm → seconds a sample, measured")]
 
 
 class Part(TypedDict):
@@ -282,21 +268,19 @@ class Part(TypedDict):
     what: str
     fate: Annotated[
         str,
-        field_of_command_output("used, changed (read otherwise than it stands), ignored (it means nothing), dropped"),
+        meaning("used, changed (read otherwise than it stands), ignored (it means nothing), dropped"),
     ]
     why: str
     times: int
-    lines: Annotated[Sequence[int], field_of_command_output("of the file, where they are known")]
+    lines: Annotated[Sequence[int], meaning("of the file, where they are known")]
 
 
 class Conversion(TypedDict):
     """A robot's file in another format."""
 
     robot: str
-    to: Annotated[str, field_of_command_output("the format that was written")]
+    to: Annotated[str, meaning("the format that was written")]
     files: Files
-    text: Annotated[str | None, field_of_command_output("what was written, if not to a file")]
+    text: Annotated[str | None, meaning("what was written, if not to a file")]
     parts: Sequence[Part]
-    warnings: Annotated[
-        Sequence[str], field_of_command_output("what was changed or dropped, and doubts about the robot")
-    ]
+    warnings: Annotated[Sequence[str], meaning("what was changed or dropped, and doubts about the robot")]

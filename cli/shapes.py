@@ -21,7 +21,7 @@ from denoc.cli.robot_shapes import (
     Matrices,
     Numbers,
     Robot,
-    field_of_command_output,
+    meaning,
 )
 from denoc.cli.study_shapes import Excited, Forecast, Identification, Optimised, SearchPlan, Sweep
 
@@ -32,9 +32,9 @@ class Event(TypedDict):
     """An event of a simulation."""
 
     t: float
-    joint: NotRequired[Annotated[str, field_of_command_output("missing where an event belongs to no joint")]]
+    joint: NotRequired[Annotated[str, meaning("missing where an event belongs to no joint")]]
     event: str
-    then: Annotated[str, field_of_command_output("what holds from then on")]
+    then: Annotated[str, meaning("what holds from then on")]
 
 
 class SingularPosition(TypedDict):
@@ -42,20 +42,18 @@ class SingularPosition(TypedDict):
 
     t: float
     loop: str
-    coordinates: Annotated[Sequence[str], field_of_command_output("joints whose coordinates stay usable")]
+    coordinates: Annotated[Sequence[str], meaning("joints whose coordinates stay usable")]
 
 
 class Audit(TypedDict):
     """How far the numbers of a run can be trusted, and the statistics of its solver."""
 
-    closure: Annotated[float | None, field_of_command_output("largest gap of any loop, m")]
-    closure_angle: Annotated[float | None, field_of_command_output("the same of angles, rad")]
-    energy: Annotated[float | None, field_of_command_output("largest residual of the energy balance, J")]
-    exchanged: Annotated[float | None, field_of_command_output("the energy that it is compared with, J")]
-    energy_share: Annotated[float | None, field_of_command_output("the residual's share of the energy exchanged")]
-    quadrature: Annotated[
-        float | None, field_of_command_output("the part of the residual that comes from the rows' spacing, J")
-    ]
+    closure: Annotated[float | None, meaning("largest gap of any loop, m")]
+    closure_angle: Annotated[float | None, meaning("the same of angles, rad")]
+    energy: Annotated[float | None, meaning("largest residual of the energy balance, J")]
+    exchanged: Annotated[float | None, meaning("the energy that it is compared with, J")]
+    energy_share: Annotated[float | None, meaning("the residual's share of the energy exchanged")]
+    quadrature: Annotated[float | None, meaning("the part of the residual that comes from the rows' spacing, J")]
     steps: int
     rejected: int
     evaluations: int
@@ -65,10 +63,10 @@ class Audit(TypedDict):
 class ColumnError(TypedDict):
     """What a column is off by, estimated."""
 
-    end: Annotated[float, field_of_command_output("in the last row")]
-    largest: Annotated[float, field_of_command_output("in any row")]
-    t: Annotated[float, field_of_command_output("of that row")]
-    limit: Annotated[float, field_of_command_output("from which on the column is said to be lost")]
+    end: Annotated[float, meaning("in the last row")]
+    largest: Annotated[float, meaning("in any row")]
+    t: Annotated[float, meaning("of that row")]
+    limit: Annotated[float, meaning("from which on the column is said to be lost")]
     unit: str
 
 
@@ -83,27 +81,27 @@ class DoubtfulRow(TypedDict):
 class IntegrationError(TypedDict):
     """The error of the integration, from another run with finer steps."""
 
-    rtol: Annotated[float, field_of_command_output("of the other run")]
+    rtol: Annotated[float, meaning("of the other run")]
     atol: float
-    step: Annotated[float | None, field_of_command_output("of the other run, where the method's step is fixed")]
-    rows: Annotated[int, field_of_command_output("that both runs have")]
+    step: Annotated[float | None, meaning("of the other run, where the method's step is fixed")]
+    rows: Annotated[int, meaning("that both runs have")]
     until: float | None
     doubtful: DoubtfulRow | None
-    columns: Annotated[dict[str, ColumnError], field_of_command_output("by name")]
+    columns: Annotated[dict[str, ColumnError], meaning("by name")]
 
 
 class Run(TypedDict):
     """A run of a scenario."""
 
     scenario: str
-    task: Annotated[str, field_of_command_output("inverse or simulate")]
-    ended: Annotated[str, field_of_command_output("done, singularity, failed, interrupted")]
-    expected: Annotated[str, field_of_command_output("how it should have ended")]
-    reason: Annotated[str, field_of_command_output("why it ended otherwise; empty if it didn't")]
+    task: Annotated[str, meaning("inverse or simulate")]
+    ended: Annotated[str, meaning("done, singularity, failed, interrupted")]
+    expected: Annotated[str, meaning("how it should have ended")]
+    reason: Annotated[str, meaning("why it ended otherwise; empty if it didn't")]
     rows: int
-    seconds: Annotated[float, field_of_command_output("time of computing, compiling included")]
+    seconds: Annotated[float, meaning("time of computing, compiling included")]
     audit: Audit
-    error: Annotated[IntegrationError | None, field_of_command_output("where it was to be estimated")]
+    error: Annotated[IntegrationError | None, meaning("where it was to be estimated")]
     events: Sequence[Event]
     warnings: Sequence[str]
     robot: str
@@ -114,8 +112,8 @@ class Message(TypedDict):
     """A line of the message plan of a distributed run."""
 
     number: str
-    way: Annotated[str, field_of_command_output("to nodes or to central")]
-    fields: Annotated[dict[str, int], field_of_command_output("numbers per sample, to or from all nodes")]
+    way: Annotated[str, meaning("to nodes or to central")]
+    fields: Annotated[dict[str, int], meaning("numbers per sample, to or from all nodes")]
     messages: int
     bytes: int
 
@@ -138,10 +136,8 @@ class Distributed(TypedDict):
     legs: int
     nodes: int
     engine: str
-    off: Annotated[
-        Numbers, field_of_command_output("differences from the undistributed run, relative to its largest values")
-    ]
-    undistributed: Annotated[float | None, field_of_command_output("s")]
+    off: Annotated[Numbers, meaning("differences from the undistributed run, relative to its largest values")]
+    undistributed: Annotated[float | None, meaning("s")]
     seconds: float
     units: int
     messages: int
@@ -149,7 +145,7 @@ class Distributed(TypedDict):
     notes: Sequence[str]
     ended: str
     plan: Sequence[Message]
-    cost: NotRequired[Annotated[Numbers, field_of_command_output("of exchanges and of the nodes' work, times in s")]]
+    cost: NotRequired[Annotated[Numbers, meaning("of exchanges and of the nodes' work, times in s")]]
     files: Files
 
 
@@ -158,10 +154,8 @@ class Comparison(TypedDict):
 
     scenario: str
     interrupted: bool
-    runs: Annotated[
-        Sequence[dict[str, str | float | None]], field_of_command_output("the rows of <scenario>-compare.csv")
-    ]
-    summary: Annotated[Sequence[dict[str, str | float | None]], field_of_command_output("a row for each method")]
+    runs: Annotated[Sequence[dict[str, str | float | None]], meaning("the rows of <scenario>-compare.csv")]
+    summary: Annotated[Sequence[dict[str, str | float | None]], meaning("a row for each method")]
     files: Files
 
 
@@ -184,11 +178,9 @@ class Reproduction(TypedDict):
     id: str
     title: str
     claim: str
-    verdict: Annotated[
-        str, field_of_command_output("what the numbers show; empty where the paper has none to compare with")
-    ]
-    compared: Annotated[Sequence[dict[str, str]], field_of_command_output("the paper's numbers beside denoc's")]
-    columns: Annotated[Sequence[dict[str, str]], field_of_command_output("ranges of the lines")]
+    verdict: Annotated[str, meaning("what the numbers show; empty where the paper has none to compare with")]
+    compared: Annotated[Sequence[dict[str, str]], meaning("the paper's numbers beside denoc's")]
+    columns: Annotated[Sequence[dict[str, str]], meaning("ranges of the lines")]
     files: Files
 
 
@@ -204,7 +196,7 @@ class Entry(TypedDict):
     """A file of the library."""
 
     name: str
-    kind: Annotated[str, field_of_command_output("robots, scenarios or studies")]
+    kind: Annotated[str, meaning("robots, scenarios or studies")]
     file: str
 
 
@@ -216,16 +208,16 @@ class Mistake(TypedDict):
 
     kind: Annotated[
         str,
-        field_of_command_output(
+        meaning(
             "usage, input, model, assembly, numerical, cluster; else memory, system, interrupted, or bug: a mistake in "
             "denoc itself"
         ),
     ]
     message: str
     file: str | None
-    line: Annotated[int | None, field_of_command_output("counts from 1, and so does the column")]
+    line: Annotated[int | None, meaning("counts from 1, and so does the column")]
     column: int | None
-    key: Annotated[str | None, field_of_command_output("the key in the file, or the option")]
+    key: Annotated[str | None, meaning("the key in the file, or the option")]
     found: str | None
     allowed: str | None
     hint: str | None
