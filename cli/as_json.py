@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from denoc.errors import DenocError, InputError
 
 if TYPE_CHECKING:
-    from denoc.cli.check_shapes import Difference as Change
     from denoc.cli.shapes import Failure, Mistake
+    from denoc.cli.study_shapes import Difference as Change
     from denoc.record.compared import Difference
 
 FORMAT = 1  # grows when a key of any document goes or changes its meaning; a key that is added leaves it as it is

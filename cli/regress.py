@@ -14,7 +14,7 @@ from denoc.cli.said import print_lines, print_table
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
-    from denoc.cli.check_shapes import Regressed, Regression
+    from denoc.cli.study_shapes import Regressed, Regression
     from denoc.record.compared import Difference
     from denoc.study.regression import Case, Verdict
 

@@ -66,7 +66,7 @@ def schema_of_kind(kind: str) -> Schema:
         from denoc.text.fields import json_schema
 
         return json_schema(IdentificationFile, "what `denoc identify` does")
-    from denoc.cli.output_schema import schema_of_command_output
+    from denoc.cli.shapes import schema_of_command_output
     from denoc.errors import InputError, allowed_names
 
     known = kinds_with_schema()

@@ -13,7 +13,7 @@ from denoc.cli.said import print_lines
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
-    from denoc.cli.check_shapes import Checked, Verified
+    from denoc.cli.study_shapes import Checked, Verified
     from denoc.record.compared import Difference
     from denoc.study.verification import Check, Verification
 

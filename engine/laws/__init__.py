@@ -3,11 +3,10 @@
 A law is a row of `MOTION_LAWS` or `FORCE_LAWS`: a class whose fields are the keys of its mapping in a scenario.
 
     law         what all laws have in common: keys, kinds of joints that they suit, pace
-    motions     the motion laws; each gives curves of position, rate and acceleration
+    motions     the motion laws; each gives curves of position, rate and acceleration, by profiles from 0 to 1
     forces      the force laws, of time and of state; each gives forces as text on scalars
     csv_tables  tables in CSV files: columns, header, splines through the rows
     lookup      forces by tables over coordinates
-    profiles    the shapes from 0 to 1 of motions from place to place
 """
 
 from ..door import door

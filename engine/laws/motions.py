@@ -15,9 +15,42 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..text.fields import Angle, Numbers, OneOf, Strict, field_of_several, quantity_field, quantity_list_field
-from . import profiles
 from .csv_tables import Spline, read_law_table_columns
 from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
+
+Profile = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+# coefficients of s = Σ c_k x^k with as many vanishing derivatives at both ends as the degree allows
+_POLYNOMIALS = {
+    3: (0.0, 0.0, 3.0, -2.0),
+    5: (0.0, 0.0, 0.0, 10.0, -15.0, 6.0),
+    7: (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0),
+}
+
+
+def cycloid_profile(x: np.ndarray) -> Profile:
+    """The cycloid of the overview paper, eq. 22, without acceleration at either end."""
+    turn = 2 * np.pi * x
+    return x - np.sin(turn) / (2 * np.pi), 1.0 - np.cos(turn), 2 * np.pi * np.sin(turn)
+
+
+def polynomial_profile(x: np.ndarray, degree: int) -> Profile:
+    """The polynomial of degree 3, 5 or 7; rate, acceleration and jerk vanish at the ends as far as it allows."""
+    s = np.polynomial.Polynomial(_POLYNOMIALS[degree])
+    return s(x), s.deriv(1)(x), s.deriv(2)(x)
+
+
+def trapezoid_profile(x: np.ndarray, ramp: float) -> Profile:
+    """A constant acceleration for the share `ramp` of the time, a constant rate, and a constant deceleration."""
+    top = 1.0 / (1.0 - ramp)
+    rising, falling = x < ramp, x > 1.0 - ramp
+    left = 1.0 - x
+    s = np.where(
+        rising, top * x**2 / (2 * ramp), np.where(falling, 1.0 - top * left**2 / (2 * ramp), top * (x - ramp / 2))
+    )
+    rate = np.where(rising, top * x / ramp, np.where(falling, top * left / ramp, top))
+    return s, rate, np.where(rising, top / ramp, np.where(falling, -top / ramp, 0.0))
+
 
 SLOPES = {"angle": ("rate", "angular acceleration"), "length": ("speed", "acceleration")}  # by kinds of positions
 MISFIT = 0.2  # share of the largest rate by which given rates may differ from those of a spline without a warning
@@ -57,7 +90,7 @@ class MotionLaw(Law, ABC):
 
 
 class Profiled(MotionLaw):
-    """A motion from one position to another by a profile of `profiles.py`."""
+    """A motion from one position to another by one of the profiles above."""
 
     from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
     to: Annotated[
@@ -68,7 +101,7 @@ class Profiled(MotionLaw):
     delay: Annotated[float, quantity_field("time", at_least=0.0)] = Field(default=0.0, description="before it starts")
 
     @abstractmethod
-    def profile(self, x: Any, over: float) -> profiles.Curve:
+    def profile(self, x: Any, over: float) -> Profile:
         """The profile at 0 ≤ x ≤ 1 for a motion that takes `over` seconds."""
 
     def share(self, t0: float, t1: float) -> Curve:
@@ -118,8 +151,8 @@ class Cycloid(Profiled):
     example = {"to": "90 deg", "over": "2 s"}
     law: Literal["cycloid"]
 
-    def profile(self, x: Any, over: float) -> profiles.Curve:
-        return profiles.cycloid_profile(x)
+    def profile(self, x: Any, over: float) -> Profile:
+        return cycloid_profile(x)
 
 
 class Polynomial(Profiled):
@@ -129,8 +162,8 @@ class Polynomial(Profiled):
     law: Literal["polynomial"]
     degree: Literal[3, 5, 7] = Field(default=5, description="3: no rate at both ends, 5: no acceleration, 7: no jerk")
 
-    def profile(self, x: Any, over: float) -> profiles.Curve:
-        return profiles.polynomial_profile(x, self.degree)
+    def profile(self, x: Any, over: float) -> Profile:
+        return polynomial_profile(x, self.degree)
 
 
 class Trapezoid(Profiled):
@@ -149,8 +182,8 @@ class Trapezoid(Profiled):
     def _share_of_ramp(self, over: float) -> float:
         return min(0.5, (self.ramp or over / 4) / over)
 
-    def profile(self, x: Any, over: float) -> profiles.Curve:
-        return profiles.trapezoid_profile(x, self._share_of_ramp(over))
+    def profile(self, x: Any, over: float) -> Profile:
+        return trapezoid_profile(x, self._share_of_ramp(over))
 
     def kinks(self, t0: float, t1: float) -> list[float]:
         begin, end = super().kinks(t0, t1)

@@ -4,7 +4,7 @@ Nothing here knows mechanics. What values mean has two rooms of its own.
 
     document     plain data with the place of every key and value, at which errors point
     source       documents from YAML text, files and mappings; `builder` puts the events of PyYAML together
-    writing      plain data as YAML; `yaml_scalars` has the values of words without quotes
+    writing      plain data as YAML, and the values of words without quotes
     change       single values replaced by dotted keys, from `--set` or an ensemble
     files        files that users name, read up to a bound
     library      the robots, scenarios and studies that come with denoc

@@ -10,7 +10,7 @@ import yaml
 
 from ..errors import InputError, did_you_mean
 from .document import DOCUMENT_DEPTH, DOCUMENT_NODES, SURROGATE, Document, Keys, Spot, dotted_path
-from .yaml_scalars import resolve_yaml_scalar
+from .writing import resolve_yaml_scalar
 
 _TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
 

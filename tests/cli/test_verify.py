@@ -1,5 +1,6 @@
 """`denoc verify`: fresh results pass, and whatever is changed in one of them afterwards is noticed by the right check."""
 
+import hashlib
 import json
 import shutil
 from dataclasses import replace
@@ -12,7 +13,6 @@ import pytest
 import denoc as package
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
-from denoc.record.files import checksums
 from denoc.scenario import carry_out_plan, prepare_scenario, stored_scenario_result
 from denoc.study.verification import PEERS, Peer, verify_result
 from denoc.study.verification import check as checking
@@ -94,7 +94,9 @@ def changed(folder, column, share, *, row=-2, repaired=True):
 def repair(folder):
     (file,) = folder.glob("*.json")
     record = json.loads(file.read_text())
-    record["checksums"] = {name: checksums.checksum_of_file(folder / name) for name in record["checksums"]}
+    record["checksums"] = {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in record["checksums"]
+    }
     file.write_text(json.dumps(record))
 
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from comparing import slope
 from denoc.errors import InputError
-from denoc.laws import forces, profiles
+from denoc.laws import forces, motions
 from denoc.laws import motions as laws
 from denoc.laws.csv_tables import Spline, read_law_table_columns
 
@@ -137,7 +137,7 @@ def test_cycloid_is_the_paper_s():
 
 @pytest.mark.parametrize("degree, vanishing", [(3, 1), (5, 2), (7, 3)])
 def test_polynomials_vanish_at_the_ends_as_their_degree_allows(degree, vanishing):
-    s = np.polynomial.Polynomial(profiles._POLYNOMIALS[degree])
+    s = np.polynomial.Polynomial(motions._POLYNOMIALS[degree])
     assert s.degree() == degree
     assert (s(0.0), s(1.0)) == (0.0, 1.0)
     for n in range(1, vanishing + 1):
@@ -145,7 +145,7 @@ def test_polynomials_vanish_at_the_ends_as_their_degree_allows(degree, vanishing
         assert s.deriv(n)(1.0) == pytest.approx(0.0, abs=1e-12)
     assert s.deriv(vanishing + 1)(0.0) != 0.0
     x = np.linspace(0, 1, 11)
-    np.testing.assert_allclose(profiles.polynomial_profile(x, degree), [s(x), s.deriv(1)(x), s.deriv(2)(x)])
+    np.testing.assert_allclose(motions.polynomial_profile(x, degree), [s(x), s.deriv(1)(x), s.deriv(2)(x)])
 
 
 @settings(deadline=None, derandomize=True)
@@ -153,7 +153,7 @@ def test_polynomials_vanish_at_the_ends_as_their_degree_allows(degree, vanishing
 def test_trapezoid(ramp):
     """Acceleration a, 0, −a with a·ramp the top rate, which covers the way."""
     x = np.array([ramp / 2, 0.5, 1 - ramp / 2])
-    s, rate, second = profiles.trapezoid_profile(x, ramp)
+    s, rate, second = motions.trapezoid_profile(x, ramp)
     top = 1 / (1 - ramp)
     np.testing.assert_allclose(rate, [top / 2, top, top / 2])
     np.testing.assert_allclose(second[[0, 2]], [top / ramp, -top / ramp])

@@ -11,7 +11,7 @@ import pytest
 import faults
 import writers
 from denoc.errors import InputError
-from denoc.record.files import checksums, drafts, folders
+from denoc.record.files import check_recorded_checksums, drafts, folders
 from faults import contents
 from limits import HANGS
 
@@ -122,7 +122,7 @@ def test_results_of_many_processes_follow_one_another(tmp_path):
     record = json.loads((home / "run.json").read_text())
     assert record["files"] == sorted(os.listdir(home))
     assert f"{int(record['value'])}.yaml" in record["files"]
-    checksums.check_recorded_checksums(home, record, [name for name in record["files"] if name != "run.json"])
+    check_recorded_checksums(home, record, [name for name in record["files"] if name != "run.json"])
     assert os.listdir(home.parent) == ["run"]
 
 
@@ -230,13 +230,13 @@ def test_a_changed_file_is_not_the_records(tmp_path):
     writers.result(tmp_path)
     record = json.loads((tmp_path / "run.json").read_text())
     assert {*record["checksums"]} == {*record["files"]} - {"run.json"}
-    checksums.check_recorded_checksums(tmp_path, record, ["run.csv"])
+    check_recorded_checksums(tmp_path, record, ["run.csv"])
     with (tmp_path / "run.csv").open("a") as file:
         file.write("1,2\n")
     with pytest.raises(InputError, match=r"run\.csv: this is not the file"):
-        checksums.check_recorded_checksums(tmp_path, record, ["run.csv"])
+        check_recorded_checksums(tmp_path, record, ["run.csv"])
     del record["checksums"]
-    checksums.check_recorded_checksums(tmp_path, record, ["run.csv"])  # of a version that knew none
+    check_recorded_checksums(tmp_path, record, ["run.csv"])  # of a version that knew none
 
 
 def test_a_folder_is_locked_for_one_writer_at_a_time(tmp_path):

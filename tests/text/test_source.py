@@ -15,7 +15,7 @@ from denoc.errors import InputError, Place
 from denoc.text import builder, source
 from denoc.text.document import BREAK, Document, dotted_path
 from denoc.text.source import document_from_mapping, parse_yaml_document, read_shared_yaml_document, read_yaml_document
-from denoc.text.yaml_scalars import resolve_yaml_scalar
+from denoc.text.writing import resolve_yaml_scalar
 from limits import cpu_time
 
 steady = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,16 +1,14 @@
 """Files of results, whole or not at all: after a crash a folder holds the old files or the new ones.
 
-write        a result's files: CSV, record, plots, together
+write        a result's files: CSV, record, plots, together, and checksums of them
 folders      a folder whose files change together; `drafts` the files that are being written beside it
 table_files  tables for other programs: pandas, xarray, Parquet
-checksums    what a record says of the files beside it
 """
 
 from ...door import door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .checksums import MOST_IN_RECORD, check_recorded_checksums
     from .drafts import is_draft_file, locked_output_folder
     from .folders import mend_output_folder, renewed_output_folder
     from .table_files import (
@@ -23,8 +21,10 @@ if TYPE_CHECKING:
         write_tidy_parquet,
     )
     from .write import (
+        MOST_IN_RECORD,
         add_plots_to_result,
         check_output_writable,
+        check_recorded_checksums,
         csv_text,
         make_output_folder,
         recorded_inputs_that_differ,

@@ -4,26 +4,62 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InputError
-from ...text import bytes_of_text_file
+from ...errors import InputError, Place
+from ...text import bytes_of_text_file, opened_regular_file
 from .. import figures, plots
 from ..columns import Column
 from ..drawings import Drawing
 from ..view import Look
-from . import checksums, drafts, table_files
+from . import drafts, table_files
 from .folders import Gone, mend_output_folder, renewed_output_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MOST_IN_RECORD = 32_000_000  # bytes
+HINT = "run the scenario again; a file that is meant to differ belongs into a folder of its own"
+
+
+def checksum_of_file(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with opened_regular_file(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_recorded_checksums(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Raises an error if files have changed since the record was written; records of old versions have no checksums."""
+    sums = record.get("checksums")
+    for name in names:
+        known = sums.get(name) if isinstance(sums, Mapping) else None
+        if known is not None and known != _sum_of(folder / name):
+            raise InputError(
+                "this is not the file that was written with the record beside it: its checksum is another one",
+                place=Place(str(folder / name)),
+                hint=HINT,
+            )
+
+
+def _sum_of(file: Path) -> str:
+    try:
+        if os.path.isfile(file):
+            return checksum_of_file(file)
+        why = "it is missing" if not os.path.lexists(file) else "it is no file"
+    except OSError as error:
+        why = f"it can't be read: {error.strerror}"
+    raise InputError(
+        f"not the file that was written with the record beside it: {why}", place=Place(str(file)), hint=HINT
+    )
+
 
 WORDS = ("name", "about", "robot", "replay")  # keys of a scenario that change no number
 
@@ -197,7 +233,7 @@ def _leaves(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 def _recorded(draft: Path, name: str, record: dict[str, Any]) -> list[str]:
     """Writes the record with the names and checksums of all files, and returns the names."""
-    new = {path.name: checksums.checksum_of_file(path) for path in sorted(draft.iterdir())}
+    new = {path.name: checksum_of_file(path) for path in sorted(draft.iterdir())}
     sums = dict(sorted({**record.get("checksums", {}), **new}.items()))
     files = sorted({*record.get("files", []), *sums, f"{name}.json"})
     text = json.dumps({**record, "files": files, "checksums": sums}, indent=1, ensure_ascii=False, allow_nan=False)
@@ -221,7 +257,7 @@ def _read(file: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        record = json.loads(bytes_of_text_file(file, checksums.MOST_IN_RECORD))
+        record = json.loads(bytes_of_text_file(file, MOST_IN_RECORD))
     except (ValueError, RecursionError):
         return {}
     except OSError as error:

@@ -4,7 +4,7 @@ A reader takes a `Reading`, and gives what its section says.
 
     reading    the state that all of them share: the scenario's document, its model, and the robot
     motion, forces, formulas, wrenches, drives    laws, and what they act on
-    initial, loops, overdetermined    the start, and the loops that it fits
+    initial, loops    the start, and the loops that it fits; values beyond a mechanism's freedoms
     solver     times, steps and tolerances
     record     points and formulas that are recorded, and what is drawn
     checks     doubts about numbers, tables, dead times and entries that nothing uses
