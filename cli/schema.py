@@ -66,10 +66,32 @@ def schema_of_kind(kind: str) -> Schema:
         from denoc.text.fields import json_schema
 
         return json_schema(IdentificationFile, "what `denoc identify` does")
-    from denoc.cli.shapes import schema_of_command_output
     from denoc.errors import InputError, allowed_names
 
     known = kinds_with_schema()
     if kind not in known:
         raise InputError("no such schema", found=f"`{kind}`", **allowed_names(kind, known))
     return schema_of_command_output(kind)
+
+
+def schema_of_command_output(command: str) -> Schema:
+    """The JSON Schema of what a command prints with `--json`, made from its shape."""
+    from pydantic import TypeAdapter
+
+    from denoc.cli.as_json import FORMAT
+    from denoc.cli.shapes import OUTPUTS
+    from denoc.text.fields import DIALECT, described_json_schema
+
+    version: Schema = {"const": FORMAT, "description": "the version of this shape; keys may come without a new version"}
+    output = OUTPUTS[command]
+    choices: list[Schema] = []
+    definitions: Schema = {}
+    for shape in (*output.one, *output.many):
+        made = described_json_schema(TypeAdapter(shape).json_schema())
+        definitions |= made.pop("$defs", {})
+        made["properties"] = {"format": version, **made["properties"]}
+        made["required"] = ["format", *made.get("required", [])]
+        choices.append({"type": "array", "items": made} if shape in output.many else made)
+    whole = choices[0] if len(choices) == 1 else {"anyOf": choices}
+    title = "an error of denoc" if command == "error" else f"denoc {command} --json: {output.about}"
+    return {"$schema": DIALECT, "title": title, **whole, **({"$defs": definitions} if definitions else {})}

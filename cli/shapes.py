@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, NotRequired
 
-from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from denoc.cli.as_json import FORMAT
 from denoc.cli.robot_shapes import (
     Complexity,
     Conversion,
@@ -25,25 +23,6 @@ from denoc.cli.robot_shapes import (
     meaning,
 )
 from denoc.cli.study_shapes import Excited, Forecast, Identification, Optimised, Regression, SearchPlan, Sweep, Verified
-from denoc.text.fields import DIALECT, Schema, described_json_schema
-
-VERSION: Schema = {"const": FORMAT, "description": "the version of this shape; keys may come without a new version"}
-
-
-def schema_of_command_output(command: str) -> Schema:
-    """The JSON Schema of what a command prints with `--json`."""
-    output, choices = OUTPUTS[command], list[Schema]()
-    definitions: Schema = {}
-    for shape in (*output.one, *output.many):
-        made = described_json_schema(TypeAdapter(shape).json_schema())
-        definitions |= made.pop("$defs", {})
-        made["properties"] = {"format": VERSION, **made["properties"]}
-        made["required"] = ["format", *made.get("required", [])]
-        choices.append({"type": "array", "items": made} if shape in output.many else made)
-    whole = choices[0] if len(choices) == 1 else {"anyOf": choices}
-    title = "an error of denoc" if command == "error" else f"denoc {command} --json: {output.about}"
-    return {"$schema": DIALECT, "title": title, **whole, **({"$defs": definitions} if definitions else {})}
-
 
 # ---- runs
 
