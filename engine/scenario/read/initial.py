@@ -9,7 +9,7 @@ from ...robot.read import unit_euler_parameters
 from ...simulate.inputs import Motion
 from ...simulate.system import System
 from ...text import Keys
-from .reading import Reading
+from .reading import Reading, numbers_in_words
 
 ALIKE = 1e-9  # rad, m, or per second, and relative: values this near are the same
 
@@ -55,15 +55,10 @@ def refuse_contradictory_initial_entries(reading: Reading, prescribed: Sequence[
                 raise reading.error(
                     (section, one.joint.name),
                     f"the motion of `{one.joint.name}` is prescribed, and its {what} at the start is another one",
-                    found=_listed(given),
-                    allowed=f"{_listed(its)}, or no entry",
+                    found=numbers_in_words(given, range(len(ks))),
+                    allowed=f"{numbers_in_words(its, range(len(ks)))}, or no entry",
                     hint="`from` of a motion is the initial value by default" if section == "initial" else "",
                 )
-
-
-def _listed(values: Sequence[float]) -> str:
-    texts = [f"{x:.9g}" for x in values]
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def blows_at_start(system: System, q0: Sequence[float], qd0: Sequence[float]) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,14 +21,10 @@ from . import motion
 from .drives import Drives
 from .forces import Forces
 from .motion import Motions
-from .reading import Reading, follows_from_ties
+from .reading import Reading, follows_from_ties, numbers_in_words
 
 SLACK = 1e-3  # rad or lengths of the mechanism (for speeds, per second): the largest change of a given value
 ROUNDING = 1e-9  # in the same units: changes up to this aren't reported
-
-Closing = Callable[
-    [Closure, Sequence[float], Sequence[int]], list[float]
-]  # finds closed coordinates while some speeds are kept
 
 
 def scenario_joints_decided_before(
@@ -48,7 +45,6 @@ def scenario_joints_decided_before(
 def read_surplus_coordinates(
     reading: Reading,
     loops: Closure,
-    close: Closing,
     q0: Sequence[float],
     order: Sequence[Joint],
     held: Sequence[Joint],
@@ -59,47 +55,29 @@ def read_surplus_coordinates(
     `asked` holds the values under `initial`; those that don't fit are refused. Joints of `held` give way.
     """
     named = [reading.robot.joint(name) for name in reading.file.initial]
-    q = close(loops, q0, [k for joint in order for k in joint.speeds])
+    q = _coordinates(loops, q0, [k for joint in order for k in joint.speeds])
     if _moved(loops, held, q, q0, ROUNDING):
-        q = _with_held(loops, close, q0, q, order, held)
+        both = [*order, *(joint for joint in held if joint not in order)]
+        loose = scenario_joints_decided_before(loops, q, both, places=True)
+        with suppress(AssemblyError):  # the held joints stay as far as they can
+            q = _coordinates(loops, q0, [k for joint in both if joint not in loose for k in joint.speeds])
     if not (_moved(loops, order, q, q0, ROUNDING) or _moved(loops, named, q, asked, ROUNDING)):
         return q, []
     follow = scenario_joints_decided_before(loops, q, order, places=True)
     kept = [k for joint in order if joint not in follow for k in joint.speeds]
-    q = close(loops, q0, kept)
+    q = _coordinates(loops, q0, kept)
     if astray := _moved(loops, named, q, asked, SLACK):
-        raise _misplaced(reading, loops, astray, asked, _by_assembly(loops, close, q0, q, follow, kept))
+        guess, fit = list(q0), q
+        for k in (k for joint in follow for k in joint.coordinates):
+            guess[k] = loops.robot.q0[k]
+        with suppress(AssemblyError):  # from the robot file's guess, which the message names if the loops close so
+            fit = _coordinates(loops, guess, kept)
+        raise _misplaced(reading, loops, astray, asked, fit)
     return q, [
-        f"`{joint.name}` starts at {_numbers(q, joint.coordinates)} instead of {_numbers(asked, joint.coordinates)}: "
-        f"its place {follows_from_ties(loops.robot)} given"
+        f"`{joint.name}` starts at {numbers_in_words(q, joint.coordinates)} instead of "
+        f"{numbers_in_words(asked, joint.coordinates)}: its place {follows_from_ties(loops.robot)} given"
         for joint in _moved(loops, named, q, asked, ROUNDING)
     ]
-
-
-def _with_held(
-    loops: Closure, close: Closing, q0: Sequence[float], q: list[float], order: Sequence[Joint], held: Sequence[Joint]
-) -> list[float]:
-    """The position in which the held joints stay as far as they can, or q if the loops don't close so."""
-    both = [*order, *(joint for joint in held if joint not in order)]
-    follow = scenario_joints_decided_before(loops, q, both, places=True)
-    try:
-        return close(loops, q0, [k for joint in both if joint not in follow for k in joint.speeds])
-    except AssemblyError:
-        return q
-
-
-def _by_assembly(
-    loops: Closure, close: Closing, q0: Sequence[float], q: list[float], follow: Sequence[Joint], kept: Sequence[int]
-) -> list[float]:
-    """The position in which the loops close from the robot file's guess, or q if they don't close."""
-    guess = list(q0)
-    for joint in follow:
-        for k in joint.coordinates:
-            guess[k] = loops.robot.q0[k]
-    try:
-        return close(loops, guess, kept)
-    except AssemblyError:
-        return q
 
 
 def _misplaced(
@@ -111,8 +89,9 @@ def _misplaced(
     return reading.error(
         ("initial", first.name),
         f"`{first.name}` can't start there: its place {follows_from_ties(loops.robot)} given",
-        found=_numbers(asked, first.coordinates),
-        allowed=", ".join(f"{joint.name}: {_numbers(fit, joint.coordinates)}" for joint in fitting) + ", or no entry",
+        found=numbers_in_words(asked, first.coordinates),
+        allowed=", ".join(f"{joint.name}: {numbers_in_words(fit, joint.coordinates)}" for joint in fitting)
+        + ", or no entry",
         hint="a guess that decides on the branch is `assembly` in the robot's file" if loops.ties else "",
     )
 
@@ -145,7 +124,8 @@ def surplus_rate_warnings(
         off = max((abs(qd[k] - x) / max(loops.column_scale[k], abs(x)) for k, x in values.items()), default=0.0)
         if off <= ROUNDING:
             continue
-        now, before = _numbers(qd, joint.speeds), _numbers({k: values.get(k, 0.0) for k in joint.speeds}, joint.speeds)
+        now = numbers_in_words(qd, joint.speeds)
+        before = numbers_in_words({k: values.get(k, 0.0) for k in joint.speeds}, joint.speeds)
         if off > SLACK:
             raise reading.error(
                 ("rates", joint.name),
@@ -164,12 +144,6 @@ def _moved(
 ) -> list[Joint]:
     """The joints that are farther than `far` from their given positions."""
     return [joint for joint in joints if joint_distance(loops, joint, q, asked) > far]
-
-
-def _numbers(values: Sequence[float] | Mapping[int, float], places: Sequence[int]) -> str:
-    """One number or a list of them, as text."""
-    texts = [f"{float(values[k]):.9g}" for k in places]
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 @dataclass(frozen=True)
@@ -236,7 +210,7 @@ def read_closed_start(
         start = replace(start, driving=drives.laws(loops, q0))
         loops = loops.at(drives.values(loops, start.driving, reading.span[0]))
         drives.refuse_contradictions(loops, q0, [k for joint in firm for k in joint.speeds])
-    q0, moved = read_surplus_coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
+    q0, moved = read_surplus_coordinates(reading, loops, q0, order, held, start.q0)
     refuse_surplus_motions(reading, loops, q0, firm, motions)
     for kind in (ComputedTorque, Feedforward):
         planned = [joint for joint in led if isinstance(forces[joint][0], kind)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +135,9 @@ class Reading:
 def follows_from_ties(robot: Robot) -> str:
     """Where what messages are about comes from, in words before `given` or `prescribed`."""
     return f"follows from the {robot.ties_in_words} and what else is"
+
+
+def numbers_in_words(values: Sequence[float] | Mapping[int, float], places: Sequence[int]) -> str:
+    """The numbers at these places, one or a list of them, as text."""
+    texts = [f"{float(values[k]):.9g}" for k in places]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
