@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plots import plain_plot_text
+from .plots import arranged_figure, label_axes, plain_plot_text
 from .scales import ROUNDING, finite_plotted_values
 from .styles import Style
 
@@ -19,13 +19,10 @@ UNNAMED = "_"  # the beginning of labels that no legend shows
 
 
 def figure_with_panels(style: Style, title: str, width: float, height: float, down: int, across: int) -> Figure:
-    """A figure with room for so many panels and with a title."""
-    from .arranged import Arranged
-
-    figure = Arranged(width, height, down, across)
-    if style.titled:
-        figure.suptitle(plain_plot_text(title, int(11 * width)), fontsize=style.fonts.figure)
-    return figure
+    """A figure with room for so many panels and with a title, where the style has titles."""
+    return arranged_figure(
+        title if style.titled else "", width, height, down, across, int(11 * width), style.fonts.figure
+    )
 
 
 def note_below_panels(figure: Figure, style: Style, sentences: Sequence[str]) -> None:
@@ -43,11 +40,8 @@ def plot_line(axes: Axes, style: Style, x: np.ndarray, y: np.ndarray, place: tup
 
 def label_plot_axes(axes: Axes, style: Style, across: str, up: str) -> None:
     """Adds labels, ticks and a grid."""
-    axes.set_xlabel(plain_plot_text(across), fontsize=style.fonts.axis)
-    axes.set_ylabel(plain_plot_text(up), fontsize=style.fonts.axis)
-    axes.tick_params(labelsize=style.fonts.tick)
+    label_axes(axes, plain_plot_text(across), plain_plot_text(up), style.fonts.axis, style.fonts.tick)
     axes.ticklabel_format(axis="y", useOffset=False)
-    axes.grid(visible=True, color="#dddddd", lw=0.6)
 
 
 def plot_lines_are_steady(axes: Axes, size: float) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plots import blank_figure, plain_plot_text
+from .plots import blank_figure, label_axes, plain_plot_text
 from .scales import finite_plotted_values, largest_plotted_value
 from .styles import COLOURS
 
@@ -86,10 +86,7 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
         )
     if panel.title:
         axes.set_title(plain_plot_text(panel.title, 44), fontsize=10)
-    axes.set_xlabel(plain_plot_text(across), fontsize=9)
-    axes.set_ylabel(plain_plot_text(panel.shown), fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.grid(visible=True, color="#dddddd", lw=0.6)
+    label_axes(axes, plain_plot_text(across), plain_plot_text(panel.shown))
     axes.set_xlim(float(x[0]), float(x[-1]))
     _note_the_end(axes, x, table, panel)
     if panel.log:

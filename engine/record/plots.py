@@ -14,6 +14,7 @@ from .columns import Column
 from .styles import COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -92,14 +93,35 @@ def save_figure_as_png(figure: Figure, file: BinaryIO, dpi: int = 80) -> None:
 def blank_figure(
     title: str, width: float, height: float, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
-    """A figure that has nothing but its title."""
+    """A figure that has nothing but its title, if it has one."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
-    figure.suptitle(plain_plot_text(title, int(11 * width)), fontsize=12)
+    if title:
+        figure.suptitle(plain_plot_text(title, int(11 * width)), fontsize=12)
     return figure
+
+
+def arranged_figure(
+    title: str, width: float, height: float, down: int, across: int, letters: int = 80, size: float = 12
+) -> Figure:
+    """A figure with rows and columns of panels, and with a title in lines of so many letters of this size."""
+    from .arranged import Arranged
+
+    figure = Arranged(width, height, down, across)
+    if title:
+        figure.suptitle(plain_plot_text(title, letters), fontsize=size)
+    return figure
+
+
+def label_axes(axes: Axes, across: str, up: str, size: float = 9, ticks: float = 8) -> None:
+    """Adds labels, the sizes of ticks' letters, and a grid."""
+    axes.set_xlabel(across, fontsize=size)
+    axes.set_ylabel(up, fontsize=size)
+    axes.tick_params(labelsize=ticks)
+    axes.grid(visible=True, color="#dddddd", lw=0.6)
 
 
 def plain_plot_text(text: str, width: int = 60) -> str:

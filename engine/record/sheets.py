@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .plots import plain_plot_text
+from .plots import blank_figure, plain_plot_text
 from .styles import SCREEN, Fonts
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def text_on_sheets(title: str, lines: Iterable[str], *, table: bool = False) -> 
     for first in range(0, max(len(broken), 1), FEW):
         head = 0.0 if first else 0.5
         shown = broken[first : first + FEW]
-        figure = _blank(WIDTH, head + step * len(shown))
+        figure = blank_figure("", WIDTH, head + step * len(shown), None)
         if not first:
             high = 1.0 - 0.15 / figure.get_figheight()
             figure.text(0.0, high, plain_plot_text(title, 90), fontsize=11, weight="bold", va="top")
@@ -68,7 +68,7 @@ def write_sheets(path: Path, figures: Iterable[Figure], foot: str) -> None:
             if not page or scale * height > left:
                 page, left = page + 1, HEIGHT
                 file.newPage(*A4)
-                line = _blank(WIDTH, FOOT)
+                line = blank_figure("", WIDTH, FOOT, None)
                 line.text(0.0, 0.0, plain_plot_text(foot, 400), fontsize=7, color="#555555")
                 line.text(1.0, 0.0, str(page), fontsize=7, color="#555555", ha="right")
                 _draw(file, line, MARGIN, MARGIN, 1.0)
@@ -78,15 +78,6 @@ def write_sheets(path: Path, figures: Iterable[Figure], foot: str) -> None:
         file.finalize()
     finally:
         file.close()
-
-
-def _blank(width: float, height: float) -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def _draw(file: Any, figure: Figure, x: float, y: float, scale: float) -> None:

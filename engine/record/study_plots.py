@@ -61,10 +61,7 @@ def figures_of_study(sweep: Sweep) -> dict[str, Figure]:
 
 def figure_of_search_progress(title: str, label: str, values: np.ndarray, allowed: np.ndarray) -> Figure:
     """What a search minimises, run by run, and the least of the runs that are allowed so far."""
-    from .arranged import Arranged
-
-    figure = Arranged(7.4, 4.4, 1, 1)
-    figure.suptitle(plots.plain_plot_text(title, 80), fontsize=12)
+    figure = plots.arranged_figure(title, 7.4, 4.4, 1, 1)
     axes = figure.add_subplot(1, 1, 1)
     runs, known = np.arange(len(values)), np.isfinite(values)
     least = np.fmin.accumulate(np.where(allowed, values, np.nan))
@@ -116,11 +113,8 @@ def _grid(sweep: Sweep) -> tuple[np.ndarray, np.ndarray] | None:
 
 def _curves(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     """An output over the one number that varies, with a line for each word."""
-    from .arranged import Arranged
-
     ((across, x),) = sweep.numbers.items()
-    figure = Arranged(7.4, 4.4, 1, 1)
-    figure.suptitle(plots.plain_plot_text(sweep.title, 80), fontsize=12)
+    figure = plots.arranged_figure(sweep.title, 7.4, 4.4, 1, 1)
     axes = figure.add_subplot(1, 1, 1)
     groups: dict[str, list[int]] = {}
     for k in range(len(x)):
@@ -161,13 +155,10 @@ def _contours(sweep: Sweep, name: str, values: np.ndarray, grid: tuple[np.ndarra
 
 def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     """An output over each of several numbers, a point for each run."""
-    from .arranged import Arranged
-
     shown = list(sweep.numbers.items())[:MOST_PANELS]
     columns = min(len(shown), MOST_ACROSS)
     rows = -(-len(shown) // columns)
-    figure = Arranged(3.6 * columns + 0.6, 3.2 * rows + 0.6, rows, columns)
-    figure.suptitle(plots.plain_plot_text(sweep.title, 40 * columns), fontsize=12)
+    figure = plots.arranged_figure(sweep.title, 3.6 * columns + 0.6, 3.2 * rows + 0.6, rows, columns, 40 * columns)
     size = float(np.clip(1500 / max(len(values), 1), 2.0, 16.0))
     for k, (across, x) in enumerate(shown):
         axes = figure.add_subplot(rows, columns, k + 1)
@@ -192,13 +183,10 @@ def figure_of_pareto_front(sweep: Sweep, better: Mapping[str, str], unbeaten: np
     """Each pair of outputs against each other, a point for each run, with those marked that no other run beats."""
     from itertools import combinations
 
-    from .arranged import Arranged
-
     pairs = list(combinations(sweep.outputs.items(), 2))[:MOST_PANELS]
     columns = min(len(pairs), 3)
     rows = -(-len(pairs) // columns)
-    figure = Arranged(max(4.2 * columns, 6.4) + 0.6, 4.0 * rows + 0.6, rows, columns)
-    figure.suptitle(plots.plain_plot_text(sweep.title, 80), fontsize=12)
+    figure = plots.arranged_figure(sweep.title, max(4.2 * columns, 6.4) + 0.6, 4.0 * rows + 0.6, rows, columns)
     size = float(np.clip(1500 / max(len(unbeaten), 1), 3.0, 16.0))
     for k, ((one, x), (other, y)) in enumerate(pairs):
         axes = figure.add_subplot(rows, columns, k + 1)
@@ -219,9 +207,6 @@ def figure_of_pareto_front(sweep: Sweep, better: Mapping[str, str], unbeaten: np
 
 
 def _dress(axes: Axes, across: str, up: str) -> None:
-    axes.set_xlabel(across, fontsize=9)
-    axes.set_ylabel(up, fontsize=9)
-    axes.tick_params(labelsize=8)
+    plots.label_axes(axes, across, up)
     axes.ticklabel_format(useOffset=False)
-    axes.grid(visible=True, color="#dddddd", lw=0.6)
     axes.set_axisbelow(True)

@@ -54,10 +54,7 @@ def overlay_figure(title: str, quantity: str, pairs: Sequence[Pair]) -> Figure:
 
 
 def _named(axes: Axes, quantity: str, across: str) -> None:
-    axes.set_xlabel(across, fontsize=9)
-    axes.set_ylabel(quantity, fontsize=9)
-    axes.tick_params(labelsize=8)
+    plots.label_axes(axes, across, quantity)
     axes.ticklabel_format(axis="y", useOffset=False)
-    axes.grid(visible=True, color="#dddddd", lw=0.6)
     axes.margins(x=0.01)
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))

@@ -45,12 +45,7 @@ def dataset_of_result(name: str, t: np.ndarray, table: Table, columns: Sequence[
 
 def write_parquet(path: Path, t: np.ndarray, table: Table, columns: Sequence[Column]) -> None:
     """Writes a Parquet file with the columns of the CSV file; each field's metadata has its unit."""
-    arrow = _library("pyarrow")
-    measured = {"t": TIME_UNIT, **units_of_table_columns(columns)}
-    values = {"t": t, **table}
-    fields = [arrow.field(key, arrow.float64(), metadata={"unit": measured[key]}) for key in values]
-    made = arrow.Table.from_arrays([arrow.array(np.asarray(x)) for x in values.values()], schema=arrow.schema(fields))
-    _library("pyarrow.parquet").write_table(made, path)
+    write_tidy_parquet(path, {"t": t, **table}, {"t": TIME_UNIT, **units_of_table_columns(columns)})
 
 
 def tidy_dataframe(columns: Mapping[str, np.ndarray | list[Any]], units: Mapping[str, str]) -> pd.DataFrame:

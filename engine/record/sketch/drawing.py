@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plots import plain_plot_text
+from ..plots import blank_figure, plain_plot_text
 from .canvas import VIOLET, XYZ, Canvas, Viewpoint, sketch_legend_line
 from .drawn_bodies import sketch_links_have_shapes
 from .drawn_links import sketch_actuators, sketch_joints, sketch_link_frames, sketch_links, sketch_points
@@ -29,16 +29,12 @@ def sketch_figure(
     scene: Scene, poses: Poses, k: int = 0, state: str = "initial position", *, room: np.ndarray | None = None
 ) -> Figure:
     """The figure of a scene in its position k, which the title calls `state`; equal `room` gives equal scales."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     canvas = Canvas(scene, Viewpoint.of(scene), poses.of(k))
     if sketch_links_have_shapes(canvas):
         canvas.lift = 10 * scene.size  # symbols are drawn over bodies, within which they are
     for add in (sketch_links, sketch_joints, sketch_link_frames, sketch_points, sketch_actuators):
         add(canvas)
-    figure = Figure(figsize=(WIDTH, HEIGHT))
-    FigureCanvasAgg(figure)
+    figure = blank_figure("", WIDTH, HEIGHT, None)
     title = plain_plot_text(f"{scene.name}: {state}", 90)
     figure.text(MARGINS[0] / WIDTH, 1 - 0.3 / HEIGHT, title, fontsize=12, va="center")
     paper = _paper(figure, canvas, room)
