@@ -7,9 +7,10 @@ which a scenario wants them, and a function that computes their values from the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,54 +18,50 @@ import numpy as np
 from ..machine.program.formulas import Curve, formula_value_on_scalars
 from ..machine.program.scalars import as_samples
 from ..record import Column
-from ..robot import ANGLE, LENGTH, Actuator, Joint, Robot
+from ..robot import ANGLE, LENGTH, Joint, Robot
 from ..text.expressions import TIME, Formula, Lookup, names_in_formula
 from . import wrench_columns
 from .rows import Point, Rows
 
-# what a column shows → the beginnings of the three suffixes, the unit, and the family in plots
-_KINDS = {
+POINTS, JOINTS = attrgetter("points"), attrgetter("robot.moving")  # owners of columns
+
+# what columns of points show → the beginnings of the three suffixes, the unit, and the family in plots
+_OF_POINTS = {
     "place": ("", "m", "point"),
     "velocity": ("v", "m/s", "point velocity"),
     "acceleration": ("a", "m/s²", "point acceleration"),
 }
+# families in plots of columns of joints → where a joint's type has the suffixes, units of what slides and what turns
+_OF_JOINTS = {
+    "speed": ("speeds", ("m/s", "rad/s")),
+    "acceleration": ("accelerations", ("m/s²", "rad/s²")),
+    "force": ("forces", ("N", "N m")),
+}
 _UNITS = {ANGLE: "rad", LENGTH: "m"}
 FAMILY = "expression"
+Acting = tuple[str, str, str, int]  # who acts, its force's unit, and where that is among the `Forces`
 
 
-def named_scenario_points(rows: Rows) -> Sequence[Point]:
-    """The points that the scenario names."""
-    return rows.points
+def columns_of_owner(owner: str, suffixes: Iterable[str], units: Iterable[str], family: str) -> list[Column]:
+    """The columns of an owner, one for each suffix."""
+    names = [f"{owner}.{suffix}" for suffix in suffixes]
+    return [Column(name, unit, family, owner, name) for name, unit in zip(names, units)]
 
 
-def point_columns(kind: str) -> Callable[[Rows, Point], list[Column]]:
-    """The function that gives the three columns of a point's place, velocity or acceleration."""
-    beginning, unit, family = _KINDS[kind]
-
-    def of_point(rows: Rows, point: Point) -> list[Column]:
-        owner = ".".join(point)
-        names = [f"{owner}.{beginning}{axis}" for axis in "xyz"]
-        return [Column(name, unit, family, owner, name) for name in names]
-
-    return of_point
+def point_columns(kind: str, rows: Rows, point: Point) -> list[Column]:
+    """The three columns of a point's place, velocity or acceleration."""
+    beginning, unit, family = _OF_POINTS[kind]
+    return columns_of_owner(".".join(point), [f"{beginning}{axis}" for axis in "xyz"], [unit] * 3, family)
 
 
-def places_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
-    """The places of a point."""
+def point_values(kind: str, rows: Rows, point: Point) -> np.ndarray:
+    """The values of these columns."""
+    if kind != "place":
+        return rows.point_rates[point][kind == "acceleration"]
     link, name = point
     at = np.array([*rows.robot.link(link).points[name], 1.0])
     place: np.ndarray = rows.frames[link] @ at
     return place[:, :3]
-
-
-def velocities_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
-    """The velocities of a point."""
-    return rows.point_rates[point][0]
-
-
-def accelerations_of_scenario_point(rows: Rows, point: Point) -> np.ndarray:
-    """The accelerations of a point."""
-    return rows.point_rates[point][1]
 
 
 class Table:
@@ -122,20 +119,8 @@ def columns_of_families(rows: Rows, wanted: Callable[[str], bool]) -> Iterator[t
         alike = list(group)
         for owner in owners(rows):
             for family in alike:
-                values = _once(partial(family.values, rows, owner))
+                values = cache(partial(family.values, rows, owner))
                 yield from ((column, partial(_one, values, k)) for k, column in enumerate(family.columns(rows, owner)))
-
-
-def _once(compute: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
-    """The function, which computes its array at the first call."""
-    found: list[np.ndarray] = []
-
-    def values() -> np.ndarray:
-        if not found:
-            found.append(compute())
-        return found[0]
-
-    return values
 
 
 def _one(values: Callable[[], np.ndarray], k: int) -> np.ndarray:
@@ -146,75 +131,59 @@ def _one(values: Callable[[], np.ndarray], k: int) -> np.ndarray:
 # ---- joints
 
 
-def _joints(rows: Rows) -> Sequence[Joint]:
-    return rows.robot.moving
-
-
-def _position_columns(rows: Rows, joint: Joint) -> list[Column]:
+def position_columns(rows: Rows, joint: Joint) -> list[Column]:
+    """The columns of a joint's coordinates."""
     units = [_UNITS.get(kind, "1") for kind in joint.type.kinds]
-    return _joint_columns(joint, joint.type.coordinates, units, "position")
+    return columns_of_owner(joint.name, joint.type.coordinates, units, "position")
 
 
-def _speed_columns(rows: Rows, joint: Joint) -> list[Column]:
-    units = ["rad/s" if turning else "m/s" for turning in joint.type.turning]
-    return _joint_columns(joint, joint.type.speeds, units, "speed")
+def speed_columns(family: str, rows: Rows, joint: Joint) -> list[Column]:
+    """The columns of what each of a joint's speeds has: itself, an acceleration, a force.
+
+    Forces of a mechanism's passive joints are of a family that isn't drawn.
+    """
+    suffixes, units = _OF_JOINTS[family]
+    columns = columns_of_owner(
+        joint.name, getattr(joint.type, suffixes), [units[turning] for turning in joint.type.turning], family
+    )
+    if family != "force" or joint.actuated or not rows.robot.tied:
+        return columns
+    return [one if rows.tau[:, k].any() else replace(one, family="no force") for k, one in zip(joint.speeds, columns)]
 
 
-def _acceleration_columns(rows: Rows, joint: Joint) -> list[Column]:
-    units = ["rad/s²" if turning else "m/s²" for turning in joint.type.turning]
-    return _joint_columns(joint, joint.type.accelerations, units, "acceleration")
-
-
-def _torque_columns(rows: Rows, joint: Joint) -> list[Column]:
-    """The columns of joint forces; those of a mechanism's passive joints are of a family that isn't drawn."""
-    units = ["N m" if turning else "N" for turning in joint.type.turning]
-    columns = []
-    for k, column in zip(joint.speeds, _joint_columns(joint, joint.type.forces, units, "force")):
-        none = rows.robot.tied and not joint.actuated and not rows.tau[:, k].any()
-        columns.append(Column(column.name, column.unit, "no force", column.owner, column.label) if none else column)
-    return columns
-
-
-def _joint_columns(joint: Joint, suffixes: Sequence[str], units: Sequence[str], family: str) -> list[Column]:
-    """The columns of a joint, one for each suffix."""
-    names = [f"{joint.name}.{suffix}" for suffix in suffixes]
-    return [Column(name, unit, family, joint.name, name) for name, unit in zip(names, units)]
+def joint_values(array: str, places: str, rows: Rows, joint: Joint) -> np.ndarray:
+    """The columns of a joint in an array of the rows."""
+    values: np.ndarray = getattr(rows, array)[:, list(getattr(joint, places))]
+    return values
 
 
 # ---- loops
 
 
-def _actuators(rows: Rows) -> Iterator[tuple[int, Actuator]]:
-    """The actuators that belong to no joint, with their places among all forces."""
-    return enumerate(rows.robot.actuators if rows.forces is not None else (), start=len(rows.robot.driven))
+def actuators_with_columns(rows: Rows) -> Iterator[Acting]:
+    """The actuators that belong to no joint."""
+    others = rows.robot.actuators if rows.forces is not None else ()
+    for k, one in enumerate(others, start=len(rows.robot.driven)):
+        yield one.name, "N m" if one.moment else "N", "actuated", k
 
 
-def _actuator_columns(rows: Rows, actuator: tuple[int, Actuator]) -> list[Column]:
-    one = actuator[1]
-    return [Column(f"{one.name}.force", "N m" if one.moment else "N", "force", one.name, f"{one.name}.force")]
-
-
-def _actuator_forces(rows: Rows, actuator: tuple[int, Actuator]) -> np.ndarray:
-    assert rows.forces is not None
-    return rows.forces.actuated[:, [actuator[0]]]
-
-
-def _drives(rows: Rows) -> Iterable[tuple[Any, int]]:
-    """The ties of drives, with their rows among the multipliers."""
+def drives_with_columns(rows: Rows) -> Iterator[Acting]:
+    """The drives."""
     loops, forces = rows.loops, rows.forces
-    if forces is None or forces.multipliers.shape[1] != loops.m:
-        return ()
-    return zip(loops.ties[len(loops.ties) - loops.drives :], loops.driven_rows())
+    if forces is not None and forces.multipliers.shape[1] == loops.m:
+        for tie, k in zip(loops.ties[len(loops.ties) - loops.drives :], loops.driven_rows()):
+            yield tie.name, "N", "multipliers", k
 
 
-def _drive_columns(rows: Rows, drive: tuple[Any, int]) -> list[Column]:
-    name = drive[0].name
-    return [Column(f"{name}.force", "N", "force", name, f"{name}.force")]
+def acting_columns(rows: Rows, acting: Acting) -> list[Column]:
+    """The column of such a force."""
+    return columns_of_owner(acting[0], ["force"], [acting[1]], "force")
 
 
-def _drive_forces(rows: Rows, drive: tuple[Any, int]) -> np.ndarray:
-    assert rows.forces is not None
-    return rows.forces.multipliers[:, [drive[1]]]
+def acting_forces(rows: Rows, acting: Acting) -> np.ndarray:
+    """Its values."""
+    values: np.ndarray = getattr(rows.forces, acting[2])[:, [acting[3]]]
+    return values
 
 
 # ---- energy
@@ -227,49 +196,43 @@ def _energy_columns(rows: Rows, robot: Robot) -> list[Column]:
 
 FAMILIES = {
     "positions": Family(
-        "coordinates of joints",
-        _joints,
-        _position_columns,
-        lambda rows, joint: rows.q[:, list(joint.coordinates)],
-        many=True,
+        "coordinates of joints", JOINTS, position_columns, partial(joint_values, "q", "coordinates"), many=True
     ),
     "speeds": Family(
-        "their speeds",
-        _joints,
-        _speed_columns,
-        lambda rows, joint: rows.qd[:, list(joint.speeds)],
-        many=True,
+        "their speeds", JOINTS, partial(speed_columns, "speed"), partial(joint_values, "qd", "speeds"), many=True
     ),
     "accelerations": Family(
         "their accelerations",
-        _joints,
-        _acceleration_columns,
-        lambda rows, joint: rows.qdd[:, list(joint.speeds)],
+        JOINTS,
+        partial(speed_columns, "acceleration"),
+        partial(joint_values, "qdd", "speeds"),
         many=True,
     ),
     "torques": Family(
         "forces of joints among the columns",
-        _joints,
-        _torque_columns,
-        lambda rows, joint: rows.tau[:, list(joint.speeds)],
+        JOINTS,
+        partial(speed_columns, "force"),
+        partial(joint_values, "tau", "speeds"),
         default=True,
         many=True,
     ),
     "actuators": Family(
-        "forces of actuators that are no joint's", _actuators, _actuator_columns, _actuator_forces, many=True
+        "forces of actuators that are no joint's", actuators_with_columns, acting_columns, acting_forces, many=True
     ),
-    "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces, many=True),
+    "drives": Family(
+        "forces of drives along what they drive", drives_with_columns, acting_columns, acting_forces, many=True
+    ),
     "cuts": Family(
         "wrenches in the cuts",
-        wrench_columns.cuts_with_columns,
-        wrench_columns.cut_columns,
+        attrgetter("cuts"),
+        partial(wrench_columns.columns_of_wrench, wrench_columns.CUT),
         wrench_columns.cut_column_values,
         many=True,
     ),
     "reactions": Family(
         "reactions in the joints",
         wrench_columns.joints_with_columns,
-        wrench_columns.reaction_columns,
+        partial(wrench_columns.columns_of_wrench, wrench_columns.REACTION),
         wrench_columns.reaction_column_values,
         default=False,
     ),
@@ -281,23 +244,16 @@ FAMILIES = {
         default=False,
     ),
     "points": Family(
-        "places of the points that are named",
-        named_scenario_points,
-        point_columns("place"),
-        places_of_scenario_point,
+        "places of the points that are named", POINTS, partial(point_columns, "place"), partial(point_values, "place")
     ),
     "point_velocities": Family(
-        "their velocities",
-        named_scenario_points,
-        point_columns("velocity"),
-        velocities_of_scenario_point,
-        default=False,
+        "their velocities", POINTS, partial(point_columns, "velocity"), partial(point_values, "velocity"), default=False
     ),
     "point_accelerations": Family(
         "their accelerations",
-        named_scenario_points,
-        point_columns("acceleration"),
-        accelerations_of_scenario_point,
+        POINTS,
+        partial(point_columns, "acceleration"),
+        partial(point_values, "acceleration"),
         default=False,
     ),
     "energy": Family(

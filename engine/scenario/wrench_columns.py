@@ -16,16 +16,6 @@ _SIZES = ("f", "n")
 CUT, REACTION, RESULTANT = "lambda", "reaction", "resultant"
 
 
-def cuts_with_columns(rows: Rows) -> Iterable[str]:
-    """The names of the cuts."""
-    return rows.cuts
-
-
-def cut_columns(rows: Rows, name: str) -> list[Column]:
-    """The six columns of a cut."""
-    return _wrench_columns(name, CUT)
-
-
 def cut_column_values(rows: Rows, name: str) -> np.ndarray:
     """The wrench of a cut's first link on the second, force first."""
     second = next(loop.between[1] for loop in rows.robot.loops if loop.name == name)
@@ -35,11 +25,6 @@ def cut_column_values(rows: Rows, name: str) -> np.ndarray:
 def joints_with_columns(rows: Rows) -> Iterable[str]:
     """The names of all joints, fixed ones included."""
     return [link.joint.name for link in rows.robot.links]
-
-
-def reaction_columns(rows: Rows, name: str) -> list[Column]:
-    """The six columns of a joint's reaction."""
-    return _wrench_columns(name, REACTION)
 
 
 def reaction_column_values(rows: Rows, name: str) -> np.ndarray:
@@ -61,7 +46,7 @@ def resultant_columns(rows: Rows, owner: tuple[str, str]) -> list[Column]:
     """The sizes of force and moment; of the ground all six components."""
     name, suffix = owner
     if name == BASE:
-        return _wrench_columns(name, suffix, family=RESULTANT)
+        return columns_of_wrench(suffix, rows, name, RESULTANT)
     units = ("N", "N m")
     return [
         Column(f"{name}.{suffix}.{size}", unit, RESULTANT, name, f"{name} {size}") for size, unit in zip(_SIZES, units)
@@ -77,8 +62,8 @@ def resultant_column_values(rows: Rows, owner: tuple[str, str]) -> np.ndarray:
     return np.stack([np.linalg.norm(six[:, 3:], axis=1), np.linalg.norm(six[:, :3], axis=1)], axis=1)
 
 
-def _wrench_columns(owner: str, suffix: str, family: str = "reaction") -> list[Column]:
-    """The six columns of a wrench, force first."""
+def columns_of_wrench(suffix: str, rows: Rows, owner: str, family: str = "reaction") -> list[Column]:
+    """The six columns of a wrench in a cut or a joint, force first."""
     components = [WRENCH[k] for k in _FORCES_FIRST]
     units = ["N" if component[0] == "f" else "N m" for component in components]
     return [

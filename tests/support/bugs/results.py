@@ -101,9 +101,9 @@ RESULTS = (
     ),
     Bug(
         "y and z of points swapped",
-        "point_columns.of_point",
-        '[f"{owner}.{beginning}{axis}" for axis in "xyz"]',
-        '[f"{owner}.{beginning}{axis}" for axis in "xzy"]',
+        "point_columns",
+        '[f"{beginning}{axis}" for axis in "xyz"]',
+        '[f"{beginning}{axis}" for axis in "xzy"]',
         ("simulate/test_runs.py::test_columns_of_points_and_reactions_are_in_their_order",),
     ),
     Bug(
