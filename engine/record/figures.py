@@ -38,7 +38,9 @@ def figure_of_curves(view: View, asked: Drawing) -> Figure | None:
     groups: dict[tuple[str, str], list[Pair]] = {}
     for x, y in pairs:
         groups.setdefault((x.unit, y.unit), []).append((x, y))
-    style, equal = view.style, _equal(asked, pairs)
+    style, equal = view.style, asked.equal
+    if equal is None:
+        equal = all(x.family == y.family == PLACE for x, y in pairs)
     width, height = style.single
     down = len(groups)
     figure = dressing.figure_with_panels(
@@ -54,13 +56,6 @@ def figure_of_curves(view: View, asked: Drawing) -> Figure | None:
         if len(group) > 1:
             dressing.legend_outside(figure, axes, style)
     return figure
-
-
-def _equal(asked: Drawing, pairs: Sequence[Pair]) -> bool:
-    """Whether both axes have the same scale."""
-    if asked.equal is not None:
-        return asked.equal
-    return all(x.family == y.family == PLACE for x, y in pairs)
 
 
 def _title(view: View, pairs: Sequence[Pair]) -> str:

@@ -67,16 +67,11 @@ def result_html(
     if record.get("reason"):
         words.append(f"<p>{html_text(str(record['reason']))}</p>")
     words += [f"<p>warning: {html_text(warning)}</p>" for warning in record.get("warnings", [])]
-    words.append(_extremes(t, table, columns))
+    rest = len(columns) - MOST_ROWS
+    words.append(html.html_table(HEADER, [one.cells() for one in column_extremes(t, table, columns[:MOST_ROWS])]))
+    words[-1] += f"<p>… and {rest} more columns</p>" if rest > 0 else ""
     words += [html_image_of_figure(stem, figure) for stem, figure in figures.items()]
     return "\n".join(words)
-
-
-def _extremes(t: np.ndarray, table: Mapping[str, np.ndarray], columns: Sequence[Column]) -> str:
-    """The extremes of each column as a table."""
-    rows = [one.cells() for one in column_extremes(t, table, columns[:MOST_ROWS])]
-    rest = len(columns) - MOST_ROWS
-    return html.html_table(HEADER, rows) + (f"<p>… and {rest} more columns</p>" if rest > 0 else "")
 
 
 def html_image_of_figure(name: str, figure: Figure) -> str:

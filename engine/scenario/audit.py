@@ -47,7 +47,8 @@ class EnergyBalance:
             )
         if not self.doubtful:
             return f"energy balance holds to {self.residual:.2g} J"
-        return f"energy balance is off by {self.residual:.2g} J, {_percent(self.share)} of the energy exchanged"
+        share = f"{100 * self.share:.2g} %" if self.share < 10 else f"{self.share:.2g} times"
+        return f"energy balance is off by {self.residual:.2g} J, {share} of the energy exchanged"
 
 
 def residual_share_of_energy(residual: float | np.ndarray, exchanged: float | np.ndarray) -> np.ndarray:
@@ -112,7 +113,3 @@ def _length(bodies: Sequence[Body]) -> np.ndarray:
 def _size(vector: Three) -> np.ndarray:
     size: np.ndarray = np.sqrt(sum(x * x for x in vector))
     return size
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 10 else f"{share:.2g} times"

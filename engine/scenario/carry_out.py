@@ -88,8 +88,10 @@ def prepare_scenario(
     if not isinstance(robot, Robot):
         robot = load(robot) if robot is not None else robot_of_scenario(document, beside)
     robot = changed_robot_of_scenario(robot, of_robot)
+    task = document.data.get("task") if isinstance(document.data, dict) else None
+    ending = {"inverse": "idyn", "simulate": "sim"}.get(str(task), "run")
     with choice.using_backend("plain"):  # a replay reads its notes with the plan, so the plan can't depend on them
-        made = plan_of_scenario(document, robot, name or f"{robot.name}-{_ending(document)}")
+        made = plan_of_scenario(document, robot, name or f"{robot.name}-{ending}")
     return prepared_scenario_replay(made, document, changes)
 
 
@@ -109,12 +111,6 @@ def changed_robot_of_scenario(robot: Robot, changes: Sequence[Change]) -> Robot:
     if robot.document is None:
         raise changes[0].error("a robot without a file can't be changed")
     return build_robot(changed_document(robot.document, changes))
-
-
-def _ending(document: Document) -> str:
-    """The ending of the name of a scenario that has none."""
-    task = document.data.get("task") if isinstance(document.data, dict) else None
-    return {"inverse": "idyn", "simulate": "sim"}.get(task, "run") if isinstance(task, str) else "run"
 
 
 def robot_of_scenario(document: Document, beside: Path | None) -> Robot:
@@ -157,19 +153,13 @@ def carry_out_plan(plan: Plan, report: Progress | None = None, start: Callable[[
             report(math.inf)
         result = _concluded(plan, run, time.perf_counter() - begun)
         if plan.file.solver.error == "estimate" and run.steps and run.ended != "interrupted":
-            result.record["error"] = _error_of_run(plan, result, report)
+            finer = plan_with_finer_steps(plan)
+            other = course_of_plan(finer, report)
+            if other.ended != "interrupted":
+                table = columns_of_run(finer, other, plan.record.wants).data
+                result.record["error"] = estimated_error(plan, result.columns, result.t, result.table, other.t, table)
     result.tables = contents
     return result
-
-
-def _error_of_run(plan: Plan, result: Result, report: Progress | None) -> dict[str, Any] | None:
-    """The error of an integrated run, from another one with smaller steps; None where that one is interrupted."""
-    finer = plan_with_finer_steps(plan)
-    run = course_of_plan(finer, report)
-    if run.ended == "interrupted":
-        return None
-    table = columns_of_run(finer, run, plan.record.wants)
-    return estimated_error(plan, result.columns, result.t, result.table, run.t, table.data)
 
 
 def carry_out_whole_plan(

@@ -14,7 +14,7 @@ from .._version import VERSION
 from ..errors import InputError, NumericalError
 from ..machine.jit.account import account_of_backend
 from ..record import plain_plot_drawings
-from ..robot import Effort, Robot
+from ..robot import Effort
 from ..robot.read import folder_of_robot_file, robot_data_with_mesh_places
 from ..simulate import internal_forces, prescribed
 from . import tabulate, wrench_columns
@@ -48,6 +48,9 @@ def conclude_result(
     place = run.singular
     audit["singular"] = place and {"t": place.t, "loop": place.loop, "coordinates": list(place.coordinates)}
     code, versions = code or account_of_backend(), _versions()
+    expected = plan.expect
+    if expected == "either":  # of two good ends that which it took
+        expected = run.ended if run.ended in ("done", "singularity") else "done"
     warnings = [
         *robot.warnings,
         *plan.warnings,
@@ -62,7 +65,7 @@ def conclude_result(
         "task": plan.task,
         "ended": run.ended,
         "reason": run.reason or unmet_expectation(plan, run.ended),
-        "expected": _expected(plan, run),
+        "expected": expected,
         "rows": len(run.t),
         "seconds": round(seconds, 6),
         "audit": audit,
@@ -107,7 +110,9 @@ def audit_of_run(
 
 def _origin(plan: Plan) -> dict[str, Any]:
     """The part of a run's record that says what was run."""
-    robot = plan.robot
+    robot, document = plan.robot, plan.robot.document
+    # as a copy of the file elsewhere needs them
+    data = robot_data_with_mesh_places(document.data, folder_of_robot_file(document)) if document else None
     return {
         "plots": plain_plot_drawings(plan.plots),
         "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.system.free else None,
@@ -116,10 +121,10 @@ def _origin(plan: Plan) -> dict[str, Any]:
         "robot": {
             "name": robot.name,
             "about": robot.about,
-            "file": robot.document.name if robot.document else "",
+            "file": document.name if document else "",
             "nq": robot.nq,
             "nv": robot.nv,
-            "data": _data(robot),
+            "data": _plain(data),
         },
     }
 
@@ -222,13 +227,6 @@ def _step_hint(plan: Plan) -> str:
     return f": `{solver.method}` takes steps of {solver.step:.6g} s{own}; `step` under `solver` makes them shorter"
 
 
-def _expected(plan: Plan, run: Course) -> str:
-    """How the run should have ended: of two good ends, by the one that it took."""
-    if plan.expect != "either":
-        return plan.expect
-    return run.ended if run.ended in ("done", "singularity") else "done"
-
-
 def unmet_expectation(plan: Plan, ended: str) -> str:
     """The reason why a run that ended normally hasn't ended as expected; empty if it has."""
     if ended != "done" or plan.expect != "singularity":
@@ -257,12 +255,6 @@ def _beyond_limits(plan: Plan, run: Course) -> list[str]:
                     f"up to {fastest:.6g} {unit}"
                 )
     return warnings
-
-
-def _data(robot: Robot) -> Any:
-    """The data of a robot's file, as a copy of it elsewhere needs them."""
-    document = robot.document
-    return _plain(robot_data_with_mesh_places(document.data, folder_of_robot_file(document))) if document else None
 
 
 _PLAIN = frozenset({bool, int, str, type(None)})

@@ -119,7 +119,11 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
         refuse_contradictory_initial_entries(reading, inputs.prescribed)
     refuse_start_beyond_stops(reading, system, start.q0)
     steps = read_solver_section(reading, grid, laws.all)
-    kinks = [*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)]
+    # the ends of prescribed motions' tables, at which a rate may jump
+    curves = [curve for one in inputs.prescribed if isinstance(one, Reference) for curve in one.curves]
+    curves += [drive.curve for drive in inputs.drives]
+    breaks = [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]
+    kinks = [*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *breaks]
     late = dead_time_kinks_of_scenario(reading, laws.all, steps.step, kinks)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
         scenario_law_swings_are_countable(reading, laws.all)
@@ -212,10 +216,3 @@ def _system(reading: Reading, constraints: Closure, inputs: Inputs) -> System:
         smooth=float(entry.friction_rate) if smooth else 0.0,
         stops=entry.limits == "stop" and not afresh,
     )
-
-
-def _breaks(inputs: Inputs) -> list[float]:
-    """The ends of prescribed motions' tables, at which a rate may jump."""
-    curves = [curve for one in inputs.prescribed if isinstance(one, Reference) for curve in one.curves]
-    curves += [drive.curve for drive in inputs.drives]
-    return [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]

@@ -26,24 +26,19 @@ def resolve_yaml_scalar(text: str) -> str | int | float | bool | None:
     if text in _WORDS:
         return _WORDS[text]
     if _INT.fullmatch(text):
-        return _integer(text)
+        if len(text) > DIGIT_LIMIT:
+            return text
+        try:
+            number = int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+            str(number)
+        except ValueError:  # a hexadecimal number has more decimal digits; the limit itself can be set lower, too
+            return text
+        return number
     if _FLOAT.fullmatch(text):
         return float(text)  # inf where it overflows; readers that need a finite number check it
     if _NOT_FINITE.fullmatch(text):
         return float(text.replace(".", ""))
     return text
-
-
-def _integer(text: str) -> int | str:
-    """The integer, or the text itself when it has more digits than Python prints."""
-    if len(text) > DIGIT_LIMIT:
-        return text
-    try:
-        number = int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
-        str(number)
-    except ValueError:  # a hexadecimal number has more decimal digits; the limit itself can be set lower, too
-        return text
-    return number
 
 
 WIDTH = 110

@@ -52,15 +52,10 @@ def _faces(canvas: Canvas, solid: Solid) -> list[np.ndarray]:
         axes = 0.5 * (points[[1, 2, 4]] - points[0])
         return [(points.mean(axis=0) + inside @ axes)[faces]]
     if solid.kind == "cylinder":
-        first, last = _rims(points, solid.radius)
+        rim = solid.radius * _ring() @ _across(points[1] - points[0])
+        first, last = points[0] + rim, points[1] + rim
         return [_bands([first + share * (last - first) for share in _shares()]), np.stack([first, last])[:, :-1]]
     return [_round(points[0], points[-1], solid.radius)]
-
-
-def _rims(points: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
-    """The rims of a cylinder."""
-    rim = radius * _ring() @ _across(points[1] - points[0])
-    return points[0] + rim, points[1] + rim
 
 
 def _across(axis: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ def sketch_label_places(
             for rank, way in enumerate(WAYS):
                 c, s = float(np.cos(way)), float(np.sin(way))
                 box = Box(x + c * (ring * size + width), y + s * (ring * size + height), width, height)
-                covered = sum(box.over(other) for other in kept) + 4.0 * _outside(box, frame)
+                covered = sum(box.over(other) for other in kept) + 4.0 * (4 * width * height - box.over(frame))
                 price = 3.0 * covered + size * size * (0.5 * ring + 0.02 * rank)
                 if price < cost:
                     best, cost = box, price
@@ -68,11 +68,6 @@ def sketch_label_places(
         distance = np.hypot(max(abs(best.x - x) - width, 0.0), max(abs(best.y - y) - height, 0.0))
         made.append(PlacedLabel(text, best, bool(distance > 1.6 * size)))
     return made
-
-
-def _outside(box: Box, frame: Box) -> float:
-    """The area of a box outside of the frame."""
-    return 4 * box.width * box.height - box.over(frame)
 
 
 MOST_NAMES = 40  # joints; sketches with more have no names

@@ -33,17 +33,13 @@ NOTHING = "all motion is given, so nothing is integrated"
 
 def doubts_about_scenario_angles(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) -> list[str]:
     """Warnings about bare angles of more than a turn, in laws and in `initial`, and about other odd numbers."""
-    odd = [*_angles(reading, laws), *_step(reading)]
+    odd, (begin, end), step = [*_angles(reading, laws)], reading.span, reading.file.time.step
+    if step is not None and step > (end - begin) * (1 + 1e-9):
+        words = f"{step:g} s is longer than the run; there are rows at its start and its end only"
+        odd.append((("time", "step"), words))
     for section in ("motion", "forces", "wrenches", "initial", "rates", "drives"):
         odd += enormous_robot_numbers(getattr(reading.file, section), (section,))
     return [f"{'.'.join(map(str, path))}: {words}" for path, words in odd]
-
-
-def _step(reading: Reading) -> Iterator[tuple[Keys, str]]:
-    """A step between rows that is longer than the run."""
-    (begin, end), step = reading.span, reading.file.time.step
-    if step is not None and step > (end - begin) * (1 + 1e-9):
-        yield ("time", "step"), f"{step:g} s is longer than the run; there are rows at its start and its end only"
 
 
 def _angles(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) -> Iterator[tuple[Keys, str]]:
@@ -167,7 +163,13 @@ def doubts_about_unused_scenario_entries(
     why = {"solver": _of_solver, "closure": _of_closure}
     reasons = [(*path, NOTHING if idle else why[path[0]](reading, system, path[1])) for path in odd]
     warnings = [f"{section}.{key} does nothing: {words}" for section, key, words in reasons if words]
-    return [*warnings, *_of_record(reading, system), *_alls(reading, used)]
+    record, cut, known = reading.file.record, system.loops.m and reading.robot.loops, set(used)
+    if record.axes != "base" and not cut and not record.wants("reactions"):
+        warnings.append("record.axes does nothing: no wrenches of joints or cuts are recorded")
+    for section in ("motion", "forces"):
+        if "all" in getattr(reading.file, section) and (section, "all") not in known:
+            warnings.append(f"{section}.all does nothing: no actuated joint is left for it")
+    return warnings
 
 
 def _changed(entry: Strict, without: Sequence[str] = ()) -> list[str]:
@@ -196,17 +198,10 @@ def _of_solver(reading: Reading, system: System, key: str) -> str:
     elif key == "limits" and not any(joint.limits for joint in system.free):
         why = "no joint whose motion is sought has `limits`"
     elif key == "at_singularity":
-        why = _of_singularities(reading, system)
+        method = reading.file.closure.method
+        alone = METHODS[method].switches or METHODS[method].afresh
+        why = _tree(reading) if not system.loops.m else f"`{method}` takes other coordinates by itself" * alone
     return why
-
-
-def _of_singularities(reading: Reading, system: System) -> str:
-    method = reading.file.closure.method
-    if not system.loops.m:
-        return _tree(reading)
-    if METHODS[method].switches or METHODS[method].afresh:
-        return f"`{method}` takes other coordinates by itself"
-    return ""
 
 
 def _of_closure(reading: Reading, system: System, key: str) -> str:
@@ -226,19 +221,3 @@ def _of_closure(reading: Reading, system: System, key: str) -> str:
 
 def _tree(reading: Reading) -> str:
     return f"{reading.robot.name} has no loops or couplings, and no drives"
-
-
-def _of_record(reading: Reading, system: System) -> Iterator[str]:
-    """A warning about axes of wrenches where none is recorded."""
-    record = reading.file.record
-    cut = system.loops.m and reading.robot.loops
-    if record.axes != "base" and not cut and not record.wants("reactions"):
-        yield "record.axes does nothing: no wrenches of joints or cuts are recorded"
-
-
-def _alls(reading: Reading, used: Iterable[Keys]) -> Iterator[str]:
-    """Warnings about entries for `all` that no joint is left for."""
-    known = set(used)
-    for section in ("motion", "forces"):
-        if "all" in getattr(reading.file, section) and (section, "all") not in known:
-            yield f"{section}.all does nothing: no actuated joint is left for it"

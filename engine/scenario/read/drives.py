@@ -67,8 +67,12 @@ class Drives:
 
     def refuse_contradictions(self, loops: Closure, q0: Sequence[float], given: Sequence[int]) -> None:
         """Raises an error if a drive's motion follows from the loops, given coordinates and other drives."""
-        k = _contradicted(loops, q0, given)
-        if k is not None:
+        J, _ = loops.jacobian(np.array(q0))
+        drives = loops.driven_rows()
+        rows = np.concatenate([loops.scaled(loops.holding(J)), np.eye(loops.robot.nv)[list(given)]])
+        groups = [[r for r in range(len(rows)) if r not in drives], *([row] for row in drives)]
+        free_rows = independent_constraint_rows(rows, groups)
+        for k in (k for k, row in enumerate(drives) if row not in free_rows):
             raise self._reading.error(
                 ("drives", k),
                 f"the motion of `{self._entries[k].name}` {follows_from_ties(loops.robot)} prescribed",
@@ -108,13 +112,3 @@ class Drives:
         if at not in points:
             raise self._reading.error(path, f"`{link}` has no point `{at}`", allowed=", ".join(points) or "[x, y, z]")
         return points[at]
-
-
-def _contradicted(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> int | None:
-    """The first drive whose motion follows from the loops, the named coordinates and the drives before it."""
-    J, _ = loops.jacobian(np.array(q0))
-    drives = loops.driven_rows()
-    rows = np.concatenate([loops.scaled(loops.holding(J)), np.eye(loops.robot.nv)[list(named)]])
-    groups = [[r for r in range(len(rows)) if r not in drives], *([row] for row in drives)]
-    free_rows = independent_constraint_rows(rows, groups)
-    return next((k for k, row in enumerate(drives) if row not in free_rows), None)

@@ -159,17 +159,10 @@ class Start:
 
 def read_constraints_of_scenario(reading: Reading, drives: Drives) -> Closure:
     """The constraints of the robot besides its tree's joints, which may be none."""
-    _refuse_division(reading)
-    if reading.file.drives:
-        return Closure(reading.robot, drives.ties())
-    return loop_closure(reading.robot)
-
-
-def _refuse_division(reading: Reading) -> None:
-    """Raises an error if the closure method divides by the inertia of a cut joint's double, which has none."""
-    method = reading.file.closure.method
-    idle = [loop.name for loop in reading.robot.loops if loop.doubled and not _has_rotors(reading, loop.name)]
-    if idle and METHODS[method].divides:
+    method, robot = reading.file.closure.method, reading.robot
+    doubled = [loop.name for loop in robot.loops if loop.doubled]
+    idle = [name for name in doubled if not all(drive.rotor > 0.0 for drive in robot.joint(name).drives)]
+    if idle and METHODS[method].divides:  # by the inertia of a cut joint's double, which has none
         raise reading.error(
             ("closure", "method"),
             f"`{method}` divides by the inertia behind every joint of the spanning tree; behind `{idle[0]}`, a cut "
@@ -177,11 +170,9 @@ def _refuse_division(reading: Reading) -> None:
             allowed=", ".join(name for name, row in METHODS.items() if not row.divides),
             hint="or cut another joint, or give this one a `rotor_inertia`",
         )
-
-
-def _has_rotors(reading: Reading, joint: str) -> bool:
-    """Whether each speed of a joint has a rotor."""
-    return all(drive.rotor > 0.0 for drive in reading.robot.joint(joint).drives)
+    if reading.file.drives:
+        return Closure(reading.robot, drives.ties())
+    return loop_closure(reading.robot)
 
 
 def read_preferred_speeds(reading: Reading) -> list[int] | None:

@@ -51,7 +51,8 @@ def read_record_formulas(reading: Reading, known: Sequence[str], others: Others)
         if name in there:
             raise reading.error(path, f"there is a column `{name}` already", key=True, allowed="another name")
         formula = parsed_formula(entry.formula)
-        at: Keys = path if not _is_mapping(reading, path) else (*path, "formula")
+        written = reading.document.data["record"]["expressions"][name]
+        at: Keys = (*path, "formula") if isinstance(written, dict) else path
         for one in names_in_formula(formula):
             if one.name not in there:
                 raise reading.error(
@@ -66,13 +67,6 @@ def read_record_formulas(reading: Reading, known: Sequence[str], others: Others)
         made.append(FormulaColumn(name, formula, unit, size, curves))
         there.append(name)
     return tuple(made)
-
-
-def _is_mapping(reading: Reading, path: Keys) -> bool:
-    data = reading.document.data
-    for key in path:
-        data = data[key]
-    return isinstance(data, dict)
 
 
 def read_record_plots(reading: Reading, known: Sequence[str], others: Others) -> tuple[Drawing, ...]:

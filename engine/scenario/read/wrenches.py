@@ -11,7 +11,6 @@ import numpy as np
 from ...errors import allowed_names
 from ...laws import ForceLaw, laws_of_state, laws_of_time
 from ...simulate.inputs import TimedWrench
-from ...simulate.state_force import FormulaForce
 from ...text import Keys, yaml_value_in_words
 from .formulas import read_formula_force
 from .reading import Reading
@@ -35,7 +34,12 @@ def read_scenario_wrenches(reading: Reading) -> list[TimedWrench]:
                 at = (*path, key, place)
                 steady += [] if isinstance(value, ForceLaw) else [len(components)]
                 if isinstance(value, ForceLaw) and value.reads_all():
-                    whole.append((len(components), _of_state(reading, value, at)))
+                    given = value.formulas(1)
+                    if len(given) != 1:
+                        message, found = "one component needs 1 formula", str(len(given))
+                        raise reading.error((*at, given[0][0]), message, found=found, allowed="one")
+                    own, formula = given[0]
+                    whole.append((len(components), read_formula_force(reading, formula, (*at, own), None, None)))
                     components.append(_time)
                 else:
                     components.append(read_wrench_component(reading, value, kind, at))
@@ -43,15 +47,6 @@ def read_scenario_wrenches(reading: Reading) -> list[TimedWrench]:
         there = float(x), float(y), float(z)
         wrenches.append(TimedWrench(entry.link, tuple(components), there, entry.axes, tuple(whole), tuple(steady)))
     return wrenches
-
-
-def _of_state(reading: Reading, law: ForceLaw, path: Keys) -> FormulaForce:
-    """The force of a formula over time and state."""
-    given = law.formulas(1)
-    if len(given) != 1:
-        raise reading.error((*path, given[0][0]), "one component needs 1 formula", found=str(len(given)), allowed="one")
-    key, formula = given[0]
-    return read_formula_force(reading, formula, (*path, key), None, None)
 
 
 def _time(t: Any) -> Any:

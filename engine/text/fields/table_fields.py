@@ -61,17 +61,14 @@ class OneOf:
         if isinstance(named, str) and named in self._table:
             with suppress(ValidationError):
                 return self._table[named].model_validate(value)
-        read: Strict = self._union().validate_python(value)
+        read: Strict = _tagged(self.models, self._key).validate_python(value)
         return read
-
-    def _union(self) -> TypeAdapter[Any]:
-        return _tagged(self.models, self._key)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self._read)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        made: dict[str, Any] = handler(self._union().core_schema)
+        made: dict[str, Any] = handler(_tagged(self.models, self._key).core_schema)
         return made
 
 
