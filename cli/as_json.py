@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from denoc.errors import DenocError, InputError
@@ -43,17 +44,7 @@ def print_json_document(
 
 def json_of_difference(one: Difference) -> Change:
     """The document of a difference of numbers or words."""
-    return {
-        "what": one.what,
-        "message": one.message,
-        "t": one.t,
-        "old": one.old,
-        "new": one.new,
-        "allowed": one.allowed,
-        "unit": one.unit,
-        "panel": one.panel,
-        "times": one.times,
-    }
+    return {**asdict(one), "times": one.times}  # type: ignore[typeddict-item]
 
 
 def begin_json_document() -> None:

@@ -11,7 +11,7 @@ from denoc.cli.waiting import CLOSING, Wait
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from denoc.robot import Robot
+    from denoc.robot import Joint, Robot
     from denoc.scenario import Plan
     from denoc.text import Change, Document
 
@@ -126,3 +126,20 @@ def options_overlaid_on_scenario(data: Data, end: float | None, step: float | No
             kept = {key: value for key, value in kept.items() if key not in others}
         data["solver"] = {**kept, **solver}
     return data
+
+
+def leading_joints(model: Robot) -> list[Joint]:
+    """The actuated joints, or, in a mechanism, as many of them as can move independently."""
+    actuated = [joint for joint in model.moving if joint.actuated]
+    if not model.tied:
+        return actuated
+    from denoc.errors import DenocError
+    from denoc.mechanics.assembly import assemble
+    from denoc.mechanics.closure import independent_speeds, loop_closure
+
+    try:
+        J, _ = loop_closure(model).jacobian(assemble(model, model.q0))
+    except DenocError:  # the loops can't be closed, which the run reports
+        return actuated
+    free = independent_speeds(loop_closure(model), J)
+    return [joint for joint in actuated if set(joint.speeds) <= set(free)]

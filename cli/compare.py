@@ -109,10 +109,20 @@ def compare_command(
         wait.now(WRITING)
         files = _write(folder, comparison.name, runs, form.value if plot else None)
     if as_json:
-        printed.print_json_document(_document(comparison.name, runs, files, interrupted=interrupted))
+        document: Document = {
+            "scenario": comparison.name,
+            "interrupted": interrupted,
+            "runs": [run.row() for run in runs],
+            "summary": comparison_summary(runs),
+            "files": [str(file) for file in files],
+        }
+        printed.print_json_document(document)
     elif not quiet:
         _show(runs)
-        _show_summary(comparison_summary(runs))
+        if rows := comparison_summary(runs):
+            cells = [[_number(x) if isinstance(x, float) else str(x) for x in row.values()] for row in rows]
+            print_table(rows[0], cells, left=[k for k, name in enumerate(rows[0]) if name == "method"], width=150)
+            print_lines("")
         print_lines(f"{folder}/: {', '.join(file.name for file in files)}")
     if interrupted:
         print_lines("interrupted; the runs that were complete have been written", err=True)
@@ -189,19 +199,6 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
 # ---- output
 
 
-def _document(name: str, runs: list[Run], files: list[Path], *, interrupted: bool) -> Document:
-    """The data that `--json` prints."""
-    from denoc.study.comparison import comparison_summary
-
-    return {
-        "scenario": name,
-        "interrupted": interrupted,
-        "runs": [run.row() for run in runs],
-        "summary": comparison_summary(runs),
-        "files": [str(file) for file in files],
-    }
-
-
 def _show(runs: list[Run]) -> None:
     unit = next((run.unit for run in runs if run.unit), "")
     heads = [name + (f", {unit}" if name == "joint error" and unit else "") for name, _ in HEADS]
@@ -227,13 +224,6 @@ def _show(runs: list[Run]) -> None:
         if run.ended != "done":
             print_lines(f"{run.setting}: {run.ended}: {run.reason}")
     print_lines("")
-
-
-def _show_summary(rows: list[dict[str, Any]]) -> None:
-    if rows:
-        cells = [[_number(x) if isinstance(x, float) else str(x) for x in row.values()] for row in rows]
-        print_table(rows[0], cells, left=[k for k, name in enumerate(rows[0]) if name == "method"], width=150)
-        print_lines("")
 
 
 def _number(x: float, form: str = "{:.3g}") -> str:

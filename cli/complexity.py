@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,10 +51,13 @@ def complexity_command(
     as_json: options.Json = False,
 ) -> None:
     """Print the papers' Tables 1 and 2 with the operations of denoc's recursion, counted from its source."""
+    from denoc.errors import InputError
+    from denoc.record import PLOT_FORMATS
     from denoc.study import chain_robot_for_times, measured_complexity_times
 
-    if plot is not None:
-        _drawable(plot)
+    if plot is not None and plot.suffix[1:] not in PLOT_FORMATS:
+        allowed = "a name that ends in .png, .svg, .pdf"
+        raise InputError("not a format of plots", key="--plot", found=plot.name, allowed=allowed)
     model = options.robot_of_argument(robot, floating, loops, warned=True) if robot is not None else None
     with Wait("complexity", quiet=as_json) as wait:
         wait.now("counting operations")
@@ -65,7 +69,9 @@ def complexity_command(
     if csv is not None:
         _write_csv(csv, own)
     if plot is not None:
-        _draw(plot, own, times)
+        from denoc.record import figure_of_operation_counts
+
+        options.save_figure_of_command(figure_of_operation_counts(own, times), plot)
     if as_json:
         printed.print_json_document(_document(n, own, counted, crossing, times))
         return
@@ -196,14 +202,7 @@ def _document(n: int, own: Own, counted: Counted, crossing: dict[str, int | None
 
 
 def _operations(count: Count) -> Operations:
-    return {
-        "multiplications": count.multiplications,
-        "additions": count.additions,
-        "divisions": count.divisions,
-        "trigonometric": count.trigonometric,
-        "square_roots": count.square_roots,
-        "signs": count.signs,
-    }
+    return asdict(count)  # type: ignore[return-value]
 
 
 def _write_csv(path: Path, own: Own) -> None:
@@ -218,20 +217,3 @@ def _write_csv(path: Path, own: Own) -> None:
         for what, c in row.items():
             lines.append(f'{n},"denoc: {what}",{c.multiplications},{c.additions},{c.divisions}')
     options.write_text_of_command(path, "\n".join(lines) + "\n")
-
-
-def _drawable(path: Path) -> None:
-    """Raises an error if the file's suffix is no format of plots."""
-    from denoc.errors import InputError
-    from denoc.record import PLOT_FORMATS
-
-    if path.suffix[1:] not in PLOT_FORMATS:
-        raise InputError(
-            "not a format of plots", key="--plot", found=path.name, allowed="a name that ends in .png, .svg, .pdf"
-        )
-
-
-def _draw(path: Path, own: Own, times: Times) -> None:
-    from denoc.record import figure_of_operation_counts
-
-    options.save_figure_of_command(figure_of_operation_counts(own, times), path)

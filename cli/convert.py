@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import completing, options, said
 from denoc.cli.said import print_lines, print_text
 from denoc.cli.waiting import Wait
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Conversion, Part
     from denoc.formats import Format, Report
     from denoc.robot import Robot
-    from denoc.text import Document
 
 WRITTEN = ("yaml", "urdf", "mjcf", "redysim")
 
@@ -56,7 +56,7 @@ def convert_command(
 ) -> None:
     """Convert a robot file: URDF, MJCF, SDF and others to denoc's format, and back where the target can hold it."""
     from denoc.formats import converted_from_any_format
-    from denoc.robot.read import build_robot
+    from denoc.robot.read import build_robot, folder_of_robot_file, robot_data_with_meshes_seen_from
     from denoc.text import find_library_file
 
     home = find_library_file(source, "robots")
@@ -64,7 +64,11 @@ def convert_command(
     target = _target(to, out)
     assert target.write is not None
     if out is not None:
-        _move_meshes(read.document, out if os.path.isdir(out) else out.parent, packages=target.name == "urdf")
+        folders = folder_of_robot_file(read.document), out if os.path.isdir(out) else out.parent
+        # paths to meshes lead there from the new folder, too
+        read.document.data = robot_data_with_meshes_seen_from(
+            read.document.data, *folders, packages=target.name == "urdf"
+        )
     robot = build_robot(read.document)
     with Wait(robot.name, quiet=as_json):
         written = target.write(_closed(robot) if target.name == "mjcf" else robot)
@@ -76,9 +80,15 @@ def convert_command(
         options.write_text_of_command(path, written.text)
         files.append(str(path))
     if as_json:
-        parts = [*_parts("reading", read.report), *_parts("writing", written.report)]
-        text = None if files else written.text
-        _show(robot.name, target.name, files, text, parts, warnings)
+        document: Conversion = {
+            "robot": robot.name,
+            "to": target.name,
+            "files": files,
+            "text": None if files else written.text,
+            "parts": [*_parts("reading", read.report), *_parts("writing", written.report)],
+            "warnings": warnings,
+        }
+        printed.print_json_document(document)
     else:
         print_text(written.text if out is None else files[0])
         if report:
@@ -112,32 +122,6 @@ def _keep_source(source: Path, path: Path) -> None:
 
     if path.exists() and os.path.samefile(source, path):
         raise InputError("this is the robot that is read", key="--out", found=f"`{path}`", allowed="another file")
-
-
-def _move_meshes(document: Document, folder: Path, *, packages: bool) -> None:
-    """Lets paths to meshes lead there from the folder into which the robot is written."""
-    from denoc.robot.read import folder_of_robot_file, robot_data_with_meshes_seen_from
-
-    document.data = robot_data_with_meshes_seen_from(
-        document.data, folder_of_robot_file(document), folder, packages=packages
-    )
-
-
-def _show(
-    robot: str, to: str, files: Sequence[str], text: str | None, parts: Sequence[Part], warnings: Sequence[str]
-) -> None:
-    """Prints the data of `--json`."""
-    from denoc.cli.as_json import print_json_document
-
-    document: Conversion = {
-        "robot": robot,
-        "to": to,
-        "files": files,
-        "text": text,
-        "parts": parts,
-        "warnings": warnings,
-    }
-    print_json_document(document)
 
 
 def _parts(when: Literal["reading", "writing"], report: Report) -> Iterator[Part]:

@@ -13,10 +13,7 @@ from denoc.cli.said import print_lines
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from denoc.cli.study_shapes import Excited
-    from denoc.robot import Robot
 
 ROWS = 40  # in the shortest period
 
@@ -62,11 +59,21 @@ def excite_command(
         "robot": path_from_folder(Path(robot), out / name) if Path(robot).is_file() else robot,
         "task": "inverse",
         "time": {"end": period, "step": period / (ROWS * harmonics)},
-        "motion": _laws(model, f"{name}-motion.csv"),
+        "motion": {
+            joint.name: {
+                "law": "table",
+                "file": f"{name}-motion.csv",
+                "column": f"{joint.name}.{joint.type.coordinates[0]}",
+            }
+            for joint in model.moving
+        },
     }
     head = [f"A motion to identify {model.name} with, from `denoc excite`; log det {result.log_det:.6g}."]
+    names = [options.column_names_to_print(model, what) for what in ("coordinates", "speeds")]
+    names.append([one.replace(".qd", ".qdd") for one in names[1]])
+    columns = {one: part[:, k] for own, part in zip(names, result.at(t)) for k, one in enumerate(own)}
     files = {
-        f"{name}-motion.csv": csv_text(t, _columns(model, result.at(t))),
+        f"{name}-motion.csv": csv_text(t, columns),
         f"{name}.yaml": yaml_text(scenario, head),
     }
     written = write_output_files(out / name, files, [f"{name}-motion"])
@@ -85,22 +92,3 @@ def excite_command(
         print_lines(f"{name}: log det {result.log_det:.4g}; {best}")
         print_lines(f"condition {result.condition:.3g}")
         print_lines(f"{out / name}/: {', '.join(file.name for file in written)}")
-
-
-def _columns(model: Robot, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
-    """The columns of positions, speeds and accelerations, by name."""
-    coordinates, speeds = (options.column_names_to_print(model, what) for what in ("coordinates", "speeds"))
-    accelerations = [name.replace(".qd", ".qdd") for name in speeds]
-    return {
-        name: part[:, k]
-        for names, part in zip((coordinates, speeds, accelerations), motion)
-        for k, name in enumerate(names)
-    }
-
-
-def _laws(model: Robot, file: str) -> dict[str, dict[str, str]]:
-    """The laws that follow a table of these columns, by joint."""
-    return {
-        joint.name: {"law": "table", "file": file, "column": f"{joint.name}.{joint.type.coordinates[0]}"}
-        for joint in model.moving
-    }

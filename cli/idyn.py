@@ -48,7 +48,12 @@ def idyn_command(
     `<robot>-idyn`. Without any of these it is a cycloid by 90 deg (0.1 m) in 10 s. --time and --step change the
     scenario that is run.
     """
-    from denoc.cli.choose import options_overlaid_on_scenario, plan_for_command, time_options_applied
+    from denoc.cli.choose import (
+        leading_joints,
+        options_overlaid_on_scenario,
+        plan_for_command,
+        time_options_applied,
+    )
     from denoc.cli.running import carry_out_and_print
     from denoc.errors import InputError
 
@@ -63,7 +68,7 @@ def idyn_command(
 
     def made(model: Robot) -> dict[str, Any]:
         _reaches(model, goal)
-        motion = {joint.name: _law(joint, chosen, goal) for joint in _led(model)}
+        motion = {joint.name: _law(joint, chosen, goal) for joint in leading_joints(model)}
         times = time_options_applied({"end": DURATION}, end, dt)
         return {"name": f"{model.name}-idyn", "task": "inverse", "time": times, "motion": motion}
 
@@ -89,23 +94,6 @@ def _known(law: str | None) -> str:
     if law is not None and law not in profiled_motion_laws():
         raise InputError("unknown law", key="--law", found=f"`{law}`", **allowed_names(law, profiled_motion_laws()))
     return law or "cycloid"
-
-
-def _led(model: Robot) -> list[Joint]:
-    """The actuated joints, or, in a mechanism, as many of them as can move independently."""
-    actuated = [joint for joint in model.moving if joint.actuated]
-    if not model.tied:
-        return actuated
-    from denoc.errors import DenocError
-    from denoc.mechanics.assembly import assemble
-    from denoc.mechanics.closure import independent_speeds, loop_closure
-
-    try:
-        J, _ = loop_closure(model).jacobian(assemble(model, model.q0))
-    except DenocError:  # the loops can't be closed, which the run reports
-        return actuated
-    free = independent_speeds(loop_closure(model), J)
-    return [joint for joint in actuated if set(joint.speeds) <= set(free)]
 
 
 def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:

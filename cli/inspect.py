@@ -41,10 +41,12 @@ def inspect_command(
 
     A robot with loops is shown in the position, near its initial one, in which they close.
     """
+    from denoc.mechanics.mechanisms.freedoms import mobility as mobility_of_robot
+
     model = options.robot_of_argument(robot, floating, loops)
     with Wait(model.name, quiet=as_json) as wait:
         wait.now(CLOSING)
-        mobility = _mobility(model)
+        mobility = mobility_of_robot(model) if model.closed else None
     warnings = [*model.warnings, *(mobility.warnings if mobility else ()), *_idle(model, mobility)]
     drawn, undrawn = _sketch(model, mobility, out, form.value) if plot else (None, ())
     warnings += undrawn
@@ -64,14 +66,6 @@ def inspect_command(
             print_lines(drawn)
     if strict and warnings:
         raise typer.Exit(1)
-
-
-def _mobility(model: Robot) -> Mobility | None:
-    if not model.closed:
-        return None
-    from denoc.mechanics.mechanisms import mobility
-
-    return mobility(model)
 
 
 def _idle(model: Robot, mobility: Mobility | None) -> list[str]:

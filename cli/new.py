@@ -220,32 +220,16 @@ def _beside(named: Path, file: Path, kind: str) -> str:
 
 def _motion(model: Model) -> str:
     """The entries of `motion`: each actuated joint turns by 90 deg or slides by 0.1 m; in a mechanism by 20 deg."""
+    from denoc.cli.choose import leading_joints
+
     turn = 20.0 if model.loops else 90.0
-    moved = _driving(model)
+    moved = leading_joints(model)
     goals = [_goal(model, joint, turn) for joint in moved]
     if not moved:
         return "  {}"
     if len(moved) == sum(joint.actuated for joint in model.moving) and len({*goals}) == 1:
         return f"  all: {goals[0]}"
     return "\n".join(f"  {_written(joint.name)}: {goal}" for joint, goal in zip(moved, goals))
-
-
-def _driving(model: Model) -> list[Joint]:
-    """The actuated joints; where they are more than the freedoms, as many of them as can move by themselves."""
-    actuated = [joint for joint in model.moving if joint.actuated]
-    if not model.tied:
-        return actuated
-    import numpy as np
-
-    from denoc.errors import AssemblyError
-    from denoc.mechanics.assembly import assemble
-    from denoc.mechanics.closure import best_partition, loop_closure
-
-    try:
-        free = best_partition(loop_closure(model), assemble(model, np.array(model.q0)), (), model.driven).independent
-    except AssemblyError:
-        return actuated
-    return [joint for joint in actuated if set(joint.speeds) <= set(free)]
 
 
 def _goal(model: Model, joint: Joint, turn: float) -> str:

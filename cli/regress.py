@@ -15,7 +15,6 @@ from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.cli.study_shapes import Regressed, Regression
-    from denoc.record.compared import Difference
     from denoc.study.regression import Case, Verdict
 
 MOST_SHOWN = 10  # differences of one scenario on the terminal
@@ -155,20 +154,13 @@ def _show(verdict: Verdict, files: list[str]) -> None:
     if len(others) > MOST_SHOWN:
         print_lines(f"  … and {len(others) - MOST_SHOWN} more")
     if numbers:
-        _table(numbers)
+        print_table(ci.HEADS, map(ci.ci_cells_of_difference, numbers[:MOST_SHOWN]), width=120, indent="  ")
+    if len(numbers) > MOST_SHOWN:
+        print_lines(f"  … and {len(numbers) - MOST_SHOWN} more")
     if files:
         names = ", ".join(Path(file).name for file in files[:MOST_NAMED])
         more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
         print_lines(f"  {Path(files[0]).parent}/: {names}{more}")
-
-
-def _table(numbers: list[Difference]) -> None:
-    """Prints a table of the worst columns, with places, instants and sizes of differences."""
-    from denoc.cli import ci
-
-    print_table(ci.HEADS, map(ci.ci_cells_of_difference, numbers[:MOST_SHOWN]), width=120, indent="  ")
-    if len(numbers) > MOST_SHOWN:
-        print_lines(f"  … and {len(numbers) - MOST_SHOWN} more")
 
 
 def _summary(verdict: Verdict, plots: list[str]) -> Regressed:

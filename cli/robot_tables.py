@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from denoc.cli.robot_facts import position_and_angles_of_joint
@@ -13,7 +13,6 @@ from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
     from denoc.mechanics.mechanisms import Mobility, Standing
     from denoc.robot import Link, Robot
@@ -53,8 +52,7 @@ def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:
             continue
         what, direction = "moment about" if one.moment else "force along", ", ".join(f"{x:.4g}" for x in one.direction)
         yield f"actuator {one.name}: a {what} [{direction}] ({one.axes} axes) on {one.link}"
-    extent = f"{count_with_noun(len(model.links), 'link')}, {count_with_noun(mobility.loops, 'independent loop')}"
-    yield f"{extent}; gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²"
+    yield _extent(model, count_with_noun(mobility.loops, "independent loop"))
     if mobility.standing is None:
         yield f"mobility by Kutzbach's count 6 (n − 1 − j) + Σ f: {_signed(mobility.kutzbach)}; by rank: not closed"
         return
@@ -189,7 +187,8 @@ def _draw_tree(console: Console, model: Robot) -> None:
     waiting = list(model.links)
     while waiting:  # parents may come after their children in the file
         for link in [one for one in waiting if one.parent in nodes]:
-            nodes[link.name] = nodes[link.parent].add(_line(link))
+            joint = f"{link.joint.name} ({link.joint.type.name}) ── "
+            nodes[link.name] = nodes[link.parent].add(Text.assemble(joint, (link.name, "bold")))
             waiting.remove(link)
     for loop in model.loops:
         first, second = loop.between
@@ -198,50 +197,44 @@ def _draw_tree(console: Console, model: Robot) -> None:
 
 
 def _draw_joints(console: Console, model: Robot, mobility: Mobility | None) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     closed = mobility is not None and mobility.closed
-    table = Table(box=None, pad_edge=False, header_style="bold")
     titles = ["joint", "type", "link", "coordinates", "initial", *(["assembled"] if closed else []), "driven by"]
-    for title in titles:
-        table.add_column(title)
-    table.add_column("mass (kg)", justify="right")
+    rows = []
     for link in model.links:
         joint = link.joint
         initial = _numbers([model.q0[k] for k in joint.coordinates])
         assembled = [_numbers([mobility.q[k] for k in joint.coordinates])] if closed and mobility else []
         names = ", ".join(joint.type.coordinates)
-        cells = (joint.name, joint.type.name, link.name, names, initial, *assembled, _driver(link), f"{link.mass:.5g}")
-        table.add_row(*map(Text, cells))  # not as markup: a name may have brackets in it
-    console.print(table)
+        rows.append(
+            [joint.name, joint.type.name, link.name, names, initial, *assembled, _driver(link), f"{link.mass:.5g}"]
+        )
+    _draw_table(console, [*titles, "mass (kg)"], rows)
 
 
 def _draw_placements(console: Console, model: Robot) -> None:
     """Where each joint is in its parent's frame, in its zero position."""
+    rows = []
+    for link in model.links:
+        at, turned = position_and_angles_of_joint(link)
+        rows.append([link.joint.name, link.parent, _numbers(at), _numbers(list(map(math.degrees, turned)))])
+    _draw_table(console, ["joint", "in the frame of", "at x, y, z (m)", "roll, pitch, yaw (deg)"], rows)
+
+
+def _draw_table(console: Console, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table in which masses alone are numbers that stand at the right."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("joint", "in the frame of", "at x, y, z (m)", "roll, pitch, yaw (deg)"):
-        table.add_column(title)
-    for link in model.links:
-        at, turned = position_and_angles_of_joint(link)
-        table.add_row(
-            *map(Text, (link.joint.name, link.parent, _numbers(at), _numbers(list(map(math.degrees, turned)))))
-        )
+    for title in titles:
+        table.add_column(title, justify="right" if "kg" in title else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))  # not as markup: a name may have brackets in it
     console.print(table)
 
 
 def _numbers(values: list[float]) -> str:
     return ", ".join(f"{0.0 if abs(x) < 1e-12 else x:.5g}" for x in values)
-
-
-def _line(link: Link) -> Text:
-    from rich.text import Text
-
-    joint = link.joint
-    return Text.assemble(f"{joint.name} ({joint.type.name}) ── ", (link.name, "bold"))
 
 
 def _driver(link: Link) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,7 +50,15 @@ def verify_command(
     with Wait(kept.name, quiet=quiet or as_json) as wait:
         verification = verify_result(kept, engines or (), share, wait.now)
     if as_json:
-        printed.print_json_document(_document(verification, kept.folder))
+        document: Verified = {
+            "result": verification.result,
+            "folder": str(kept.folder),
+            "verified": verification.ok,
+            "tolerance": verification.tolerance,
+            "checks": [_check(check) for check in verification.checks],
+            "notes": verification.notes,
+        }
+        printed.print_json_document(document)
     elif not quiet:
         _show(verification)
     elif not verification.ok:
@@ -94,18 +101,6 @@ def _sentence(one: Difference) -> str:
         f"{what} at t = {one.t:g} s: {one.old:.9g}{unit} in the file, {one.new:.9g}{unit} again; "
         f"{abs(one.new - one.old):.2g} apart, allowed {one.allowed:.2g}"
     )
-
-
-def _document(verification: Verification, folder: Path) -> Verified:
-    """The data that `--json` prints."""
-    return {
-        "result": verification.result,
-        "folder": str(folder),
-        "verified": verification.ok,
-        "tolerance": verification.tolerance,
-        "checks": [_check(check) for check in verification.checks],
-        "notes": verification.notes,
-    }
 
 
 def _check(check: Check) -> Checked:

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 from denoc.cli import interrupts
 from denoc.cli.said import print_lines
@@ -89,22 +88,14 @@ class Wait:
     def _bar(self) -> None:
         if self._over.wait(PATIENCE):
             return
-        bar = _opened()
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        # without markup: a name may have brackets in it
+        name, at = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[at]}", markup=False)
+        bar = Progress(name, BarColumn(), at, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
         task = bar.add_task(safe_to_print(self.name), total=None, at="")
         with bar:
             while not self._over.wait(0.1):
                 what, share = self._said()
                 bar.update(task, total=None if share is None else 1.0, completed=share or 0.0, at=what)
-
-
-def _opened() -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),  # a name may have brackets in it
-        BarColumn(),
-        TextColumn("{task.fields[at]}", markup=False),
-        TimeElapsedColumn(),
-    )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
