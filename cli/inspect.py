@@ -41,7 +41,7 @@ def inspect_command(
 
     A robot with loops is shown in the position, near its initial one, in which they close.
     """
-    from denoc.mechanics.mechanisms.freedoms import mobility as mobility_of_robot
+    from denoc.mechanics.mechanisms import mobility as mobility_of_robot
 
     model = options.robot_of_argument(robot, floating, loops)
     with Wait(model.name, quiet=as_json) as wait:

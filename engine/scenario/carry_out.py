@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,11 +20,8 @@ from ..machine.jit import choice
 from ..machine.jit.account import account_of_backend
 from ..robot import Effort, Robot
 from ..robot.read import build_robot
-from ..simulate.called import Called, CalledForce, Caller, Held
-from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.inputs import Driven
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.runner import Runner
 from ..simulate.trace import Progress, Trace
 from ..text import (
     Change,
@@ -56,6 +53,10 @@ from .replay import (
     tables_of_scenario,
 )
 from .result import Result
+
+if TYPE_CHECKING:
+    from ..simulate.called import Called
+    from ..simulate.runner import Runner
 
 Scenario = str | Path | Mapping[str, Any]
 When = Literal["stage", "step"]
@@ -174,13 +175,17 @@ def carry_out_whole_plan(
 
 def course_of_plan(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Course:
     """The course of a plan's run, from which its result is made; arguments are those of `carry_out_plan`."""
-    report = report or (lambda t: None)
-    under_way = start() if start is not None else runner_with_feedforward(plan.system, plan.q0)
+    report, system = report or (lambda t: None), plan.system
+    if start is None and not (system.free or system.loops.m or system.pushing):
+        return scenario_course_by_algebra(plan, report)
+    from ..simulate.feedforward import runner_with_feedforward
+
+    under_way = start() if start is not None else runner_with_feedforward(system, plan.q0)
     if under_way.unknown:
         return scenario_course_by_integration(plan, under_way, report)
-    if plan.system.loops.m:
+    if system.loops.m:
         return scenario_course_by_following(plan, under_way, report)
-    if plan.system.pushing:
+    if system.pushing:
         return scenario_course_by_equations(plan, under_way, report)
     return scenario_course_by_algebra(plan, report)
 
@@ -204,6 +209,8 @@ __all__ = ["Result", "Scenario", "carry_out_plan", "prepare_scenario", "run"]
 
 def plan_with_python_forces(plan: Plan, forces: Mapping[str, Called], when: When) -> Plan:
     """The plan with the forces of these functions, called at each stage, or once at the beginning of each step."""
+    from ..simulate.called import CalledForce, Caller, Held
+
     _refuse(plan, when)
     inputs, driven, sampled = plan.system.inputs, list(plan.system.inputs.driven), list(plan.system.inputs.sampled)
     for name, function in forces.items():

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import did_you_mean
-from ..mechanics.mechanisms import Forces
 from ..simulate.system import System
 from ..text import yaml_flow_text
 from . import tabulate
@@ -25,6 +24,8 @@ def foreseen_column_names(
     forces = None
     tied = robot.closed or loops.m > 0
     if tied:
+        from ..mechanics.mechanisms import Forces
+
         given = np.zeros((1, len(robot.driven) + len(robot.actuators)))
         forces = Forces(given, np.zeros((1, loops.m)))
     rows = Rows(

@@ -16,7 +16,7 @@ from ..machine.jit.account import account_of_backend
 from ..record import plain_plot_drawings
 from ..robot import Effort
 from ..robot.read import folder_of_robot_file, robot_data_with_mesh_places
-from ..simulate import internal_forces, prescribed
+from ..simulate import prescribed
 from . import tabulate, wrench_columns
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces_to_scenario_course, scenario_wrenches_over_time
@@ -43,7 +43,11 @@ def conclude_result(
     robot = plan.robot
     table = table or columns_of_run(plan, run, plan.record.wants)
     energy, doubts_of_energy = _audit(plan, run, table)
-    gaps = internal_forces.largest_gaps_of_run(plan.system, run.t, run.q)
+    gaps, undetermined = (0.0, 0.0), list[str]()
+    if plan.system.loops.m:
+        from ..simulate.internal_forces import largest_gaps_of_run
+
+        gaps, undetermined = largest_gaps_of_run(plan.system, run.t, run.q), _undetermined(plan, run, table)
     audit = audit_of_run(run.steps, run.rejected, run.evaluations, energy, gaps)
     place = run.singular
     audit["singular"] = place and {"t": place.t, "loop": place.loop, "coordinates": list(place.coordinates)}
@@ -72,7 +76,7 @@ def conclude_result(
         "error": None,
         "events": run.events,
         "warnings": warnings,
-        "undetermined": _undetermined(plan, run, table),
+        "undetermined": undetermined,
         "columns": [column.as_dict() for column in table.columns],
         **_origin(plan),
         "versions": versions,
@@ -134,7 +138,9 @@ def _rows(plan: Plan, run: Course) -> Rows:
     on_links: dict[str, np.ndarray] = {}
     cuts: dict[str, np.ndarray] = {}
     if run.forces is not None:
-        on_links, cuts = internal_forces.cut_wrenches_of_run(plan.system, run.q, run.forces)
+        from ..simulate.internal_forces import cut_wrenches_of_run
+
+        on_links, cuts = cut_wrenches_of_run(plan.system, run.q, run.forces)
     return Rows(
         robot=plan.robot,
         q=run.q,
@@ -156,16 +162,20 @@ def _through_ties(plan: Plan, run: Course) -> dict[str, np.ndarray]:
     """What cuts and drives do to links, without the actuators, which act from outside."""
     if run.forces is None:
         return {}
+    from ..simulate.internal_forces import cut_wrenches_of_run
+
     idle = replace(run.forces, actuated=np.zeros_like(run.forces.actuated))
-    return internal_forces.cut_wrenches_of_run(plan.system, run.q, idle)[0]
+    return cut_wrenches_of_run(plan.system, run.q, idle)[0]
 
 
 def _undetermined(plan: Plan, run: Course, table: tabulate.Table) -> list[str]:
     """The columns of wrenches and of their sizes in which no rigid-body model can know the value."""
+    from ..simulate.internal_forces import undetermined_forces_of_run
+
     wants = plan.record.wants
     reactions = wants("reactions") or wants("resultants")
     turned = plan.record.axes == "link"
-    lost = internal_forces.undetermined_forces_of_run(plan.system, run.q, reactions=reactions, turned=turned)
+    lost = undetermined_forces_of_run(plan.system, run.q, reactions=reactions, turned=turned)
     return [name for name in (*lost, *wrench_columns.resultant_size_columns(lost)) if name in table.data]
 
 

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError, NumericalError
 from ..machine.jit.block import ENORMOUS
-from ..mechanics.mechanisms import Forces
 from ..mechanics.quantities import inverse as tree_inverse
 from ..mechanics.quantities import passive_power
 from ..mechanics.tree import vanishing_inertia_message
-from ..simulate import internal_forces, prescribed
+from ..simulate import prescribed
 from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
-from ..simulate.discrete import Discrete
-from ..simulate.follow import follow_prescribed_motion
-from ..simulate.loop import integrate_run
-from ..simulate.row_parts import ROW
-from ..simulate.runner import Runner
-from ..simulate.singular import Singular
 from ..simulate.trace import Progress, Trace
 from .plan import Plan
+
+if TYPE_CHECKING:
+    from ..mechanics.mechanisms import Forces
+    from ..simulate.discrete import Discrete
+    from ..simulate.runner import Runner
+    from ..simulate.singular import Singular
 
 
 @dataclass
@@ -50,11 +49,15 @@ class Course:
 
 
 def scenario_course_by_integration(plan: Plan, run: Runner, report: Progress) -> Course:
+    from ..simulate.loop import integrate_run
+
     return course_of_trace(run, integrate_run(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, report))
 
 
 def course_of_trace(run: Runner, trace: Trace) -> Course:
     """The rows of a trace with everything evaluated."""
+    from ..simulate.row_parts import ROW
+
     states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
     rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW}
     alike: dict[object, tuple[Discrete, list[int]]] = {}
@@ -92,6 +95,9 @@ def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
 
 def scenario_course_by_following(plan: Plan, run: Runner, report: Progress) -> Course:
     """The run of a mechanism with all motion prescribed: positions by continuation, then inverse dynamics."""
+    from ..mechanics.mechanisms import Forces
+    from ..simulate.follow import follow_prescribed_motion
+
     times, each = prescribed.quadrature_instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
     path = follow_prescribed_motion(run, np.array(plan.q0), times, report)
     t = times[: len(path.q)]
@@ -120,6 +126,8 @@ def _sought(
     resistance: np.ndarray | None = None,
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
     """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
+    from ..simulate import internal_forces
+
     acting = forces_by_laws_at_instants(plan.system, t, q, qd)
     return internal_forces.sought_forces_of_run(plan.system, q, qd, qdd, wrenches, acting, resistance)
 
@@ -195,6 +203,9 @@ def scenario_wrenches_over_time(
 
 def add_inner_forces_to_scenario_course(plan: Plan, run: Course) -> None:
     """Puts the forces of cuts, and in inverse dynamics those of actuators, into the run."""
+    from ..mechanics.mechanisms import Forces
+    from ..simulate import internal_forces
+
     robot, wrenches = plan.robot, scenario_wrenches_over_time(plan, run.t, run.q, run.qd)
     if plan.task == "inverse":
         run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)

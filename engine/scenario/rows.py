@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import NumericalError
 from ..machine.program.scalars import as_samples
 from ..mechanics.closure import Closure
-from ..mechanics.mechanisms import Forces
 from ..mechanics.quantities import energy, frames, reactions
 from ..mechanics.tree import Vector, rates_of_link_points, wrenches_moved_to_points
 from ..robot import Robot
+
+if TYPE_CHECKING:
+    from ..mechanics.mechanisms import Forces
 
 BASE = "base"  # the ground
 Point = tuple[str, str]  # link, and the name of the point

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .discrete import Discrete
-from .runner import Runner
+if TYPE_CHECKING:
+    from .discrete import Discrete
+    from .runner import Runner
 
 Progress = Callable[[float], None]  # is told how far a run has come, and infinity once all of its rows are there
 
