@@ -22,17 +22,18 @@ if TYPE_CHECKING:
         doubts_about_scenario_tables,
         doubts_about_unused_scenario_entries,
     )
-    from .drives import Drives
+    from .drives import Drives, read_constraints_of_scenario, read_preferred_speeds
     from .forces import Forces, Laws, actuators_driven_by_laws, read_actuator_laws, read_force_laws, read_force_section
     from .formulas import formula_column_places, no_force_of_formula
     from .initial import (
+        Start,
         blows_at_start,
         read_initial_coordinates,
         read_initial_speeds,
         refuse_contradictory_initial_entries,
         refuse_start_beyond_stops,
     )
-    from .loops import Start, read_closed_start, read_constraints_of_scenario, read_preferred_speeds
+    from .loops import read_closed_start
     from .motion import Motions, read_motion_laws, read_motion_of_joint
     from .reading import Reading
     from .record import read_record_formulas, read_record_plots, read_record_points

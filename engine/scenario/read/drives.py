@@ -1,4 +1,4 @@
-"""Section `drives`: points and distances whose motion is given, as ties between links and their laws."""
+"""Sections `drives` and `closure`: points and distances whose motion is given, as ties, and constraints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ import numpy as np
 
 from ...errors import allowed_names
 from ...laws import OF_JOINT, Turn
-from ...mechanics.closure import Closure, Tie, distance_driving_tie, independent_constraint_rows, point_driving_tie
+from ...mechanics.closure import (
+    METHODS,
+    Closure,
+    Tie,
+    distance_driving_tie,
+    independent_constraint_rows,
+    loop_closure,
+    point_driving_tie,
+)
 from ...robot import Placement, Three, frame_pointing_along_axis
 from ...simulate.inputs import Driving
 from ...text import Keys, yaml_value_in_words
@@ -112,3 +120,29 @@ class Drives:
         if at not in points:
             raise self._reading.error(path, f"`{link}` has no point `{at}`", allowed=", ".join(points) or "[x, y, z]")
         return points[at]
+
+
+def read_constraints_of_scenario(reading: Reading, drives: Drives) -> Closure:
+    """The constraints of the robot besides its tree's joints, which may be none."""
+    method, robot = reading.file.closure.method, reading.robot
+    doubled = [loop.name for loop in robot.loops if loop.doubled]
+    idle = [name for name in doubled if not all(drive.rotor > 0.0 for drive in robot.joint(name).drives)]
+    if idle and METHODS[method].divides:  # by the inertia of a cut joint's double, which has none
+        raise reading.error(
+            ("closure", "method"),
+            f"`{method}` divides by the inertia behind every joint of the spanning tree; behind `{idle[0]}`, a cut "
+            "joint with a coordinate of its own, there is none",
+            allowed=", ".join(name for name, row in METHODS.items() if not row.divides),
+            hint="or cut another joint, or give this one a `rotor_inertia`",
+        )
+    if reading.file.drives:
+        return Closure(reading.robot, drives.ties())
+    return loop_closure(reading.robot)
+
+
+def read_preferred_speeds(reading: Reading) -> list[int] | None:
+    """The speeds that the scenario chooses as independent, or None."""
+    if reading.file.closure.independent is None:
+        return None
+    joints = [reading.joint("closure", name) for name in reading.file.closure.independent]
+    return [k for joint in joints for k in joint.speeds]

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from ...robot.read import unit_euler_parameters
-from ...simulate.inputs import Motion
+from ...simulate.inputs import Driving, Motion
 from ...simulate.system import System
 from ...text import Keys
 from .reading import Reading, numbers_in_words
 
 ALIKE = 1e-9  # rad, m, or per second, and relative: values this near are the same
+
+
+@dataclass(frozen=True)
+class Start:
+    """The start of a run, the motions that can be prescribed, the drives' laws, and warnings about moved values."""
+
+    q0: list[float]
+    qd0: list[float]
+    prescribed: list[Motion]
+    driving: list[Driving]
+    warnings: tuple[str, ...] = ()
 
 
 def read_initial_coordinates(reading: Reading) -> list[float]:

@@ -1,25 +1,26 @@
-"""Section `closure`, and the start of a mechanism: coordinates and speeds that fit its loops, couplings and drives."""
+"""The start of a mechanism: coordinates and speeds that fit its loops, couplings and drives."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...errors import AssemblyError
 from ...laws import ComputedTorque, Feedforward, Hold
 from ...mechanics.assembly import joint_distance, start_with_loops_closed, words_on_moved_initial
-from ...mechanics.closure import METHODS, Closure, independent_constraint_rows, loop_closure
+from ...mechanics.closure import Closure, independent_constraint_rows, loop_closure
 from ...mechanics.mechanisms import idle_spins
 from ...mechanics.quantities import inertia
 from ...robot import Joint
-from ...simulate.inputs import Driving, Motion
+from ...simulate.inputs import Motion
 from ...simulate.reference import Held
 from . import motion
 from .drives import Drives
 from .forces import Forces
+from .initial import Start
 from .motion import Motions
 from .reading import Reading, follows_from_ties, numbers_in_words
 
@@ -144,43 +145,6 @@ def _moved(
 ) -> list[Joint]:
     """The joints that are farther than `far` from their given positions."""
     return [joint for joint in joints if joint_distance(loops, joint, q, asked) > far]
-
-
-@dataclass(frozen=True)
-class Start:
-    """The start of a run, the motions that can be prescribed, the drives' laws, and warnings about moved values."""
-
-    q0: list[float]
-    qd0: list[float]
-    prescribed: list[Motion]
-    driving: list[Driving]
-    warnings: tuple[str, ...] = ()
-
-
-def read_constraints_of_scenario(reading: Reading, drives: Drives) -> Closure:
-    """The constraints of the robot besides its tree's joints, which may be none."""
-    method, robot = reading.file.closure.method, reading.robot
-    doubled = [loop.name for loop in robot.loops if loop.doubled]
-    idle = [name for name in doubled if not all(drive.rotor > 0.0 for drive in robot.joint(name).drives)]
-    if idle and METHODS[method].divides:  # by the inertia of a cut joint's double, which has none
-        raise reading.error(
-            ("closure", "method"),
-            f"`{method}` divides by the inertia behind every joint of the spanning tree; behind `{idle[0]}`, a cut "
-            "joint with a coordinate of its own, there is none",
-            allowed=", ".join(name for name, row in METHODS.items() if not row.divides),
-            hint="or cut another joint, or give this one a `rotor_inertia`",
-        )
-    if reading.file.drives:
-        return Closure(reading.robot, drives.ties())
-    return loop_closure(reading.robot)
-
-
-def read_preferred_speeds(reading: Reading) -> list[int] | None:
-    """The speeds that the scenario chooses as independent, or None."""
-    if reading.file.closure.independent is None:
-        return None
-    joints = [reading.joint("closure", name) for name in reading.file.closure.independent]
-    return [k for joint in joints for k in joint.speeds]
 
 
 def read_closed_start(
