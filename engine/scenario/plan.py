@@ -13,7 +13,6 @@ from ..laws import Spline
 from ..mechanics.closure import METHODS, Closure
 from ..record import Drawing
 from ..robot import Robot
-from ..simulate.carried import carried_speeds
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.memory import joined_instants, memory_for_laws
@@ -39,7 +38,6 @@ from .read import (
     doubts_about_scenario_tables,
     doubts_about_unused_scenario_entries,
     read_actuator_laws,
-    read_closed_start,
     read_constraints_of_scenario,
     read_force_laws,
     read_force_section,
@@ -113,8 +111,11 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     laws = _Laws(motions, read_force_section(reading, motions), read_actuator_laws(reading))
     start, inputs = _start_with_inputs(reading, constraints, drives, asked, laws)
     system = _system(reading, constraints, inputs)
-    if system.switching and (carried := carried_speeds(system, start.q0)):
-        system = replace(system, carried=carried)
+    if system.switching:
+        from ..simulate.carried import carried_speeds
+
+        if carried := carried_speeds(system, start.q0):
+            system = replace(system, carried=carried)
     if not constraints.m:  # a mechanism's start has been compared with all that is given
         refuse_contradictory_initial_entries(reading, inputs.prescribed)
     refuse_start_beyond_stops(reading, system, start.q0)
@@ -165,6 +166,8 @@ def _start_with_inputs(
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
     start = Start(list(asked[0]), list(asked[1]), prescribed, [])
     if constraints.m:
+        from .read import read_closed_start
+
         start = read_closed_start(reading, constraints, drives, start, laws.motions, laws.forces, references)
     efforts = read_force_laws(reading, laws.forces, references)
     driven = [*efforts.driven, *actuators_driven_by_laws(reading, laws.actuators)]

@@ -15,7 +15,6 @@ from ...laws import ForceLaw, Law, StateLaw, TableMotion, bare_angles_of_law_tab
 from ...mechanics.closure import METHODS
 from ...robot import Joint
 from ...robot.read import enormous_robot_numbers, unbelievable_robot_angle
-from ...simulate import coordinates
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.system import System
 from ...text import Keys
@@ -182,6 +181,8 @@ def _integrates(system: System, q0: Sequence[float]) -> bool:
     """Whether the run has anything to integrate."""
     if not system.loops.m or not system.free:
         return bool(system.free)
+    from ...simulate import coordinates
+
     part = coordinates.discrete_state_at_start(system, np.array(q0, dtype=float)).partition
     return bool(system.commanded or system.robot.rolls or (part is not None and part.N))
 
