@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from denoc.cli.waiting import CLOSING, Wait
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from denoc.robot import Joint, Robot
     from denoc.scenario import Plan
     from denoc.text import Change, Document
@@ -65,7 +63,8 @@ def plan_for_command(
         return ready(_changed(document, change, options), name_of_scenario(path))
     path = library_folder("scenarios") / f"{model.name}-{ending}.yaml"
     home = library_folder("robots") / f"{model.name}.yaml"
-    if not own and path.is_file() and (_is_read_from(home, model) or _alike(load(home), model)):
+    own_file = model.document is not None and model.document.name == str(home) and not model.document.changed
+    if not own and path.is_file() and (own_file or _joints(load(home)) == _joints(model)):
         return ready(_changed(read_yaml_document(path), change, options), path.stem)
     return ready(replace(document_from_mapping(made(model)), options=options), f"{model.name}-{ending}")
 
@@ -84,14 +83,9 @@ def _of_this_task(document: Document, task: str) -> None:
         )
 
 
-def _is_read_from(file: Path, robot: Robot) -> bool:
-    """Whether the robot is that of a file, without changes."""
-    return robot.document is not None and robot.document.name == str(file) and not robot.document.changed
-
-
-def _alike(one: Robot, other: Robot) -> bool:
-    """Whether two robots have the same joints, so that a scenario of one may be run with the other."""
-    return [(joint.name, joint.type) for joint in one.moving] == [(joint.name, joint.type) for joint in other.moving]
+def _joints(robot: Robot) -> list[tuple[str, object]]:
+    """The joints of a robot; a scenario may be run with another one that has the same."""
+    return [(joint.name, joint.type) for joint in robot.moving]
 
 
 def time_options_applied(data: Data, end: float | None, step: float | None) -> Data:

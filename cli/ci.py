@@ -112,7 +112,8 @@ def ci_html_page(verdicts: list[Verdict], drawn: Mapping[str, Sequence[str]]) ->
         '<main class="report">',
     ]
     for verdict in verdicts:
-        parts.append(f'<section><h2>{html_text(verdict.name)}</h2><div class="verdict {_grade(verdict)}">')
+        grade = "good" if verdict.same else "bad"
+        parts.append(f'<section><h2>{html_text(verdict.name)}</h2><div class="verdict {grade}">')
         parts += [
             f"<p>{html_text(ci_line_of_scenario(verdict))}</p></div>",
             *(f"<p>{html_text(note)}</p>" for note in verdict.notes),
@@ -126,10 +127,6 @@ def ci_html_page(verdicts: list[Verdict], drawn: Mapping[str, Sequence[str]]) ->
         parts += [html_image(Path(file).stem, Path(file).read_bytes()) for file in drawn.get(verdict.name, [])]
         parts.append("</section>")
     return html_document("denoc regress", "\n".join([*parts, "</main>"]))
-
-
-def _grade(verdict: Verdict) -> str:
-    return "good" if verdict.same else "bad"
 
 
 def _row(cells: tuple[str, ...] | list[str]) -> str:

@@ -72,14 +72,9 @@ def _library(kind: str, incomplete: str, suffixes: tuple[str, ...]) -> list[str]
     """Names of the library, then files here."""
     from denoc.text import library_names
 
-    return _offered(library_names(kind), incomplete) + _files(incomplete, suffixes)
-
-
-def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
-    if any(separator in incomplete for separator in SEPARATORS):
-        return []
-    here = sorted(name for name in os.listdir() if name.endswith(suffixes) and not name.startswith("."))
-    return _offered(here, incomplete)
+    there = [] if any(separator in incomplete for separator in SEPARATORS) else os.listdir()
+    files = sorted(name for name in there if name.endswith(suffixes) and not name.startswith("."))
+    return _offered([*library_names(kind), *files], incomplete)
 
 
 def _offered(words: Iterable[str], incomplete: str) -> list[str]:

@@ -61,17 +61,12 @@ def list_command(
         print_lines(f"{kind}, in {library_folder(kind)}")
         width = max(map(len, entries), default=0)
         for name, about in entries.items():
-            print_text(_row(f"  {name:<{width}}  ", about))
+            head = f"  {name:<{width}}  "
+            room = max(shutil.get_terminal_size().columns, len(head) + 20)
+            wrapped = textwrap.fill(about, room, initial_indent=head, subsequent_indent=" " * len(head))
+            print_text(wrapped if sys.stdout.isatty() else head + about)
         print_lines("")
     print_lines("Commands take these names. To change one, copy its file: `denoc list NAME` shows where it is.")
-
-
-def _row(head: str, about: str) -> str:
-    """One entry of the list, wrapped to the terminal's width."""
-    if not sys.stdout.isatty():
-        return head + about
-    width = max(shutil.get_terminal_size().columns, len(head) + 20)
-    return textwrap.fill(about, width, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def _about(path: Path) -> str:

@@ -58,7 +58,11 @@ def mobility_lines_to_print(model: Robot, mobility: Mobility) -> Iterator[str]:
         return
     yield from _freedoms(model, mobility, mobility.standing)
     yield from _reactions(mobility.standing)
-    yield from _actuation(mobility, mobility.standing)
+    at = mobility.standing
+    needed = count_with_noun(at.freedoms - len(at.spins), "freedom")
+    counts = f"{count_with_noun(mobility.actuators, 'actuator')} for {needed}"
+    idle = " (idle spins not counted)" if at.spins else ""
+    yield counts + idle + (f", redundant by {at.surplus}: the forces of least norm are given" if at.surplus else "")
     yield from _order(model, mobility.standing)
     yield from _groups(model, mobility.standing)
 
@@ -99,14 +103,6 @@ def _reactions(at: Standing) -> Iterator[str]:
         f"  ({combinations} in all), nor what follows from these around the same loops; the values given are those of "
         "minimum norm"
     )
-
-
-def _actuation(mobility: Mobility, at: Standing) -> Iterator[str]:
-    needed = at.freedoms - len(at.spins)
-    counts = f"{count_with_noun(mobility.actuators, 'actuator')} for {count_with_noun(needed, 'freedom')}"
-    idle = " (idle spins not counted)" if at.spins else ""
-    surplus = f", redundant by {at.surplus}: the forces of least norm are given" if at.surplus else ""
-    yield counts + idle + surplus
 
 
 def _order(model: Robot, at: Standing) -> Iterator[str]:

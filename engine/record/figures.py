@@ -42,9 +42,10 @@ def figure_of_curves(view: View, asked: Drawing) -> Figure | None:
     if equal is None:
         equal = all(x.family == y.family == PLACE for x, y in pairs)
     width, height = style.single
-    down = len(groups)
+    down, (x, y) = len(groups), pairs[0]
+    title = f"{y.name} over {x.name if x.name != TIME else 'time'}" if len(pairs) == 1 else "Columns"
     figure = dressing.figure_with_panels(
-        style, asked.title or _title(view, pairs), style.width or width, height * down, down, 1
+        style, asked.title or view.titled(title), style.width or width, height * down, down, 1
     )
     if view.mark([column for pair in pairs for column in pair]):
         dressing.note_below_panels(figure, style, [UNDETERMINED])
@@ -56,14 +57,6 @@ def figure_of_curves(view: View, asked: Drawing) -> Figure | None:
         if len(group) > 1:
             dressing.legend_outside(figure, axes, style)
     return figure
-
-
-def _title(view: View, pairs: Sequence[Pair]) -> str:
-    """What is drawn over what, where that is one pair, and of which robot."""
-    if len(pairs) > 1:
-        return view.titled("Columns")
-    (x, y) = pairs[0]
-    return view.titled(f"{y.name} over {x.name if x.name != TIME else 'time'}")
 
 
 def _draw(view: View, axes: Axes, group: Sequence[Pair]) -> None:

@@ -88,7 +88,10 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
         axes.set_title(plain_plot_text(panel.title, 44), fontsize=10)
     label_axes(axes, plain_plot_text(across), plain_plot_text(panel.shown))
     axes.set_xlim(float(x[0]), float(x[-1]))
-    _note_the_end(axes, x, table, panel)
+    known = np.isfinite(np.array([table[line.column] for line in panel.lines])).any(axis=0)
+    if not known[-1]:
+        last = f"{x[np.flatnonzero(known)[-1]]:g}" if known.any() else "the start"
+        axes.text(0.98, 0.04, f"breaks off after {last}", transform=axes.transAxes, ha="right", fontsize=8)
     if panel.log:
         axes.set_yscale("log")
     else:
@@ -98,14 +101,6 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
         axes.set_ylim(bottom=panel.low)
     if panel.high is not None:
         axes.set_ylim(top=panel.high)
-
-
-def _note_the_end(axes: Axes, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
-    """Writes into the panel where its lines break off, if all of them do."""
-    known = np.isfinite(np.array([table[line.column] for line in panel.lines])).any(axis=0)
-    if not known[-1]:
-        last = f"{x[np.flatnonzero(known)[-1]]:g}" if known.any() else "the start"
-        axes.text(0.98, 0.04, f"breaks off after {last}", transform=axes.transAxes, ha="right", fontsize=8)
 
 
 def _spread(axes: Axes, table: Mapping[str, np.ndarray], panel: Panel) -> None:

@@ -93,21 +93,15 @@ def energy_residual_amounts(
         known = np.isfinite(tau).all(axis=1, keepdims=True)
         force = weight + np.where(known, abs(tau), 0.0).sum(axis=1).max(axis=0, initial=0.0)
         springs = energies["elastic"].max(axis=0, initial=0.0)
-        length = _length(bodies)
+        length = np.zeros(())  # the longest distance from a body's origin to the next one's, or to its mass centre
+        for body in bodies:
+            centre = _size(body.h) / np.where(body.m, body.m, 1.0)
+            length = np.maximum(length, np.maximum(_size(body.origin), centre))
         reach = np.minimum(atol / DOUBTFUL, np.where(length, length, math.inf))
         slow = mass * (length * atol) ** 2  # what moves no faster than the tolerance has no more energy
         floor = np.maximum(np.maximum(REST * (weight * length + springs), force * reach), slow)
         compared = np.maximum(exchanged, floor)  # of numbers near the largest there are it may be beyond them
         return np.where(finite & np.isfinite(compared), residual, np.nan), compared
-
-
-def _length(bodies: Sequence[Body]) -> np.ndarray:
-    """The longest distance from a body's origin to the next one's, or to its mass centre."""
-    length = np.zeros(())
-    for body in bodies:
-        centre = _size(body.h) / np.where(body.m, body.m, 1.0)
-        length = np.maximum(length, np.maximum(_size(body.origin), centre))
-    return length
 
 
 def _size(vector: Three) -> np.ndarray:

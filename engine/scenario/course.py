@@ -166,7 +166,9 @@ def scenario_course_by_equations(plan: Plan, run: Runner, report: Progress) -> C
 def _forces_until_failure(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, int, str]:
     """The forces of inverse dynamics, the number of rows that have them, and the reason why others haven't."""
     tau = np.full(qd.shape, np.nan)
-    done, reason = _finite_rows(q, qd, qdd), "the motion is beyond the floating-point numbers"
+    finite = np.isfinite(np.hstack([q, qd, qdd])).all(axis=1)
+    done = len(finite) if finite.all() else int(np.argmin(finite))
+    reason = "the motion is beyond the floating-point numbers"
     try:
         tau[:done] = _forces(plan, q, qd, qdd, done)
     except NumericalError as error:  # bisection finds the first row that fails
@@ -180,12 +182,6 @@ def _forces_until_failure(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.nda
                 failing = middle
         done = sound
     return tau, done, reason
-
-
-def _finite_rows(*arrays: np.ndarray) -> int:
-    """The number of rows before the first one with a number that isn't finite."""
-    rows = np.isfinite(np.hstack(arrays)).all(axis=1)
-    return len(rows) if rows.all() else int(np.argmin(rows))
 
 
 def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: int) -> np.ndarray:

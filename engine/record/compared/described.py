@@ -71,7 +71,9 @@ def description_of_figure(figure: Figure, table: Table, until: float | None) -> 
     # before equal scales look for room; and what comes after the horizon has a share in limits
     limits = [[] if until is not None else [*axes.get_xlim(), *axes.get_ylim()] for axes in figure.axes]
     lines, marks = marks_of_figure(figure)
-    columns = _by_content(table)
+    columns: dict[bytes, list[str]] = {}  # several may be equal, such as those that are 0 throughout
+    for name, values in table.items():
+        columns.setdefault(np.asarray(values, dtype=float).tobytes(), []).append(name)
     words: dict[int | None, set[str]] = {}
     for mark in marks:
         words.setdefault(mark.panel, set()).add(mark.words)
@@ -135,14 +137,6 @@ def _line(line: Any, columns: Mapping[bytes, list[str]], until: float | None, ma
 
 def _follows(drawn: np.ndarray, wanted: np.ndarray) -> bool:
     return drawn.shape == wanted.shape and np.allclose(drawn, wanted, rtol=0.0, atol=STRAYING, equal_nan=True)
-
-
-def _by_content(table: Table) -> dict[bytes, list[str]]:
-    """The names of columns by their numbers; several columns may be equal, such as those that are 0 throughout."""
-    names: dict[bytes, list[str]] = {}
-    for name, values in table.items():
-        names.setdefault(np.asarray(values, dtype=float).tobytes(), []).append(name)
-    return names
 
 
 # ---- comparing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -157,8 +157,15 @@ def read_closed_start(
     references: dict[str, Motion],
 ) -> Start:
     """The start with all loops closed, and the motions that can be prescribed there."""
-    firm, led, held = _ranked(motions, {one.joint.name for one in start.prescribed})
-    q0 = _motion_starts(reading, start.q0, references, firm, led)
+    ruled = {one.joint.name for one in start.prescribed}
+    # joints that hold because of `all`, or for want of an entry, give way to the others
+    gentle = [j for j, (law, path) in motions.items() if path[1:] in ((), ("all",)) and law == Hold(law="hold")]
+    firm = [joint for joint in motions if joint.name in ruled and joint not in gentle]
+    led = [joint for joint in motions if joint.name not in ruled]  # by a force law that follows a motion
+    held, q0 = [joint for joint in gentle if joint.name in ruled], list(start.q0)
+    for joint in (*firm, *(joint for joint in led if joint.name not in reading.file.initial)):
+        for k, x in zip(joint.coordinates, references[joint.name].at(reading.span[0])[0]):
+            q0[k] = float(x)
     order = list(dict.fromkeys([*firm, *map(reading.robot.joint, reading.file.initial), *led]))
     if reading.file.drives:  # a drive without a start of its own starts at the robot's position
         q0 = _coordinates(loop_closure(reading.robot), q0, [k for joint in order for k in joint.speeds])
@@ -181,17 +188,6 @@ def read_closed_start(
     return Start(q0, qd0, prescribed, start.driving, (*words_on_moved_initial(loops, q0, told), *moved, *changed))
 
 
-def _motion_starts(
-    reading: Reading, q0: Sequence[float], references: dict[str, Motion], firm: Sequence[Joint], led: Sequence[Joint]
-) -> list[float]:
-    """The coordinates at which the motions start; a joint that follows its motion by a force may start elsewhere."""
-    q = list(q0)
-    for joint in (*firm, *(joint for joint in led if joint.name not in reading.file.initial)):
-        for k, x in zip(joint.coordinates, references[joint.name].at(reading.span[0])[0]):
-            q[k] = float(x)
-    return q
-
-
 def _speeds_at_start(reading: Reading, loops: Closure, start: Start) -> tuple[list[float], list[str]]:
     """The speeds that keep all loops closed, and warnings about changed `rates`."""
     t0, qd0 = reading.span[0], list(start.qd0)
@@ -203,17 +199,6 @@ def _speeds_at_start(reading: Reading, loops: Closure, start: Start) -> tuple[li
     known = [*(one.joint.speeds for one in start.prescribed), *(list(one) for one in asked.values()), *zeros]
     qd0 = _speeds(loops, start.q0, qd0, known, [float(drive.curve(t0)[1]) for drive in start.driving])
     return qd0, surplus_rate_warnings(reading, loops, qd0, asked)
-
-
-def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:
-    """The joints in three groups: with a prescribed motion, with a force law that follows a motion, and merely held.
-
-    Joints that hold because of `all`, or for want of an entry, give way to the others.
-    """
-    gentle = [j for j, (law, path) in motions.items() if path[1:] in ((), ("all",)) and law == Hold(law="hold")]
-    firm = [joint for joint in motions if joint.name in ruled and joint not in gentle]
-    led = [joint for joint in motions if joint.name not in ruled]
-    return firm, led, [joint for joint in gentle if joint.name in ruled]
 
 
 def _coordinates(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> list[float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...laws import ForceLaw, MotionLaw, Pace
+from ...laws import ForceLaw, MotionLaw
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.trace import Solver
 from ...text import Keys, yaml_value_in_words
@@ -22,6 +22,7 @@ MOST_NUMBERS = 50_000_000  # rows × columns
 def read_solver_section(reading: Reading, grid: np.ndarray, laws: Sequence[PlacedLaw]) -> Solver:
     """The entries of the section, with the short steps that the laws of motion and force need."""
     entry = reading.file.solver
+    paces = (law.pace(*reading.span, reading.folder) for law, _ in [*laws, *wrenches.read_wrench_laws(reading)])
     return Solver(
         method=entry.method,
         rtol=float(entry.rtol),
@@ -30,7 +31,7 @@ def read_solver_section(reading: Reading, grid: np.ndarray, laws: Sequence[Place
         step=_fixed_step(reading, grid),
         max_steps=entry.max_steps,
         at_singularity=entry.at_singularity,
-        paces=_paces(reading, laws),
+        paces=tuple(dict.fromkeys(pace for pace in paces if pace is not None)),
     )
 
 
@@ -47,12 +48,6 @@ def scenario_law_swings_are_countable(reading: Reading, laws: Sequence[PlacedLaw
                 found=f"{steps:.3g} steps",
                 allowed="a slower law, a shorter time, or more `max_steps` under `solver`",
             )
-
-
-def _paces(reading: Reading, laws: Sequence[PlacedLaw]) -> tuple[Pace, ...]:
-    """The times in which laws need short steps, and their lengths."""
-    paces = (law.pace(*reading.span, reading.folder) for law, _ in [*laws, *wrenches.read_wrench_laws(reading)])
-    return tuple(dict.fromkeys(pace for pace in paces if pace is not None))
 
 
 def _fixed_step(reading: Reading, grid: np.ndarray) -> float | None:
