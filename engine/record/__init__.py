@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .columns import WRENCH, Column
     from .drawings import TIME, Drawing, plain_plot_drawings, plot_drawing
-    from .figures import chosen_plots, figures_of_result, plot_columns_against, plot_look
+    from .figures import chosen_plots, figures_of_result, plot_columns_against
     from .notebook import HEADER, column_extremes, html_image_of_figure, result_html
     from .panels import Line, Panel, panel_figure
     from .plots import (
@@ -38,6 +38,6 @@ if TYPE_CHECKING:
     from .sheets import SHEET, text_on_sheets, write_sheets
     from .study_plots import Sweep, figure_of_pareto_front, figure_of_search_progress, figures_of_study
     from .styles import COLOURS, STYLES, Style
-    from .view import Look
+    from .view import Look, plot_look
 else:
     __getattr__ = door(__name__)

@@ -15,7 +15,6 @@ from . import dressing, scales
 from .columns import Column
 from .drawings import TIME, Drawing, plot_drawing
 from .plots import PLOTS, Panel, Plot, axis_label, panels_of_plot, plain_plot_text
-from .styles import STYLES
 from .view import UNDETERMINED, Look, View
 
 if TYPE_CHECKING:
@@ -144,14 +143,6 @@ def plot_columns_against(x: str | Sequence[str], y: str | Sequence[str], there: 
         found = f"{len(across)} columns across, {len(up)} up"
         raise InputError("columns that aren't in pairs", found=found, allowed="one column across, or as many as up")
     return Drawing(y=up, x=across)
-
-
-def plot_look(style: str, *, degrees: bool) -> Look:
-    """How plots are drawn in the style of this name."""
-    if style not in STYLES:
-        names = allowed_names(style, STYLES)
-        raise InputError("unknown style of plots", found=yaml_value_in_words(style), **names)
-    return Look(STYLES[style], degrees)
 
 
 def figures_of_result(

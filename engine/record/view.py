@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import InputError, allowed_names
+from ..text import yaml_value_in_words
 from .columns import Column
 from .scales import unit_of_plotted_numbers
-from .styles import SCREEN, Style
+from .styles import SCREEN, STYLES, Style
 
 MARK = "*"  # behind what mechanics doesn't determine
 UNDETERMINED = f"{MARK} mechanics doesn't determine it; of least norm"
@@ -21,6 +23,14 @@ class Look(NamedTuple):
 
     style: Style = SCREEN
     degrees: bool = False
+
+
+def plot_look(style: str, *, degrees: bool) -> Look:
+    """How plots are drawn in the style of this name."""
+    if style not in STYLES:
+        names = allowed_names(style, STYLES)
+        raise InputError("unknown style of plots", found=yaml_value_in_words(style), **names)
+    return Look(STYLES[style], degrees)
 
 
 @dataclass(frozen=True)
