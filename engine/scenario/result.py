@@ -11,17 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..record import (
-    PLOT_FORMATS,
-    TIME,
-    Column,
-    Drawing,
-    chosen_plots,
-    figures_of_result,
-    plot_columns_against,
-    plot_look,
-    save_figure,
-)
+from ..record import PLOT_FORMATS, TIME, Column, Drawing, plot_look
 from ..record.files import (
     check_table_formats,
     csv_text,
@@ -135,6 +125,8 @@ class Result:
         With `y` they are columns over `x`: one column for all, or one for each.  The `style` is `screen` or `paper`,
         and says which format files have if `form` doesn't.
         """
+        from ..record import chosen_plots, figures_of_result, plot_columns_against, save_figure
+
         look = plot_look(style, degrees=degrees)
         form = form or look.style.form
         if form not in PLOT_FORMATS:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...errors import InputError, Place
 from ...text import bytes_of_text_file, opened_regular_file
-from .. import figures, plots
+from .. import plots
 from ..columns import Column
 from ..drawings import Drawing
 from ..view import Look
@@ -162,8 +162,11 @@ def write_result(
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
         for kind in more_tables:
             table_files.TABLE_FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
-        for stem, figure in figures.figures_of_result(name, t, table, columns, wanted, record, look).items():
-            plots.save_figure(figure, draft / f"{stem}.{form}", dpi=look.style.dpi, letters=look.style.letters)
+        if wanted:
+            from ..figures import figures_of_result
+
+            for stem, figure in figures_of_result(name, t, table, columns, wanted, record, look).items():
+                plots.save_figure(figure, draft / f"{stem}.{form}", dpi=look.style.dpi, letters=look.style.letters)
         for file, content in (more or {}).items():
             (draft / file).write_bytes(content)
 
