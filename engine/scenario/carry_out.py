@@ -176,18 +176,15 @@ def carry_out_whole_plan(
 def course_of_plan(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Course:
     """The course of a plan's run, from which its result is made; arguments are those of `carry_out_plan`."""
     report, system = report or (lambda t: None), plan.system
-    if start is None and not (system.free or system.loops.m or system.pushing):
+    by = scenario_course_by_following if system.loops.m else scenario_course_by_equations if system.pushing else None
+    if start is None and by is None and not system.free:  # nothing of what a runner knows is needed
         return scenario_course_by_algebra(plan, report)
     from ..simulate.feedforward import runner_with_feedforward
 
     under_way = start() if start is not None else runner_with_feedforward(system, plan.q0)
     if under_way.unknown:
         return scenario_course_by_integration(plan, under_way, report)
-    if system.loops.m:
-        return scenario_course_by_following(plan, under_way, report)
-    if system.pushing:
-        return scenario_course_by_equations(plan, under_way, report)
-    return scenario_course_by_algebra(plan, report)
+    return by(plan, under_way, report) if by is not None else scenario_course_by_algebra(plan, report)
 
 
 def result_of_trace(plan: Plan, run: Runner, trace: Trace) -> Result:
