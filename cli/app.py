@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from inspect import getdoc
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -78,7 +78,7 @@ def typer_application(words: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
-def _paragraphs(command: Callable[..., Any] | None) -> str:
+def _paragraphs(command: Callable[..., object] | None) -> str:
     """The docstring of a command, each paragraph in one line: typer keeps line breaks that fit no terminal."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,8 @@ from denoc.cli.said import print_lines, print_table
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from denoc.cli.shapes import Comparison as Document
     from denoc.study.comparison import Comparison, Run, RunSetting
 
@@ -183,7 +185,7 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
     from denoc.record.files import write_output_files
     from denoc.study.comparison import COLUMNS, comparison_csv, comparison_summary
 
-    files: dict[str, Any] = {
+    files: dict[str, str | Figure] = {
         f"{name}-compare.csv": comparison_csv([run.row() for run in runs], COLUMNS),
         f"{name}-compare-summary.csv": comparison_csv(comparison_summary(runs)),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from denoc.text import count_with_noun
 if TYPE_CHECKING:
     from denoc.cli.shapes import Distributed, Message, Plan
     from denoc.parallel.steps import Exchange
+    from denoc.scenario import Plan as ScenarioPlan
     from denoc.study.distribution import Cost, Forecast, Outcome
 
 
@@ -92,7 +93,7 @@ def distribute_command(
     patience = options.number_of_option(timeout, "time", "--timeout", above=0.0) or 60.0
     setting = EngineSetting(engine.value, nodes, scheduler, batch, patience)
 
-    def make() -> Any:
+    def make() -> ScenarioPlan:
         return prepare_scenario(scenario, changes=changes)
 
     if explain:

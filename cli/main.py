@@ -10,7 +10,6 @@ import gc
 import os
 import sys
 import warnings
-from typing import Any
 
 from denoc.cli import as_json, interrupts, said, streams
 from denoc.errors import DenocError
@@ -122,6 +121,6 @@ def _report(kind: str, message: str, code: int, error: DenocError | None = None)
     return code
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Prints a warning as one line."""
     said.print_warning(message)

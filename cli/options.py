@@ -15,6 +15,9 @@ from denoc.cli import completing
 from denoc.cli.said import print_lines, print_text, print_warning
 
 if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.figure import Figure
+
     from denoc.robot import Robot as Model
     from denoc.text import Change
 
@@ -340,7 +343,7 @@ def numbers_of_option(
     )
 
 
-def print_matrix(x: Any) -> None:
+def print_matrix(x: np.ndarray) -> None:
     """Prints a matrix or a vector in columns."""
     for row in x if x.ndim == 2 else [x]:
         print_lines("  " + " ".join(f"{0.0 if abs(v) < 5e-16 else v:12.6g}" for v in row))
@@ -353,7 +356,7 @@ def write_text_of_command(path: Path, text: str) -> None:
     write_file_whole(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
-def save_figure_of_command(figure: Any, path: Path) -> None:
+def save_figure_of_command(figure: Figure, path: Path) -> None:
     """Writes a figure in the format of the file's suffix, whole or not at all."""
     from denoc.record import save_figure
     from denoc.record.files import write_file_whole

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,8 @@ from denoc.cli.said import print_lines, print_table, print_text
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from denoc.cli.shapes import Paper
     from denoc.cli.shapes import Reproduction as Document
     from denoc.study.papers import Exhibit, Reproduction
@@ -96,7 +98,7 @@ def _write(exhibit: Exhibit, made: Reproduction, folder: Path, form: str) -> lis
     from denoc.record.files import write_output_files
 
     numbers = ([f"{x:.17g}" for x in row] for row in zip(*made.table.values()))
-    files: dict[str, Any] = {f"{exhibit.id}.csv": _csv([list(made.table), *numbers])}
+    files: dict[str, str | Figure] = {f"{exhibit.id}.csv": _csv([list(made.table), *numbers])}
     if made.rows:
         files[f"{exhibit.id}-compared.csv"] = _csv([made.heads, *made.rows])
     if form:

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -65,7 +65,7 @@ def forget_standard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _text(raw: io.FileIO, like: Any) -> io.TextIOWrapper:
+def _text(raw: io.FileIO, like: object) -> io.TextIOWrapper:
     """A stream for text in the same encoding, in which no letter is an error."""
     encoding = getattr(like, "encoding", None) or "utf-8"
     return io.TextIOWrapper(

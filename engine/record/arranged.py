@@ -5,11 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.backend_bases import RendererBase
 
 GAP = 0.08  # inches between panels and around them
 
@@ -22,7 +25,7 @@ class Arranged(Figure):
         FigureCanvasAgg(self)
         self._panels, self._arranged = (down, across), False
 
-    def draw(self, renderer: Any) -> None:
+    def draw(self, renderer: RendererBase) -> None:
         """Draws the figure, as matplotlib does for every output."""
         self._arrange()
         super().draw(renderer)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from matplotlib.backend_bases import RendererBase
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from matplotlib.backend_bases import GraphicsContextBase
+    from matplotlib.font_manager import FontProperties
     from matplotlib.path import Path as Curve
+    from matplotlib.text import Text
+    from matplotlib.transforms import Transform
+    from matplotlib.typing import ColorType
+    from numpy.typing import ArrayLike
+
+    Mathematical = bool | Literal["TeX"]
 
 LINE, PANEL = "line2d", "axes"  # groups, by the names that matplotlib gives them
 LETTER = 0.55  # a letter's width by its height, whatever fonts there are: places of words aren't compared
@@ -51,28 +59,46 @@ class _Recorder(RendererBase):
     def get_canvas_width_height(self) -> tuple[float, float]:
         return self._size
 
-    def points_to_pixels(self, points: Any) -> Any:
-        return points * self._dpi / 72
+    def points_to_pixels(self, points: ArrayLike) -> ArrayLike:
+        return np.asarray(points) * self._dpi / 72
 
-    def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
-        size = self.points_to_pixels(prop.get_size_in_points())
+    def get_text_width_height_descent(
+        self, s: str, prop: FontProperties, ismath: Mathematical
+    ) -> tuple[float, float, float]:
+        size = prop.get_size_in_points() * self._dpi / 72
         return LETTER * size * len(s), size, size / 4
 
-    def draw_path(self, gc: Any, path: Curve, transform: Any, rgbFace: Any = None) -> None:
+    def draw_path(
+        self, gc: GraphicsContextBase, path: Curve, transform: Transform, rgbFace: ColorType | None = None
+    ) -> None:
         self._note(f"{_stroke(gc)}{_fill(rgbFace)}", transform.transform(path.vertices))
 
     def draw_markers(
-        self, gc: Any, marker_path: Curve, marker_trans: Any, path: Curve, trans: Any, rgbFace: Any = None
+        self,
+        gc: GraphicsContextBase,
+        marker_path: Curve,
+        marker_trans: Transform,
+        path: Curve,
+        trans: Transform,
+        rgbFace: ColorType | None = None,
     ) -> None:
         width, height = np.ptp(marker_trans.transform(marker_path.vertices), axis=0) * 72 / self._dpi
         shape = f"markers of {np.shape(marker_path.vertices)[0]} points, {width:.3g} × {height:.3g}"
         self._note(f"{shape}, {_stroke(gc)}{_fill(rgbFace)}", trans.transform(path.vertices))
 
-    def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
-        self._note(f"an image of {im.shape[1]} × {im.shape[0]}", np.array([[x, y]]))
+    def draw_image(self, gc: GraphicsContextBase, x: float, y: float, im: ArrayLike, transform: object = None) -> None:
+        self._note(f"an image of {np.shape(im)[1]} × {np.shape(im)[0]}", np.array([[x, y]]))
 
     def draw_text(
-        self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
+        self,
+        gc: GraphicsContextBase,
+        x: float,
+        y: float,
+        s: str,
+        prop: FontProperties,
+        angle: float,
+        ismath: Mathematical = False,
+        mtext: Text | None = None,
     ) -> None:
         kind = [str(own) for own in (prop.get_weight(), prop.get_style()) if own != "normal"]
         turned = [f"{angle:g}°"] if angle else []
@@ -89,20 +115,20 @@ class _Recorder(RendererBase):
             self.marks.append(mark)
 
 
-def _colour(rgba: Any) -> str:
-    return to_hex(rgba, keep_alpha=len(rgba) > 3 and rgba[3] < 1)
+def _colour(colour: ColorType) -> str:
+    return to_hex(colour, keep_alpha=to_rgba(colour)[3] < 1)
 
 
-def _stroke(gc: Any) -> str:
+def _stroke(gc: GraphicsContextBase) -> str:
     """The colour and width of a stroke in points, and its dashes."""
     width, (offset, dashes) = gc.get_linewidth(), gc.get_dashes()
     if not width:
         return "no stroke"
-    broken = "" if dashes is None else f", dashes {' '.join(f'{x:.4g}' for x in (offset, *dashes))}"
+    broken = "" if dashes is None else f", dashes {' '.join(f'{x:.4g}' for x in (offset, *np.asarray(dashes)))}"
     return f"{_colour(gc.get_rgb())} {width:.4g}{broken}"
 
 
-def _fill(face: Any) -> str:
+def _fill(face: ColorType | None) -> str:
     return "" if face is None else f", filled {_colour(face)}"
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..styles import COLOURS
 from .scene import Point, Scene
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 AZIMUTH, ELEVATION = np.deg2rad(-58.0), np.deg2rad(24.0)
 
@@ -56,9 +61,8 @@ def sketch_points_moved(T: np.ndarray, places: Sequence[Point] | np.ndarray) -> 
 BLUE, RED, GREEN, VIOLET = COLOURS[0], COLOURS[1], COLOURS[2], "#7b3fa0"
 XYZ = ("#cc3333", "#2e8b3d", "#3355cc")
 SYMBOL = 0.020  # a joint symbol's size, as a share of the machine's
-Axes = Any  # matplotlib's
 Look = dict[str, Any]  # matplotlib's words for a patch or a line
-Piece = Callable[[Axes], object]
+Piece = Callable[["Axes"], object]
 Face = tuple[np.ndarray, tuple[float, ...]]  # corners in the picture, red, green, blue and opacity
 
 
@@ -75,7 +79,7 @@ class Canvas:
         self.lift = 0.0
         self.seen: list[np.ndarray] = []
         self.taken: list[np.ndarray] = []
-        self.legend: dict[str, Any] = {}
+        self.legend: dict[str, Artist] = {}
         self._pieces: list[tuple[float, Piece | Face]] = []
 
     def nearer(self, at: np.ndarray, units: float) -> np.ndarray:
@@ -134,7 +138,7 @@ class Canvas:
         self._pieces.append((float((places @ self.view.away).mean()), piece))
 
 
-def sketch_legend_line(**look: Any) -> Any:
+def sketch_legend_line(**look: Any) -> Line2D:
     """A line for the legend."""
     from matplotlib.lines import Line2D
 

@@ -87,7 +87,7 @@ def _gravity(canvas: Canvas, paper: Paper) -> None:
         start = np.array([high[0] - 0.25 * inch, high[1] - 0.2 * inch])
         end = start + 0.55 * inch * view.flat(along[None])[0]
         look = {"arrowstyle": "-|>", "color": VIOLET, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
-        paper.axes.annotate("", end, start, arrowprops=look)
+        paper.axes.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=look)
         canvas.taken.append(np.array([start, end]))
     else:
         label += ", towards the eye" if along @ view.away < 0 else ", away from the eye"
@@ -102,7 +102,7 @@ def _corner(canvas: Canvas, paper: Paper) -> None:
         end = home + 0.34 * inch * canvas.view.flat(np.eye(3)[k][None])[0]
         axes.plot(*np.array([home, end]).T, color=colour, lw=1.6)
         past = home + 1.3 * (end - home)
-        axes.text(*past, "xyz"[k], color=colour, fontsize=9, ha="center", va="center")
+        axes.text(past[0], past[1], "xyz"[k], color=colour, fontsize=9, ha="center", va="center")
     length = rounded_sketch_length(0.9 * inch)
     start = paper.low + np.array([1.2, 0.2]) * inch
     canvas.taken += [paper.low + np.array([[0.1, 0.05], [0.9, 0.9]]) * inch]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..plots import plain_plot_text
-from .canvas import BLUE, GREEN, RED, Axes, Canvas, sketch_points_moved
+from .canvas import BLUE, GREEN, RED, Canvas, sketch_points_moved
 from .outlines import sketch_spots_together
 from .scene import BASE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LETTER, LINE = 0.62, 1.35  # a letter's width and a line's height, in font sizes
 GAP = 0.25  # between boxes, in font sizes
@@ -140,7 +144,9 @@ def _write(paper: Paper, text: str, box: Box, colour: str, leads_to: np.ndarray 
     if leads_to is not None:
         paper.axes.plot(*np.array([at, paper.metres(leads_to)]).T, color="#888888", lw=0.6, zorder=9)
     effects = [withStroke(linewidth=2.5, foreground="w")]
-    paper.axes.text(*at, text, color=colour, fontsize=FONT, ha="center", va="center", zorder=10, path_effects=effects)
+    paper.axes.text(
+        at[0], at[1], text, color=colour, fontsize=FONT, ha="center", va="center", zorder=10, path_effects=effects
+    )
 
 
 def _around(points: np.ndarray) -> Box:
