@@ -314,3 +314,15 @@ def test_plans_are_the_same_whatever_is_compiled(monkeypatch, name):
 def test_what_is_compiled_only_where_it_pays(around, inside):
     with around, choice.compiled_only_where_it_pays():
         assert choice.chosen_backend() == inside
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled", "auto"])
+@pytest.mark.parametrize("method", ["rk45", "radau"])
+def test_equations_that_divide_by_zero_have_no_code(backend, method):
+    """A link of the squeezing mechanism has no inertia of its own, for which Lagrange multipliers would divide."""
+    drive = {"beta": {"law": "constant", "value": 0.033}}
+    scenario = {"robot": "andrews", "task": "simulate", "time": {"end": 1e-3, "step": 5e-4}, "forces": drive}
+    with using_backend(backend):
+        found = denoc.run({**scenario, "closure": {"method": "multipliers"}, "solver": {"method": method}})
+    assert found.ended == "failed"
+    assert "not a finite number" in found.record["reason"]

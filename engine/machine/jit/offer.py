@@ -273,6 +273,8 @@ class Offer:
                 except (ImportError, RuntimeError, OSError) as error:
                     choice.give_up_compiling(error)
                     return None
+                except (ZeroDivisionError, OverflowError):  # by known numbers: the plain text says what becomes of it
+                    self._code[key] = code = None
                 if code is not None:
                     self._code[key] = code
                     if self._taken:
