@@ -17,17 +17,17 @@ from ..machine.jit.kernel import Kernel
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.stepping.march import ACCEPTED, EVENT, GOING, REJECTED, ROW, STATUS, WHICH, H, Many, March, T
 from . import blows, modes
-from .blows import states_after_blows
 from .contacts import Contacts, stiction_force_ranges
 from .integrate import INTEGRATORS
 from .marching import ATTEMPTS
-from .patterns import Patterns, alike
+from .patterns import Patterns
 from .reasons import CHATTER
+from .recorded import place_of_watched_quantity
 from .regimes import Regimes
 from .runge_kutta import first_step_length
 from .signals import begin_of_run, sides_of_kink, signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
-from .sticking import settled_modes, states_brought_to_rest
+from .sticking import settled_modes
 from .together import Beside, Equations, Starts, shut_states
 from .trace import Solver
 from .traces import Log, Traces
@@ -77,7 +77,7 @@ class _Abreast:
         """The traces of the runs; None where they can't go side by side."""
         t, end = begin_of_run(self.grid, kinks), float(self.grid[-1])
         everyone, self.t[:], self.instants[0] = np.arange(len(self.y)), t, t
-        self._settle(everyone, blows=True)
+        self._settle(everyone)
         self.y[:, -2:] = 0.0  # a blow at the start is over before the first row
         self.states[:, 0], self.modes[:, 0], self.rows[:] = self.y, self.mode, 1
         self.kept[:, 0] = self.contacts.kept[:, : self.kept.shape[2]]
@@ -91,7 +91,7 @@ class _Abreast:
                 if blows.prescribed_rates_jump(self.system, earlier, stop):
                     return None
                 self.t[self.alive] = stop
-                self._settle(np.flatnonzero(self.alive))
+                self._settle(np.flatnonzero(self.alive), kink=True)
             t = stop
         counts = self.steps, self.rejected, self.evaluations
         kept = self.states, self.alive, *counts, self._kept(), self.modes, self.kept
@@ -148,16 +148,19 @@ class _Abreast:
         inputs = self._inputs(np.repeat(constants[None], len(these), axis=0), these, self.contacts.some(these))
         self._begin(march, these, inputs, pieces, end)
         many = Many(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
+        watched = np.zeros(0, dtype=int)  # those of all watches that any of these runs has
         if self.starts.modal:
-            many.places, many.quantities = self.patterns.places[regime], self._equations(regime).watched
-            many.rules = self.patterns.rules(self.mode[these], these, self.contacts.some(these))
+            watched, many.rules = modes.rules_of_watches(self._beside(these), self.contacts.some(these))
+            many.quantities = self._equations(regime).watched
+            sources, discrete = (self.patterns.watches[n].source for n in watched), self.patterns.regimes[regime]
+            many.places = [place_of_watched_quantity(self.system, discrete, one) for one in sources]
         most = self.solver.max_steps
         control = march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
         self._take(march, these, many, control)
         self.alive[these] &= np.isin(control[STATUS], (GOING, EVENT)) & (self.steps[these] <= most)
         met = (control[STATUS] == EVENT) & self.alive[these]
         if met.any():
-            self._meet(regime, these[met], control[WHICH, met].astype(int))
+            self._meet(regime, these[met], watched[control[WHICH, met].astype(int)])
 
     def _control(self, these: np.ndarray, end: float) -> dict[str, Any]:
         longest = self._longest(self.t[these], end)
@@ -227,50 +230,39 @@ class _Abreast:
         states[:, [self.system.place_of(k) for k in equations.discrete.held]] = 0.0
         self.y[these, :n] = states
 
-    def _happened(self, these: np.ndarray, slots: np.ndarray) -> None:
-        """Choose the modes of these runs after the events of the watches in these slots, and note the events."""
-        before, t = self.mode[these], self.t[these]
-        dead, loose = np.zeros((len(these), len(self.patterns.switching)), dtype=bool), np.zeros(len(these), dtype=bool)
-        for mode, slot, rows in alike(before, slots):
-            watch = self.patterns.watches[mode][slot]
-            if watch.what in (modes.STOPS, modes.TURNS):
-                some, c = these[rows], self.patterns.switching.index(watch.speed)
-                self.y[some], dead[rows, c] = states_brought_to_rest(self._beside(some), self.y[some], watch.speed)
-            loose[rows] = watch.what == modes.LOOSE
-        self._settle(these, dead, blows=True)
+    def _happened(self, these: np.ndarray, watches: np.ndarray) -> None:
+        """Choose the modes of these runs after the events of these watches, and note the events."""
+        before, t, off = self.mode[these], self.t[these], self._settle(these, watches)
+        loose = np.array([one.what == modes.LOOSE for one in self.patterns.watches], dtype=bool)[watches]
         self.alive[these] &= ~loose | (before != self.mode[these])  # rounding still holds what has been let go
-        self._note(these, t, before, np.where(self._off_limits(these, before, slots), -1, slots))
+        self._note(these, t, before, np.where(off, -1, watches))
 
-    def _off_limits(self, these: np.ndarray, before: np.ndarray, slots: np.ndarray) -> np.ndarray:
-        """Whether the joint whose watch says that it reaches its limit isn't there, but for rounding between steps."""
-        off = np.zeros(len(these), dtype=bool)
-        for mode, slot, rows in alike(before, slots):
-            watch, some = self.patterns.watches[mode][slot], self.contacts.some(these[rows])
-            if watch.what in modes.AT_LIMITS:
-                c = self.patterns.switching.index(watch.speed)
-                off[rows] = ~(some.lower | some.upper)[:, c]
-        return off
-
-    def _note(self, these: np.ndarray, t: np.ndarray, before: np.ndarray, slots: np.ndarray) -> None:
+    def _note(self, these: np.ndarray, t: np.ndarray, before: np.ndarray, watches: np.ndarray) -> None:
         """Note what has happened to these runs; those to which too much does go on no further."""
-        self.log.append(Log(these, t, before, self.mode[these], slots))
+        self.log.append(Log(these, t, before, self.mode[these], watches))
         self.happened[these] += 1
         self.alive[these] &= self.happened[these] <= CHATTER
 
-    def _settle(self, these: np.ndarray, dead: np.ndarray | None = None, *, blows: bool = False) -> None:
+    def _settle(self, these: np.ndarray, watches: np.ndarray | None = None, *, kink: bool = False) -> np.ndarray:
         """Choose the modes in which these runs go on; those without equations for them go on no further.
 
-        `dead` says which joints are at rest because they are at a dead centre; None: nothing has happened to the runs.
+        The runs are at the events of these watches or, without any, at their starts or at a `kink` of a law. Returned
+        is which joints that were to reach their limits aren't there.
         """
-        event, sound = dead is not None, self.alive[these] & np.isfinite(self.y[these]).all(axis=1)
-        these, dead = these[sound], None if dead is None else dead[sound]
+        off, sound = np.zeros(len(these), dtype=bool), self.alive[these] & np.isfinite(self.y[these]).all(axis=1)
+        these = these[sound]
         if not self.starts.modal or not len(these):
-            return
-        at, y = self._beside(these), self.y[these]
-        y = states_after_blows(at, y) if blows else y
-        none = np.zeros((len(these), len(self.patterns.switching)), dtype=bool)
-        dead = none if dead is None else dead
-        self.y[these], contacts = settled_modes(at, y, dead)
+            return off
+        at, which = self._beside(these), np.full(len(these), -1) if watches is None else watches[sound]
+        if kink:
+            self.y[these], contacts = settled_modes(
+                at, self.y[these], np.zeros((len(these), len(at.columns)), dtype=bool)
+            )
+            dead = np.zeros_like(contacts.held)
+        else:
+            self.y[these], contacts, dead, off[sound] = modes.runs_after_events(
+                at, self.y[these], self.patterns.watches, which
+            )
         # a stop at the end of a stroke: rounding between steps says whether there is an event
         self.alive[these] &= ~(contacts.grazing | (dead & (contacts.lower | contacts.upper))).any(axis=1)
         if self.system.loops.m:
@@ -280,11 +272,12 @@ class _Abreast:
         for name, values in vars(contacts).items():
             getattr(self.contacts, name)[these] = values
         before = self.mode[these]
-        self.mode[these] = self.patterns.numbered(contacts, self.regimes.now[these], self.t[these], self.y[these])
-        if not event:  # at the start, or at a kink of a law
+        self.mode[these] = self.patterns.numbered(contacts, self.regimes.now[these])
+        if watches is None:
             before = np.where(self.rows[these] > 0, before, -1)
             new = (before != self.mode[these]) & ((before >= 0) | bool(self.patterns.bounded))
             self._note(these[new], self.t[these[new]], before[new], np.full(new.sum(), -1))
+        return off
 
     def _break_loose_at_once(self, these: np.ndarray, contacts: Contacts) -> np.ndarray:
         """Whether laws of time press a held joint beyond its bound right behind these instants, as in `modes.py`."""

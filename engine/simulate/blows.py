@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .complementarity import balance_contacts
-from .contacts import NEAR, joints_touching_stops
+from .contacts import NEAR, joints_that_graze, joints_touching_stops
 from .instants import Instants
 from .response import times
 from .sticking import states_with_joints_at_stops
@@ -28,7 +28,7 @@ def states_after_blows(at: Instants, y: np.ndarray, before: np.ndarray | None = 
         return y
     (q, now), columns = at.motion(y), at.columns
     lower, upper = joints_touching_stops(at.system, at.limits, q)
-    outwards = (lower & (now[:, columns] < 0.0)) | (upper & (now[:, columns] > 0.0))
+    outwards = joints_that_graze(lower, upper, now[:, columns])
     if outwards.any() and before is None and at.system.loops.m:
         turning = _turning(at, y, q, outwards)
         lower, upper, outwards = lower & ~turning, upper & ~turning, outwards & ~turning

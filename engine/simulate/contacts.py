@@ -97,6 +97,11 @@ def joints_touching_stops(system: System, limits: Limits, q: np.ndarray) -> tupl
     return lower, upper
 
 
+def joints_that_graze(lower: np.ndarray, upper: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Whether each joint that touches a stop moves outwards there, by the speeds of these joints."""
+    return np.asarray((lower & (qd < 0.0)) | (upper & (qd > 0.0)))
+
+
 def joints_off_their_stops(system: System, limits: Limits, q: np.ndarray, touching: np.ndarray) -> np.ndarray:
     """Whether each joint that touches a stop isn't placed there; the arrays have a row for each run."""
     off = np.zeros_like(touching)
@@ -129,3 +134,18 @@ def discrete_state_of_contacts(now: Discrete, contacts: Contacts, limits: Limits
         idle=tuple(speed for c, speed in speeds if contacts.idle[k, c]),
         saturated={speed: most if side > 0.0 else least for speed, side, least, most in saturated if side},
     )
+
+
+def contacts_of_discrete_state(discrete: Discrete, system: System) -> Contacts:
+    """The contacts of a single run in a discrete state; stops touched are those that hold joints."""
+    contacts = Contacts.none(1, len(system.switching), len(system.bounded))
+    for c, k in enumerate(system.switching):
+        low, high = discrete.held.get(k, (0.0, 0.0))
+        contacts.slip[0, c], contacts.held[0, c] = discrete.slip.get(k, 0.0), k in discrete.held
+        contacts.bear[0, c], contacts.idle[0, c] = k in discrete.bearing, k in discrete.idle
+        contacts.lower[0, c], contacts.upper[0, c] = high == math.inf, low == -math.inf
+        contacts.kept[0, c], contacts.slack[0, c] = discrete.kept.get(k, 0.0), discrete.slack.get(k, 0.0)
+    for c, (k, (_, most)) in enumerate(system.bounded.items()):
+        if k in discrete.saturated:
+            contacts.saturated[0, c] = 1.0 if discrete.saturated[k] == most else -1.0
+    return contacts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from .stepper import Stepper
 Event = Callable[[float, np.ndarray], float]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """A function of one quantity x, which compiled code evaluates as well: factor (x − zero), and a little more."""
 
     factor: float
@@ -26,33 +25,26 @@ class Rule:
     def __call__(self, x: float) -> float:
         return self.factor * (x - self.zero) + self.slack + self.share * max(abs(x), self.floor)
 
-    def numbers(self) -> tuple[float, ...]:
-        """The rule as compiled code reads it."""
-        return self.factor, self.zero, self.slack, self.share, self.floor
-
 
 # what a rule reads: a place of the `state`, or the `support` or the `demand` of a speed
 Source = tuple[str, int]
 
 
-@dataclass(frozen=True)
-class Watch:
-    """An event function, and the event that its zero means for a speed.
+class Watch(NamedTuple):
+    """A quantity of which a rule is watched, and the event that its zero means for a speed."""
 
-    Where the function is a rule, compiled code can look for the event by itself.
-    """
-
-    function: Event
+    source: Source
     what: str
     speed: int
-    direction: float = 0.0
-    source: Source | None = None
-    rule: Rule | None = None
+    direction: float
 
 
-def watch_by_rule(quantity: Event, source: Source, rule: Rule, what: str, speed: int, direction: float) -> Watch:
-    """A watch by a rule on this quantity."""
-    return Watch(lambda t, y: rule(quantity(t, y)), what, speed, direction, source, rule)
+class Watched(NamedTuple):
+    """A watch with the rule that it has in the present modes, and the two as an event function."""
+
+    watch: Watch
+    rule: Rule
+    function: Event
 
 
 def event_crossing(

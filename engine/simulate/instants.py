@@ -27,13 +27,17 @@ class Moved(NamedTuple):
 
 
 class Instants(ABC):
-    """Runs of systems that differ in numbers only, at an instant each; `bodies` have arrays for numbers that differ."""
+    """Runs of systems that differ in numbers only, at an instant each."""
 
     system: System
     limits: Limits
     t: np.ndarray
-    bodies: tuple[Body, ...]
     scale: np.ndarray  # of speeds
+
+    @property
+    @abstractmethod
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies, with arrays for numbers that differ."""
 
     @abstractmethod
     def some(self, these: np.ndarray) -> Instants:

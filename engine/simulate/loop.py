@@ -11,7 +11,7 @@ from ..mechanics.tree import vanishing_inertia_message
 from . import coordinates, modes, reasons, saturation
 from .blows import prescribed_rates_jump
 from .discrete import Discrete
-from .events import Watch, first_event_crossing
+from .events import Watch, Watched, first_event_crossing
 from .integrate import INTEGRATORS, stepper_of_integrator
 from .marching import compiled_loop_for_leg, limit_exceeded, marched_leg, strided_leg, strides_in_leg
 from .memory import joined_instants
@@ -97,7 +97,7 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Integrates up to `end` or to the next event, whichever comes first; returns the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
-    watched = [*modes.watches_of_present_modes(run, t, y), *saturation.saturation_watches(run)]
+    watched = modes.watches_of_present_modes(run, t, y)
     guard = run.guard
     events = [w.function for w in watched]
 
@@ -145,7 +145,7 @@ def _leg(
             _count(trace, stepper)
             if event[1] == len(watched):
                 return _guarded(run, t, y, end, watched, grid, solver, trace)
-            return t, _happened(run, watched[event[1]], t, y, float(grid[-1] - grid[0]), trace)
+            return t, _happened(run, watched[event[1]].watch, t, y, float(grid[-1] - grid[0]), trace)
     _count(trace, stepper)
     return end, y
 
@@ -166,8 +166,8 @@ def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trac
 def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: float, trace: Trace) -> np.ndarray:
     """The state after an event, which is noted; the run ends where events follow each other without end."""
     before = run.discrete
-    y = modes.state_after_event(run, watch, t, y)
-    if watch.what in modes.AT_LIMITS and not modes.joint_is_at_limit(run, watch, t, y):
+    y, off = modes.state_after_event(run, watch, t, y)
+    if off:
         trace.events += reasons.describe_kink(run.system, t, before, run.discrete)
     else:
         trace.events += reasons.describe_event(run, watch, t, before, run.discrete)
@@ -184,7 +184,7 @@ def _guarded(
     t: float,
     y: np.ndarray,
     end: float,
-    watched: list[Watch],
+    watched: list[Watched],
     grid: np.ndarray,
     solver: Solver,
     trace: Trace,
@@ -215,7 +215,7 @@ def _through(
     y: np.ndarray,
     singular: Singular | None,
     end: float,
-    watched: list[Watch],
+    watched: list[Watched],
     grid: np.ndarray,
     solver: Solver,
     trace: Trace,

@@ -12,7 +12,7 @@ import numpy as np
 from ..machine.jit.polynomials import SignalPieces
 from ..machine.stepping.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import reasons
-from .events import Watch
+from .events import Watched
 from .integrate import INTEGRATORS
 from .runge_kutta import RungeKutta
 from .runner import Runner
@@ -39,7 +39,7 @@ class ReadyLoop:
 
 
 def compiled_loop_for_leg(
-    run: Runner, stepper: Stepper, watched: Sequence[Watch], end: float, solver: Solver
+    run: Runner, stepper: Stepper, watched: Sequence[Watched], end: float, solver: Solver
 ) -> ReadyLoop | None:
     """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
     method = INTEGRATORS[solver.method]
@@ -60,7 +60,7 @@ def compiled_loop_for_leg(
     return ReadyLoop(loop, pieces, rules) if loop is not None and pieces is not None else None
 
 
-def strides_in_leg(run: Runner, stepper: Stepper, watched: Sequence[Watch], guard: Any) -> bool:
+def strides_in_leg(run: Runner, stepper: Stepper, watched: Sequence[Watched], guard: Any) -> bool:
     """Whether the rest of a leg can go on without a look at every step."""
     return isinstance(stepper, Scipy) and stepper.strides and not watched and guard is None and run.unattended
 

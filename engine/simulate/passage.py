@@ -13,7 +13,7 @@ import numpy as np
 from ..mechanics.closure import Partition
 from . import coordinates
 from .discrete import Discrete, discrete_partition
-from .events import Watch, first_event_crossing
+from .events import Watched, first_event_crossing
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .singular import Singular
@@ -38,7 +38,7 @@ def step_across_singular_position(
     ahead: Singular,
     t: float,
     end: float,
-    watched: list[Watch],
+    watched: list[Watched],
     *,
     rtol: float,
     atol: float,

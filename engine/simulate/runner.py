@@ -19,7 +19,7 @@ from . import coordinates, equations, row_parts, singular
 from .compiled import Compiled
 from .discrete import Discrete
 from .equations import Evaluation
-from .events import Event, Watch
+from .events import Event, Watched
 from .recorded import place_of_watched_quantity, width_of_watched_quantities
 from .signals import Planned, late_signal_columns, prescribed_motion_at, signal_rows, signals_at
 from .stepper import Fun, Stepper
@@ -372,16 +372,10 @@ class Runner:
             self._largest = np.where(np.isfinite(largest), largest, 0.0)  # beside what is infinite, nothing has a size
         return self._largest
 
-    def rules(self, watched: Sequence[Watch]) -> list[tuple[float, ...]] | None:
-        """The rules of watches as compiled code reads them; None where a watch has none."""
-        rules = []
-        for one in watched:
-            if one.rule is None or one.source is None:
-                return None
-            rules.append(
-                (float(place_of_watched_quantity(self.system, self.discrete, one.source)), *one.rule.numbers())
-            )
-        return rules
+    def rules(self, watched: Sequence[Watched]) -> list[tuple[float, ...]]:
+        """The rules of watches as compiled code reads them."""
+        places = (place_of_watched_quantity(self.system, self.discrete, one.watch.source) for one in watched)
+        return [(float(place), *one.rule) for place, one in zip(places, watched)]
 
     @property
     def quantities(self) -> int:

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .discrete import Discrete
-from .events import Rule, Watch, watch_by_rule
 from .runner import Runner
 from .signals import late_state_at
 from .system import System
@@ -59,24 +58,6 @@ def _demanded(run: Runner, t: float, y: np.ndarray, places: Collection[int]) -> 
         if one.speed in places:
             forces[one.speed] = one.demand(t, *((q, qd) if seen is None else late_state_at(system, one, seen, t)))
     return forces
-
-
-def saturation_watches(run: Runner) -> list[Watch]:
-    """The event functions of actuators that reach or leave their limits."""
-    watched = []
-    for k, bounds in run.system.bounded.items():
-        size = max(abs(x) for x in bounds if math.isfinite(x)) or 1.0
-        for bound, side in zip(bounds, (1.0, -1.0)):  # inwards of the limit
-            if run.discrete.saturated.get(k) == bound:
-                watched.append(_distance(run, k, Rule(-side / size, bound, SLACK), LEAVES, side))
-            elif math.isfinite(bound):
-                watched.append(_distance(run, k, Rule(side / size, bound, SLACK), REACHES, -side))
-    return watched
-
-
-def _distance(run: Runner, k: int, rule: Rule, what: str, direction: float) -> Watch:
-    """The watch by a rule on the force that the law of speed k demands."""
-    return watch_by_rule(lambda t, y: demanded_actuator_forces(run, t, y)[k], ("demand", k), rule, what, k, direction)
 
 
 def saturation_events(system: System, before: Discrete, after: Discrete, t: float) -> list[dict[str, Any]]:

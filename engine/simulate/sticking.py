@@ -15,7 +15,13 @@ import numpy as np
 
 from ..mechanics.assembly import CLOSED
 from .complementarity import balance_contacts
-from .contacts import Contacts, joints_off_their_stops, joints_touching_stops, stiction_force_ranges
+from .contacts import (
+    Contacts,
+    joints_off_their_stops,
+    joints_that_graze,
+    joints_touching_stops,
+    stiction_force_ranges,
+)
 from .instants import Instants
 from .response import Response, Scaled, times
 
@@ -48,7 +54,7 @@ def settled_modes(at: Instants, y: np.ndarray, dead: np.ndarray) -> tuple[np.nda
     q, qd = at.motion(y)
     lower, upper = joints_touching_stops(system, at.limits, q)
     slip = np.where(at.rough, np.where(qd[:, at.columns] < 0.0, -1.0, 1.0), 0.0)
-    grazing = (lower & (qd[:, at.columns] < 0.0)) | (upper & (qd[:, at.columns] > 0.0))
+    grazing = joints_that_graze(lower, upper, qd[:, at.columns])
     contacts = replace(contacts, slip=slip, lower=lower, upper=upper, grazing=grazing)
     still = np.flatnonzero(_slow(at, q, qd).any(axis=1))
     if len(still):
@@ -82,7 +88,7 @@ def _settled_at_rest(at: Instants, y: np.ndarray, contacts: Contacts, dead: np.n
         rest, response = _resting(at, q, qd)
     places, y = [system.place_of(k) for k in at.columns], y.copy()
     y[:, places] = np.where(rest, 0.0, y[:, places])
-    contacts = replace(contacts, slip=np.where(rest, 0.0, contacts.slip))
+    contacts = replace(contacts, slip=np.where(rest, 0.0, contacts.slip), grazing=contacts.grazing & ~rest)
     return y, _decided(at, y, contacts, rest, dead, response)
 
 

@@ -272,9 +272,14 @@ class Beside(Instants):
 
     def __init__(self, starts: Starts, these: np.ndarray, t: np.ndarray, present: Contacts, ask: Ask, motion: Motion):
         self.starts, self.these, self.t, self.present, self.ask, self.expanded = starts, these, t, present, ask, motion
-        self.system, self.limits, self.bodies = starts.run.system, starts.limits.some(these), starts.bodies(these)
+        self.system, self.limits = starts.run.system, starts.limits.some(these)
         tree = not self.system.loops.m
         self.scale = np.ones((len(t), starts.run.robot.nv)) if tree else starts.alike.column_scale[these]
+
+    @cached_property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies of these runs."""
+        return self.starts.bodies(self.these)
 
     def some(self, these: np.ndarray) -> Instants:
         """Some of them."""

@@ -20,7 +20,7 @@ class Log(NamedTuple):
     t: np.ndarray
     before: np.ndarray  # −1 at the start
     after: np.ndarray
-    slots: np.ndarray  # of the watches that had an event; −1 where none had
+    watches: np.ndarray  # that had an event; −1 where none had
 
 
 @dataclass(frozen=True)
@@ -60,18 +60,18 @@ class Traces:
     def events(self, k: int) -> list[dict[str, Any]]:
         """The events of run k, as its record has them."""
         patterns, events = self.patterns, list[dict[str, Any]]()
-        for t, before, after, slot in self._of(k):
+        for t, before, after, watch in self._of(k):
             later, earlier = patterns.mode(after, k), patterns.mode(before, k) if before >= 0 else patterns.blank
             if before < 0:
                 events += saturation.saturation_events(patterns.run.system, earlier, later, t)
-            elif slot < 0:
+            elif watch < 0:
                 events += reasons.describe_kink(patterns.run.system, t, earlier, later)
             else:
-                events += reasons.describe_event(patterns.run, patterns.watches[before][slot], t, earlier, later)
+                events += reasons.describe_event(patterns.run, patterns.watches[watch], t, earlier, later)
         return events
 
     def _of(self, k: int) -> Iterator[tuple[float, int, int, int]]:
-        """What came to run k: instants, modes before and after, and the slots of watches."""
+        """What came to run k: instants, modes before and after, and watches."""
         for runs, *columns in self.log:
             at = int(np.searchsorted(runs, k))
             if at < len(runs) and runs[at] == k:

@@ -223,9 +223,9 @@ COMPILED = (
     ),
     Bug(
         "joints break loose at the friction of another run",
-        "Patterns._put_own",
-        "limits.coulomb[these, c]",
-        "limits.coulomb[these * 0, c]",
+        "rules_of_watches",
+        "limits.coulomb",
+        "limits.coulomb[:1] + 0.0 * limits.coulomb",
         OWN_LIMITS,
     ),
     Bug(
@@ -237,9 +237,9 @@ COMPILED = (
     ),
     Bug(
         "joints end at the stops of another run",
-        "Patterns._put_own",
-        "limits.high[these, c]",
-        "limits.high[these * 0, c]",
+        "rules_of_watches",
+        "limits.high[:, S]",
+        "limits.high[0, S] + 0.0 * limits.high[:, S]",
         OWN_LIMITS,
     ),
     Bug(

@@ -25,9 +25,9 @@ CONTACTS = (
     ),
     Bug(
         "joints are let go far behind their bounds",
-        "modes:watches_of_present_modes",
-        "discrete.slack[k]",
-        "1e7 * discrete.slack[k]",
+        "rules_of_watches",
+        "contacts.slack[:, :, None]",
+        "1e7 * contacts.slack[:, :, None]",
         ("simulate/test_friction.py::test_break_away_under_a_growing_force",),
     ),
     Bug(
@@ -60,9 +60,9 @@ CONTACTS = (
     ),
     Bug(
         "blows of joints that only touch their stops",
-        "states_after_blows",
-        "(lower & (now[:, columns] < 0.0)) | (upper & (now[:, columns] > 0.0))",
-        "(lower & (now[:, columns] > 0.0)) | (upper & (now[:, columns] < 0.0))",
+        "joints_that_graze",
+        "(lower & (qd < 0.0)) | (upper & (qd > 0.0))",
+        "(lower & (qd > 0.0)) | (upper & (qd < 0.0))",
         ("simulate/test_friction.py::test_a_falling_joint_lands_on_its_stop",),
     ),
     Bug(
@@ -147,16 +147,16 @@ CONTACTS = (
     ),
     Bug(
         "laws never come back from their limits",
-        "saturation_watches",
-        "if run.discrete.saturated.get(k) == bound:\n    watched.append(_distance(run, k, Rule(-side / size, bound, SLACK), LEAVES, side))\nelse:\n    ...",
-        "if run.discrete.saturated.get(k) == bound:\n    pass\nelse:\n    ...",
+        "rules_of_watches",
+        "[there, ~there & np.isfinite(bounds)]",
+        "[there & False, ~there & np.isfinite(bounds)]",
         CUT_OFF,
     ),
     Bug(
         "lower effort limits aren't watched",
-        "saturation_watches",
-        "math.isfinite(bound)",
-        "math.isfinite(bound) and side < 0",
+        "rules_of_watches",
+        "~there & np.isfinite(bounds)",
+        "~there & np.isfinite(bounds) & (WAYS < 0.0)",
         CUT_OFF,
     ),
     Bug(
@@ -269,9 +269,9 @@ CONTACTS = (
     ),
     Bug(
         "idle joints stay so when they move",
-        "watches_of_present_modes",
-        "for k in (*discrete.idle, *discrete.kept):\n    ...",
-        "for k in ():\n    ...",
+        "rules_of_watches",
+        "(contacts.idle, contacts.held & ~contacts.bear)",
+        "(contacts.idle & False, contacts.held & False)",
         (
             "simulate/test_dead_centres.py::test_runs_side_by_side_from_a_dead_centre_are_those_alone",
             "simulate/test_dead_centres.py::test_a_four_bar_with_crank_and_coupler_in_line_rubs_in_its_rocker",
