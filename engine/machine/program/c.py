@@ -10,7 +10,7 @@ from .recording import Program
 
 INCLUDED = "#include <math.h>\n\n"
 OF_C = '#ifdef __cplusplus\nextern "C"\n#endif\n'  # else C++ would look for the function under another name
-FORM = {
+FORMS_OF_C = {
     **FORMS,
     COSINE: "cos({a})",
     SINE: "sin({a})",
@@ -23,7 +23,7 @@ FORM = {
 def c_function(program: Program, name: str) -> str:
     """The text of a C function whose arguments are the arrays of the inputs, then those of the outputs."""
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
-    statements, names = program_operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
+    statements, names = program_operation_lines(program.results(), FORMS_OF_C, repr, lambda node: places[node.id])
     used = {node.id for node in live_nodes(program.results())}
     idle = [group for group, nodes in program.inputs.items() if not any(node.id in used for node in nodes)]
     body = [f"    (void){group};" for group in idle]

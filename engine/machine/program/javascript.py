@@ -9,7 +9,7 @@ from .lines import FORMS, block_comment, program_operation_lines
 from .nodes import COSINE, FLOOR, SIGN, SINE, SQUARE_ROOT
 from .recording import Program
 
-FORM = {
+FORMS_OF_JAVASCRIPT = {
     **FORMS,
     COSINE: "Math.cos({a})",
     SINE: "Math.sin({a})",
@@ -25,7 +25,7 @@ def javascript_function(program: Program, name: str, *, compact: bool = False) -
     A compact text has no white space that isn't needed; its results are the same.
     """
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
-    statements, names = program_operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
+    statements, names = program_operation_lines(program.results(), FORMS_OF_JAVASCRIPT, repr, lambda node: places[node.id])
     body = [f"  const {target} = {text};" for target, text in statements]
     for group, nodes in program.outputs.items():
         body += [f"  {group}[{k}] = {names[node.id]};" for k, node in enumerate(nodes)]
