@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.polynomials import SignalPieces
-from ..machine.program.javascript import javascript_function
+from ..machine.program.languages import javascript_function
 from ..machine.program.recording import Program, Recording
 from ..mechanics.numbers import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..mechanics.quantities import energies

@@ -7,7 +7,7 @@ import pytest
 
 from denoc.machine.program.adjoint import Taped, recorded_gradient
 from denoc.machine.program.dual import Dual, dual_derivative
-from denoc.machine.program.lines import python_function
+from denoc.machine.program.languages import python_function
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
 

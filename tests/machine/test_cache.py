@@ -18,7 +18,7 @@ import pytest
 
 import denoc
 import generator
-from denoc.machine.jit import builtin_code, cache, choice, native, objects, sources
+from denoc.machine.jit import builtin_code, cache, choice, native, objects
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.recording import Recording
 from denoc.machine.stepping import march
@@ -139,29 +139,29 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
     keys = [key_of(copy)]
     assert key_of(copy) == keys[0]
     packages = [path for path in copy.rglob("*") if path.is_dir() and any(path.glob("*.py"))]
-    counting = [package for package in packages if not sources.LEFT_OUT.intersection(package.relative_to(copy).parts)]
+    counting = [package for package in packages if not cache.LEFT_OUT.intersection(package.relative_to(copy).parts)]
     assert len(packages) > len(counting) > 8
     for package in {*packages} - {*counting}:
         edit(next(iter(sorted(package.glob("*.py")))))
-        assert sources.hash_of_sources(copy) == sources.hash_of_sources(Path(denoc.__file__).parent)
+        assert cache.hash_of_sources(copy) == cache.hash_of_sources(Path(denoc.__file__).parent)
     for package in counting:
         edit(next(iter(sorted(package.glob("*.py")))))
-        keys.append(sources.hash_of_sources(copy))
+        keys.append(cache.hash_of_sources(copy))
     assert key_of(copy) not in keys[:1]  # the process's own key follows, too
-    (copy / "dynamics").rename(copy / "statics")
-    keys.append(sources.hash_of_sources(copy))
-    edit(copy / "statics" / "sweeps.py")
-    keys.append(sources.hash_of_sources(copy))
+    (copy / "mechanics").rename(copy / "statics")
+    keys.append(cache.hash_of_sources(copy))
+    edit(copy / "statics" / "tree" / "sweeps.py")
+    keys.append(cache.hash_of_sources(copy))
     (copy / "statics").rename(copy / "staticsx")  # the modules follow one another as before
-    keys.append(sources.hash_of_sources(copy))
+    keys.append(cache.hash_of_sources(copy))
     assert len(set(keys)) == len(keys)
 
 
 def test_kept_runs_depend_on_every_module(tmp_path):
     """Those that no object code depends on decide about outputs, too: what is kept of a run, what a file means."""
-    copy, everything = tmp_path / "denoc", frozenset((sources.BYTECODE,))
-    shutil.copytree(cache.PACKAGE, copy, ignore=shutil.ignore_patterns(sources.BYTECODE))
-    assert sources.hash_of_sources(copy, everything) == cache.hash_of_all_package_sources()
+    copy, everything = tmp_path / "denoc", frozenset((cache.BYTECODE,))
+    shutil.copytree(cache.PACKAGE, copy, ignore=shutil.ignore_patterns(cache.BYTECODE))
+    assert cache.hash_of_sources(copy, everything) == cache.hash_of_all_package_sources()
     keys = {cache.hash_of_all_package_sources()}
     for module in (
         "study/sweep/keep.py",
@@ -171,7 +171,7 @@ def test_kept_runs_depend_on_every_module(tmp_path):
         "api.py",
     ):
         edit(copy / module)
-        keys.add(sources.hash_of_sources(copy, everything))
+        keys.add(cache.hash_of_sources(copy, everything))
     assert len(keys) == 6
     assert cache.hash_of_all_package_sources() in machine_of_study_runs()
 
@@ -182,11 +182,11 @@ def test_modules_that_do_not_count_cannot_take_part_in_a_program():
         Path(denoc.__file__).parent,
         re.compile(r"\b(Offer|build_single|kernel\.build|march\.build|objects\.loaded)\("),
     )
-    outside = re.compile(rf"^\s*(from|import) [\w.]*\b({'|'.join(sorted(sources.LEFT_OUT))})\b", re.MULTILINE)
+    outside = re.compile(rf"^\s*(from|import) [\w.]*\b({'|'.join(sorted(cache.LEFT_OUT))})\b", re.MULTILINE)
     makers = [path.relative_to(root).parts for path in root.rglob("*.py") if makes.search(path.read_text())]
     rooms = {parts[0] for parts in makers}
-    assert {"dynamics", "loops", "simulate"} < rooms
-    assert not any(sources.LEFT_OUT.intersection(parts) for parts in makers)
+    assert {"mechanics", "simulate"} < rooms
+    assert not any(cache.LEFT_OUT.intersection(parts) for parts in makers)
     below = {*rooms, "laws", "machine", "robot"} - {"study"}
     for path in root.rglob("*.py"):
         text = re.sub(r"\.\.record import (Column|WRENCH)$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -196,7 +196,7 @@ def test_modules_that_do_not_count_cannot_take_part_in_a_program():
 
 def test_the_key_is_made_of_the_whole_package():
     """A module far from the cache counts as much as the cache's own."""
-    assert cache.hash_of_package_sources() == sources.hash_of_sources(Path(denoc.__file__).parent)
+    assert cache.hash_of_package_sources() == cache.hash_of_sources(Path(denoc.__file__).parent)
 
 
 class Note:
@@ -206,7 +206,7 @@ class Note:
         self.text, self.kept = None, 0
 
     def of(self, root):
-        return sources.known_hash_of_sources(root, lambda: self.text, self.keep)
+        return cache.known_hash_of_sources(root, lambda: self.text, self.keep)
 
     def keep(self, text):
         self.text, self.kept = text, self.kept + 1
@@ -223,17 +223,17 @@ def modules(tmp_path):
 def test_sources_are_read_again_only_when_a_file_has_changed(modules, monkeypatch):
     """Sizes and times of writing that look as before don't hide a change."""
     note = Note()
-    assert note.of(modules) == sources.hash_of_sources(modules)
+    assert note.of(modules) == cache.hash_of_sources(modules)
     assert note.kept == 0  # what has just been written may be written again within one tick of the clock
-    monkeypatch.setattr(sources, "SETTLED", 0.0)
-    assert note.of(modules) == note.of(modules) == sources.hash_of_sources(modules)
+    monkeypatch.setattr(cache, "SETTLED", 0.0)
+    assert note.of(modules) == note.of(modules) == cache.hash_of_sources(modules)
     assert note.kept == 1
     module = modules / "dynamics" / "b.py"
     before = module.stat()
     time.sleep(0.05)
     module.write_text("x = 2\n")
     os.utime(module, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert note.of(modules) == sources.hash_of_sources(modules)
+    assert note.of(modules) == cache.hash_of_sources(modules)
     assert note.kept == 2
 
 
@@ -241,14 +241,14 @@ def test_sources_are_read_again_only_when_a_file_has_changed(modules, monkeypatc
 def test_a_note_on_other_files_is_no_note(modules, monkeypatch, text):
     note = Note()
     note.text = text
-    monkeypatch.setattr(sources, "SETTLED", 0.0)
-    assert note.of(modules) == sources.hash_of_sources(modules)
+    monkeypatch.setattr(cache, "SETTLED", 0.0)
+    assert note.of(modules) == cache.hash_of_sources(modules)
 
 
 def test_a_key_of_no_sources_is_an_error(tmp_path):
     (tmp_path / "dynamics").mkdir()
     with pytest.raises(LookupError, match="no sources"):
-        sources.hash_of_sources(tmp_path)
+        cache.hash_of_sources(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path, monkeypatch):

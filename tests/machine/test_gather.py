@@ -10,7 +10,7 @@ import pytest
 import denoc
 from denoc.machine.program.counting import Count, count_operations
 from denoc.machine.program.gather import gathered_nodes
-from denoc.machine.program.lines import python_function
+from denoc.machine.program.languages import python_function
 from denoc.machine.program.recording import Recording
 from denoc.study import program_for_complexity
 

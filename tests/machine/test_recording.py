@@ -11,10 +11,9 @@ import pytest
 
 from denoc.machine.jit import llvm, native
 from denoc.machine.jit.kernel import Kernel, Single
-from denoc.machine.program.c import c_function
 from denoc.machine.program.counting import Count, count_operations
 from denoc.machine.program.dual import Dual, dual_derivative, dual_value
-from denoc.machine.program.lines import python_function
+from denoc.machine.program.languages import c_function, python_function
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, smaller, square_root
 

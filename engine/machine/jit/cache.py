@@ -17,14 +17,80 @@ import sys
 import tempfile
 import time
 import warnings
+from array import array
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from ...errors import safe_to_print
 from ...settings import environment_setting
 from ...text import bytes_of_text_file, file_is_owned, opened_regular_file
-from . import sources
+
+# rooms in which nothing is compiled: what they make gets into programs as numbers and names, which their identity has
+OF_STUDIES = ("distribution", "identification", "optimise", "papers", "regression", "sweep", "verification")
+BYTECODE = "__pycache__"
+LEFT_OUT = frozenset((BYTECODE, "formats", "peers", "record", *OF_STUDIES))
+
+LARGE = 2**63  # from which on an inode isn't a number of the array that its state goes into
+State = tuple[int, int, int, int]  # of a file: size, inode, and when it was written and changed, in nanoseconds
+
+BY_NUMBER = os.scandir in os.supports_fd  # the system then needn't follow the path to the folder for each file
+SETTLED = 2.0  # seconds: a change that is older than that is over, whatever the clock's ticks are
+
+
+def hash_of_sources(root: Path, left_out: frozenset[str] = LEFT_OUT) -> str:
+    """The hash of all modules below a folder that count, by their names and texts."""
+    digest = hashlib.sha256()
+    for name in sorted(_modules(root, left_out)):
+        text = (root / name).read_bytes()
+        digest.update(f"{name} {len(text)}\0".encode() + text)
+    return digest.hexdigest()
+
+
+def known_hash_of_sources(root: Path, note: Callable[[], bytes | None], keep: Callable[[bytes], object]) -> str:
+    """The hash of all modules, from a note if that is of the files' present state; else it is made, and a note kept."""
+    if os.name == "nt":  # there, files don't say when they changed
+        return hash_of_sources(root)
+    modules = _modules(root)
+    names = sorted(modules)
+    states = array("q", chain.from_iterable(modules[name] for name in names))
+    if time.time() - 1e-9 * max(max(states[2::4]), max(states[3::4])) < SETTLED:
+        return hash_of_sources(root)
+    state = hashlib.sha256("\0".join((str(root), *names, "")).encode() + states.tobytes()).hexdigest()
+    before, _, found = (note() or b"").decode(errors="replace").strip().partition(" ")
+    if before == state and len(found) == len(state):
+        return found
+    made = hash_of_sources(root)
+    keep(f"{state} {made}\n".encode())
+    return made
+
+
+def _modules(root: Path, left_out: frozenset[str] = LEFT_OUT) -> dict[str, State]:
+    """The states of all modules below a folder that count, by their names from there."""
+    modules: dict[str, State] = {}
+    _collect(os.open(root, os.O_RDONLY) if BY_NUMBER else str(root), "", modules, left_out)
+    if not modules:  # without sources, all versions of the package would share their object code
+        raise LookupError(f"{root}: no sources, so nothing says which object code is theirs")
+    return modules
+
+
+def _collect(folder: int | str, prefix: str, modules: dict[str, State], left_out: frozenset[str]) -> None:
+    """Adds the states of the modules below a folder, which is open, or a path where a system can't open folders."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(".py"):
+                    one = entry.stat()
+                    modules[prefix + name] = (one.st_size, one.st_ino % LARGE, one.st_mtime_ns, one.st_ctime_ns)
+                elif name not in left_out and entry.is_dir():
+                    inner = os.open(name, os.O_RDONLY, dir_fd=folder) if isinstance(folder, int) else entry.path
+                    _collect(inner, f"{prefix}{name}/", modules, left_out)
+    finally:
+        if isinstance(folder, int):
+            os.close(folder)
+
 
 PACKAGE = Path(__file__).resolve().parents[2]
 OURS = b"denoc object "  # how every file begins, of whatever version
@@ -59,13 +125,13 @@ def cache_folder() -> Path:
 def hash_of_package_sources() -> str:
     """The hash of those sources of the package that object code may depend on; it doesn't change in a process."""
     name = f"{hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:40]}{NOTE}"
-    return sources.known_hash_of_sources(PACKAGE, lambda: _read(name), lambda note: _write(name, note))
+    return known_hash_of_sources(PACKAGE, lambda: _read(name), lambda note: _write(name, note))
 
 
 @lru_cache(maxsize=1)
 def hash_of_all_package_sources() -> str:
     """The hash of all sources of the package, on which what is kept of runs may depend."""
-    return sources.hash_of_sources(PACKAGE, frozenset((sources.BYTECODE,)))
+    return hash_of_sources(PACKAGE, frozenset((BYTECODE,)))
 
 
 def cache_key(*parts: str) -> str:

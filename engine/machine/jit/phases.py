@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..program.nodes import CONSTANT, INPUT, NEGATE, Graph, Node, live_nodes
-from .rolled_steps import BodyStep, Place
+from .rolled import BodyStep, Place
 
 SLOTS = ("own", "up")
 

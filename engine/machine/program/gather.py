@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from .counting import count_operations
-from .nodes import ADD, CONSTANT, MULTIPLY, SUBTRACT, Node, live_nodes
-from .rewriting import node_again
+from .nodes import ADD, CONSTANT, MULTIPLY, SUBTRACT, Node, live_nodes, node_again
 
 ROUNDS = 4  # of one look at all sums after the other, as long as each saves operations
 LONG = 40  # addends from which on a sum isn't searched for common pairs

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from ...machine.jit import choice
-from ...machine.jit.rolled_steps import Elements, Sweep, SweepProgram
+from ...machine.jit.rolled import Elements, Sweep, SweepProgram
 from ...robot import Body
 from ..tree import sweeps
 from ..tree.spatial import Vector

@@ -12,8 +12,7 @@ from ...machine.jit import choice, native, rolled
 from ...machine.jit.block import ENORMOUS
 from ...machine.jit.ledger import LOOP
 from ...machine.jit.result_parts import Part, undivided_kernel_results
-from ...machine.jit.rolled import Rolled
-from ...machine.jit.rolled_steps import Elements, SweepProgram
+from ...machine.jit.rolled import Elements, Rolled, SweepProgram
 from ...machine.program.scalars import Scalar, as_float
 from ...robot import Body, Robot
 from ..closure.constraints import Closure

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...machine.jit.phases import PhasedStep, settled_kernel_elements
-from ...machine.jit.rolled_steps import Elements, Sweep, SweepProgram
+from ...machine.jit.rolled import Elements, Sweep, SweepProgram
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Coupling, Placement
 from ..closure.blocks import Block

@@ -12,7 +12,7 @@ from denoc.mechanics.closure.constraints import loop_closure
 from denoc.text import library_folder
 from random_mechanisms import closed_robot, loaded
 
-LEG = Path(__file__).parent.parent / "reference" / "closed_leg.yaml"  # 19 joints, two loops that fix two frames each
+LEG = Path(__file__).parents[2] / "reference" / "closed_leg.yaml"  # 19 joints, two loops that fix two frames each
 
 
 def mechanisms():

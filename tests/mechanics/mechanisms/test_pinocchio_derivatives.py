@@ -17,7 +17,7 @@ from denoc.mechanics.closure.constraints import loop_closure
 from displacing import eighth_order
 
 pytest.importorskip("pinocchio")
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 contestants = pytest.importorskip("loops")
 
 

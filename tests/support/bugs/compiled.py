@@ -462,7 +462,7 @@ COMPILED = (
         "one.st_mtime_ns",
         NOTED,
     ),
-    Bug("sources that have just been written are noted", "sources:SETTLED", "2.0", "0.0", NOTED),
+    Bug("sources that have just been written are noted", "cache:SETTLED", "2.0", "0.0", NOTED),
     Bug(
         "the cache throws away what was used last",
         "cache:_files",
@@ -872,7 +872,7 @@ COMPILED = (
     ),
     Bug(
         "dry friction of exported C the wrong way round",
-        "c:FORM",
+        "languages:FORMS_OF_C",
         '"(double)(({a} > 0.0) - ({a} < 0.0))"',
         '"(double)(({a} < 0.0) - ({a} > 0.0))"',
         ("machine/test_recording.py::test_exported_c_is_the_program",),
