@@ -201,7 +201,11 @@ class _Reader:
                 )
             else:
                 value = self._value(line, section, text, unit)
-                self._further(entry, section, part, value)
+                home = joint if section in ("limits", "friction", "rotor_inertia") else entry
+                if part:
+                    home.setdefault(section, {})[part] = value
+                else:
+                    home[section] = value
         if "offset" in given and kind in variable:
             key = variable[kind]
             joint[key] = joint.get(key, 0.0) + self._value(line, "offset", *given["offset"])
@@ -222,14 +226,6 @@ class _Reader:
             joint["limits"] = [joint["limits"]["0"], joint["limits"]["1"]]
         entry.setdefault("mass", 0.0)
         return entry
-
-    def _further(self, entry: FileEntry, section: str, part: str, value: float) -> None:
-        """Puts a mass, an inertia, a limit or a loss into an entry."""
-        home = entry["joint"] if section in ("limits", "friction", "rotor_inertia") else entry
-        if part:
-            home.setdefault(section, {})[part] = value
-        else:
-            home[section] = value
 
     def _kind(self, line: int, given: dict[str, tuple[str, str]], slide: str) -> str:
         """The type of a joint: what the table says, or which of its two variables is a symbol."""

@@ -49,6 +49,12 @@ class Names:
                 self.report.note(CHANGED, f"{self.what} `{name}`", f"it is `{free}` here, for `{name}` {why}", line)
         return free
 
+    def numbered(self, count: int) -> list[str]:
+        """Names of so many things that have none in the file: link1, link2, …"""
+        names = [self.take(f"{self.what}{k + 1}", 0, made=True) for k in range(count)]
+        self.own |= {name: name for name in names}
+        return names
+
 
 def _without(pattern: re.Pattern[str], name: str) -> str:
     """A name with _ in the places of what the pattern finds, and of what can't be seen."""
@@ -152,22 +158,22 @@ class Draft:
 
     def parsed(self, at: Element, name: str, text: str, count: int, *, infinite: bool = False) -> tuple[float, ...]:
         """The numbers in a text, of which there have to be so many; 0 for any number of them."""
-        values = tuple(self._number(at, name, word, infinite) for word in text.split())
+        values = []
+        for word in text.split():
+            if _NUMBER.fullmatch(word) and math.isfinite(value := float(word)):
+                values.append(value)
+            elif infinite and (match := _INFINITE.fullmatch(word)):
+                values.append(-math.inf if match[1] == "-" else math.inf)
+            else:
+                raise self.error(at, f"`{name}`: this is no number", found=f"`{word[:60]}`", allowed="such as -1.5e-3")
         if count and len(values) != count:
             needed = f"{count} numbers are" if count > 1 else "one number is"
             raise self.error(at, f"`{name}`: {needed} needed", found=f"`{text[:60]}`")
-        return values
+        return tuple(values)
 
     def number(self, at: Element, name: str, default: float | None = None, *, infinite: bool = False) -> float:
         fallback = None if default is None else (default,)
         return self.numbers(at, name, 1, fallback, infinite=infinite)[0]
-
-    def _number(self, at: Element, name: str, word: str, infinite: bool) -> float:
-        if _NUMBER.fullmatch(word) and math.isfinite(value := float(word)):
-            return value
-        if infinite and (match := _INFINITE.fullmatch(word)):
-            return -math.inf if match[1] == "-" else math.inf
-        raise self.error(at, f"`{name}`: this is no number", found=f"`{word[:60]}`", allowed="such as -1.5e-3")
 
     def unit(
         self, at: Element, vector: Sequence[float] | np.ndarray, message: str = "the axis has no direction"

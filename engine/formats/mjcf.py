@@ -71,7 +71,7 @@ def read_mjcf(draft: Draft, root: Element, side: Side) -> None:
     side.check(draft)
     for name in side.motors & set(reader.model.joints):
         reader.model.joints[name]["actuated"] = True
-    side.loops(draft, reader.carrier, lambda name: draft.joints.take(name, 0, made=True))
+    side.loops(draft, reader.carrier)
     for one in root.all("deformable"):
         draft.note(DROPPED, one.tag, "bodies are rigid here", one)
     note_unread_words(draft, root, TABLE, "MJCF", strict=True)

@@ -76,7 +76,9 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom, assets: dict[str, Element]
             return None
         raise Unknown(element)
     if geom.kind == "hfield":  # a box around its frame, of half the base's height and a quarter of the elevation's
-        across, along, high, base = draft.numbers(_asset(draft, element, "hfield", assets), "size", 4)
+        known = {name.removeprefix("hfield ") for name in assets if name.startswith("hfield ")}
+        asset = assets[f"hfield {draft.known(element, 'hfield', known, 'hfield')}"]
+        across, along, high, base = draft.numbers(asset, "size", 4)
         geom = replace(geom, kind="box", size=(across, along, high / 4 + base / 2))
     if geom.kind not in SIZES:
         raise draft.error(element, "unknown type of geom", found=f"`{geom.kind}`", allowed=", ".join(SIZES))
@@ -89,12 +91,6 @@ def rigid_body_of_mjcf_geom(draft: Draft, geom: Geom, assets: dict[str, Element]
     if mass < 0:
         mass = draft.number(element, "density", 1000.0) * volume
     return Body(mass, geom.at, geom.R @ np.diag([mass * x for x in unit]) @ geom.R.T) if mass > 0 else None
-
-
-def _asset(draft: Draft, element: Element, kind: str, assets: dict[str, Element]) -> Element:
-    """What a geom's attribute of this kind names."""
-    known = {name.removeprefix(f"{kind} ") for name in assets if name.startswith(f"{kind} ")}
-    return assets[f"{kind} {draft.known(element, kind, known, kind)}"]
 
 
 class Unknown(Exception):  # noqa: N818 - it is no error but a question that another program may answer

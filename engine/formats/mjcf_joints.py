@@ -35,7 +35,12 @@ class Joints:
     def chain(self, element: Element, given: str, name: str, frame: Frame, parts: Sequence[Part]) -> FileEntry:
         """The entry of a body's link with its last joint, after those of its other joints have been added."""
         draft, parent, at, R = self.draft, frame.link, frame.at, frame.R
-        joints = [replace(part, element=self._with_defaults(part)) for part in parts]
+        joints = [
+            part
+            if part.element.tag == "freejoint"
+            else replace(part, element=self.defaults.apply(part.element, part.inherited, draft))
+            for part in parts
+        ]
         if not joints:
             own = draft.joints.take(f"{given}_joint", element.line, made=True)
             joint = converted_entry_with_place({"type": "fixed", "name": own}, at, R)
@@ -54,10 +59,6 @@ class Joints:
             parent, at, R = link, -anchor, np.eye(3)
         joint = {"type": "fixed", "name": draft.joints.take(f"{given}_body", element.line, made=True)}
         return {"name": name, "parent": parent, "joint": converted_entry_with_place(joint, at, R)}
-
-    def _with_defaults(self, part: Part) -> Element:
-        one = part.element
-        return one if one.tag == "freejoint" else self.defaults.apply(one, part.inherited, self.draft)
 
     def _joint(self, part: Part, body: str, frame: Frame) -> tuple[FileEntry, np.ndarray]:
         """The entry of a joint that moves what stands in a frame, and its anchor there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .mjcf_model import CONTROLLED
-from .words import Words, words_with_reasons
+from .words import Words, meanings
 
 CONTACT = "contact isn't computed"
 STILL = "it moves nothing"
@@ -21,51 +21,46 @@ CONTROLS = (
     "nominal resistance saturation thermal instance plugin cranklength"
 )
 ACTUATOR = Words(
-    words_with_reasons(
+    meanings(
         "name class joint jointinparent tendon site refsite body cranksite slidersite gear armature damping "
         "forcerange forcelimited ctrlrange ctrllimited",
         (CONTROLS, CONTROL),
         ("user group", LOOKS),
     ),
-    {"config": CONTROL},
+    meanings("", ("config", CONTROL)),
 )
-TENDON = words_with_reasons(
+TENDON = meanings(
     "name class stiffness damping springlength springyield frictionloss armature range limited "
     "actuatorfrcrange actuatorfrclimited",
     ("group user rgba material width", LOOKS),
     ("margin solreflimit solimplimit solreffriction solimpfriction", EXACT),
 )
 TIE = "name class active"
-TIES = ("connect", "weld", "joint", "tendon", "flex", "flexstrain", "distance")
 TIED = ("solref solimp", EXACT)
-IN_BODY = {
-    **dict.fromkeys(("body", "joint", "freejoint", "inertial", "geom", "site", "frame"), ""),
-    **dict.fromkeys(("camera", "light"), STILL),
-}
-READ = ("compiler", "default", "worldbody", "equality", "actuator", "tendon", "option", "deformable")
+IN_BODY = meanings("body joint freejoint inertial geom site frame", ("camera light", STILL))
 DEFAULTS = ("joint", "geom", "site", "equality", "tendon", "adhesion", *CONTROLLED)
 TABLE = {
     "mujoco": Words(
-        {"model": ""},
-        {
-            **dict.fromkeys(READ, ""),
-            **dict.fromkeys(("asset", "visual", "statistic", "size", "sensor", "custom", "extension"), STILL),
-            "contact": CONTACT,
-            "keyframe": "positions to start from belong into scenarios",
-        },
+        meanings("model"),
+        meanings(
+            "compiler default worldbody equality actuator tendon option deformable",
+            ("asset visual statistic size sensor custom extension", STILL),
+            ("contact", CONTACT),
+            ("keyframe", "positions to start from belong into scenarios"),
+        ),
     ),
     "compiler": Words(
-        words_with_reasons(
+        meanings(
             "angle coordinate eulerseq autolimits inertiafromgeom inertiagrouprange boundmass boundinertia "
             "balanceinertia settotalmass alignfree meshdir assetdir fusestatic",
             ("texturedir strippath discardvisual", LOOKS),
             ("convexhull exactmeshinertia fitaabb", "the inertia of meshes is MuJoCo's own reading"),
             ("usethread conflict passthrough savecanonical savecompiled saveinertial", RUN),
         ),
-        {"lengthrange": TENSILE},
+        meanings("", ("lengthrange", TENSILE)),
     ),
     "option": Words(
-        words_with_reasons(
+        meanings(
             "gravity density viscosity",
             ("wind", "no medium resists here"),
             (
@@ -78,22 +73,19 @@ TABLE = {
             ("magnetic", STILL),
             ("actuatorgroupdisable", CONTROL),
         ),
-        {"flag": ""},
+        meanings("flag"),
     ),
     "flag": Words(
-        words_with_reasons(
+        meanings(
             "gravity spring damper passive frictionloss limit equality constraint clampctrl",
             ("contact filterparent nativeccd multiccd midphase override speculative", CONTACT),
-            (
-                "warmstart refsafe eulerdamp autoreset energy fwdinv invdiscrete island sleep diagexact ipc",
-                RUN,
-            ),
+            ("warmstart refsafe eulerdamp autoreset energy fwdinv invdiscrete island sleep diagexact ipc", RUN),
             ("sensor sensornoise", STILL),
             ("actuation", CONTROL),
         )
     ),
     "default": Words(
-        {"class": ""},
+        meanings("class"),
         {
             **dict.fromkeys(("default", *DEFAULTS), ""),
             **dict.fromkeys(("mesh", "material", "texture", "camera", "light"), STILL),
@@ -102,47 +94,39 @@ TABLE = {
     ),
     "worldbody": Words({}, IN_BODY),
     "body": Words(
-        words_with_reasons(
-            f"name childclass mocap gravcomp fuse {PLACE}",
-            ("user", LOOKS),
-            ("simple sleep", RUN),
-        ),
-        IN_BODY,
+        meanings(f"name childclass mocap gravcomp fuse {PLACE}", ("user", LOOKS), ("simple sleep", RUN)), IN_BODY
     ),
-    "frame": Words(words_with_reasons(f"name childclass {PLACE}"), IN_BODY),
-    "inertial": Words(words_with_reasons(f"{PLACE} mass diaginertia fullinertia")),
+    "frame": Words(meanings(f"name childclass {PLACE}"), IN_BODY),
+    "inertial": Words(meanings(f"{PLACE} mass diaginertia fullinertia")),
     "joint": Words(
-        words_with_reasons(
+        meanings(
             "name class type pos axis ref range limited springref stiffness damping frictionloss armature springdamper "
             "springyield actuatorfrcrange actuatorfrclimited actuatorgravcomp",
             ("group user", LOOKS),
             ("margin solreflimit solimplimit solreffriction solimpfriction", EXACT),
         )
     ),
-    "freejoint": Words(words_with_reasons("name align", ("group user", LOOKS))),
+    "freejoint": Words(meanings("name align", ("group user", LOOKS))),
     "geom": Words(
-        words_with_reasons(
+        meanings(
             f"name class type size {PLACE} fromto mass density shellinertia mesh hfield group contype rgba material",
             ("user castshadow", LOOKS),
             ("conaffinity condim friction priority solmix solref solimp margin gap adhesion surfacevel", CONTACT),
             ("fluidshape fluidcoef", "no medium resists here"),
             ("fitscale", "the inertia of meshes is MuJoCo's own reading"),
         ),
-        {"plugin": CONTACT},
+        meanings("", ("plugin", CONTACT)),
     ),
-    "site": Words(words_with_reasons(f"name class {PLACE} fromto", ("type size group rgba material mesh user", LOOKS))),
-    "equality": Words(
-        words_with_reasons("active", TIED),
-        dict.fromkeys(TIES, ""),
-    ),
-    "connect": Words(words_with_reasons(f"{TIE} body1 body2 anchor site1 site2", TIED)),
-    "weld": Words(words_with_reasons(f"{TIE} body1 body2 anchor relpose site1 site2 torquescale", TIED)),
-    "equality>joint": Words(words_with_reasons(f"{TIE} joint1 joint2 polycoef", TIED)),
-    "equality>tendon": Words(words_with_reasons(f"{TIE} tendon1 tendon2 polycoef", TIED)),
-    "tendon": Words({}, {"fixed": "", "spatial": ""}),
+    "site": Words(meanings(f"name class {PLACE} fromto", ("type size group rgba material mesh user", LOOKS))),
+    "equality": Words(meanings("active", TIED), meanings("connect weld joint tendon flex flexstrain distance")),
+    "connect": Words(meanings(f"{TIE} body1 body2 anchor site1 site2", TIED)),
+    "weld": Words(meanings(f"{TIE} body1 body2 anchor relpose site1 site2 torquescale", TIED)),
+    "equality>joint": Words(meanings(f"{TIE} joint1 joint2 polycoef", TIED)),
+    "equality>tendon": Words(meanings(f"{TIE} tendon1 tendon2 polycoef", TIED)),
+    "tendon": Words({}, meanings("fixed spatial")),
     "default>tendon": Words(TENDON),
-    "fixed": Words(TENDON, {"joint": ""}),
-    "fixed>joint": Words(words_with_reasons("joint coef")),
+    "fixed": Words(TENDON, meanings("joint")),
+    "fixed>joint": Words(meanings("joint coef")),
     "actuator": Words({}, dict.fromkeys((*CONTROLLED, "adhesion"), "")),
     **dict.fromkeys((*CONTROLLED, "adhesion"), ACTUATOR),
 }

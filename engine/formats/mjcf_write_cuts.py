@@ -110,15 +110,13 @@ class CutParts:
     def _point_of(self, loop: Loop) -> Link:
         """Some of the mass of a loop's second link at a point, which the link doesn't have any more."""
         first, second = loop.between
-        point = replace(self._some(first, second), com=(0.0, 0.0, 0.0), inertia=((0.0,) * 3,) * 3)
+        some = self.robot.link(second if second != "base" else first)
+        point = replace(some, com=(0.0, 0.0, 0.0), inertia=((0.0,) * 3,) * 3)
         if second == "base":
             return replace(point, mass=AT_REST)
         link = self.left[second]
         mass, self.left[second] = _without_mass_at(link, np.array(loop.second.origin))
         return replace(point, mass=mass)
-
-    def _some(self, first: str, second: str) -> Link:
-        return self.robot.link(second if second != "base" else first)
 
     # ---- halves that turn
 

@@ -109,8 +109,16 @@ class Ties:
                 yield from self._motors(joint)
         for one in self.robot.actuators:
             yield from self._actuator(one)
-        none_left = not any(joint.actuated for joint in self.robot.moving) and not self.robot.actuators
-        if none_left and any(self._taken_as_actuated(joint) for joint in self.robot.moving):
+        robot, followers = self.robot, {one.coordinate for one in self.robot.couplings}
+        none_left = not any(joint.actuated for joint in robot.moving) and not robot.actuators
+        if (
+            none_left
+            and not robot.loops
+            and any(  # which a reader would take for actuated
+                joint.type.nv == 1 and not joint.elastic and joint.coordinates[0] not in followers
+                for joint in robot.moving
+            )
+        ):
             self.report.note(DROPPED, "joints without actuators", "where a file has no actuator at all, all have one")
 
     def _motors(self, joint: Joint) -> Iterator[str]:
@@ -145,10 +153,6 @@ class Ties:
         if not (math.isfinite(effort.low) and math.isfinite(effort.high)):
             return ""
         return f' ctrlrange="{urdf_numbers_text([effort.low, effort.high])}"'
-
-    def _taken_as_actuated(self, joint: Joint) -> bool:
-        follows = any(one.coordinate in joint.coordinates for one in self.robot.couplings)
-        return joint.type.nv == 1 and not joint.elastic and not follows and not self.robot.loops
 
     # ---- what is lost
 

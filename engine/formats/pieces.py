@@ -15,6 +15,7 @@ from .xml import Element
 
 Three = tuple[float, float, float]
 FileEntry = dict[str, Any]  # of a robot's file: keys and values as the file has them
+SIMPLE_JOINTS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 ENTRIES = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
 
 

@@ -12,7 +12,7 @@ from .assignments import Assignments, Known, read_matlab_assignments
 from .draft import Draft
 from .mat_file import DamagedError, mat_file_arrays
 from .pieces import FileEntry
-from .report import CHANGED, DROPPED, IGNORED, USED, Report
+from .report import CHANGED, DROPPED, IGNORED, USED
 from .side import Side
 from .xml import Element
 
@@ -30,8 +30,9 @@ def recognises_redysim(name: str, text: str) -> bool:
     return path.suffix.lower() == ".m" and "alp" in text and "Icxx" in text
 
 
-def converted_from_redysim(name: str, text: str, *, floating: bool, side: Side) -> tuple[Document, Report]:
-    """The robot of an input file."""
+def read_redysim(draft: Draft, side: Side) -> None:
+    """Fills the draft from an input file."""
+    name, text = draft.document.name, draft.document.text
     made = _from_mat(name) if name.lower().endswith(".mat") else read_matlab_assignments(text, name)
     for other in made.loaded:
         path = Path(name).parent / other
@@ -39,10 +40,7 @@ def converted_from_redysim(name: str, text: str, *, floating: bool, side: Side) 
             for key, value in _from_mat(str(path)).known.items():
                 made.known[key] = value
                 made.unknown.pop(key, None)
-    report = Report(name)
-    draft = Draft(made.document, report, floating=floating)
     _Reader(draft, made, side).read()
-    return draft.finished(), report
 
 
 def _from_mat(name: str) -> Assignments:
@@ -84,10 +82,7 @@ class _Reader:
         free = "nq" in made.known and "th" not in made.known
         kinds, driven = (made.numbers(name, self.n, 1.0) for name in ("r", "aj"))
         start = self._start(free)
-        links = [draft.links.take(f"link{k + 1}", 0, made=True) for k in range(self.n)]
-        draft.links.own |= {name: name for name in links}
-        joints = [draft.joints.take(f"joint{k + 1}", 0, made=True) for k in range(self.n)]
-        draft.joints.own |= {name: name for name in joints}
+        links, joints = draft.links.numbered(self.n), draft.joints.numbered(self.n)
         self.side.check(draft)
         for k in range(self.n):
             parent = int(columns["bt"][k])
@@ -112,8 +107,7 @@ class _Reader:
             }
             draft.link(entry, self.at("bt"), mass=self.at("m"), inertia=self.at("Icxx"), joint=self.at("alp"))
         self._notes(free)
-        carrier = dict(zip(joints, links))
-        self.side.loops(draft, carrier, lambda name: draft.joints.take(name, 0, made=True))
+        self.side.loops(draft, dict(zip(joints, links)))
 
     def _start(self, free: bool) -> list[float]:
         """The initial angles: those of `initials.m` beside the file where it has any, else `th`."""

@@ -100,12 +100,8 @@ def _ground(bodies: list[Body]) -> np.ndarray:
     R = first[:3, :3]
     x, y, _ = R.T @ first[:3, 3]
     angle = math.atan2(y, x) if math.hypot(x, y) > NEAR else 0.0
-    return _homogeneous(R @ turn_matrix(2, angle))
-
-
-def _homogeneous(R: np.ndarray) -> np.ndarray:
     T = np.eye(4)
-    T[:3, :3] = R
+    T[:3, :3] = R @ turn_matrix(2, angle)
     return T
 
 
@@ -156,9 +152,7 @@ def _lost(robot: Robot, bodies: list[Body], report: Report) -> None:
         "points": [link for link in robot.links if link.points],
         "shapes": [link for link in robot.links if link.shape],
     }
-    for what, there in lost.items():
-        for _ in there:
-            report.note(DROPPED, what, "inputs.m has none")
+    report.drop_all(lost, "inputs.m has none")
     for loop in robot.loops:
         report.note(DROPPED, f"loop `{loop.name}`", "ReDySim has loops as Jacobians in another file")
     fixed = [link for link in robot.links if not link.joint.type.nv]
@@ -172,7 +166,9 @@ def _lines(robot: Robot, bodies: list[Body], base: np.ndarray, report: Report) -
     columns: dict[str, list[float]] = {key: [] for key in ("alp", "a", "b", "th", "dx", "dy", "dz")}
     tensor: dict[str, list[float]] = {key: [] for key in ("Icxx", "Icyy", "Iczz", "Icxy", "Icyz", "Iczx")}
     for body in bodies:
-        alp, a, th, b = _parameters(body.before)
+        z, p, T = body.before[:3, 2], body.before[:3, 3], body.before
+        alp, th = math.atan2(-z[1], z[2]), math.atan2(-T[0, 1], T[0, 0])
+        a, b = float(p[0]), float(p[1] * z[1] + p[2] * z[2])
         q = robot.q0[body.link.joint.coordinates[0]]
         revolute = body.link.joint.type.name == "revolute"
         own = _own(body)
@@ -204,12 +200,6 @@ def _lines(robot: Robot, bodies: list[Body], base: np.ndarray, report: Report) -
     yield "al=zeros(n,1);"
     yield "end"
     yield ""
-
-
-def _parameters(T: np.ndarray) -> tuple[float, float, float, float]:
-    """alp, a, th and b of a placement Rx(alp) Tx(a) Rz(th) Tz(b)."""
-    z, p = T[:3, 2], T[:3, 3]
-    return math.atan2(-z[1], z[2]), float(p[0]), math.atan2(-T[0, 1], T[0, 0]), float(p[1] * z[1] + p[2] * z[2])
 
 
 def _vector(values: Iterable[float]) -> str:

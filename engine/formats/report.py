@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..errors import Place
@@ -40,6 +40,12 @@ class Report:
     def note(self, fate: str, what: str, why: str = "", line: int = 0) -> None:
         entry = self.entries.setdefault((what, fate, why), Entry(what, fate, why))
         entry.lines.append(line)
+
+    def drop_all(self, lost: Mapping[str, Iterable[object]], why: str) -> None:
+        """Notes everything that is lost, by what it is called."""
+        for what, there in lost.items():
+            for _ in there:
+                self.note(DROPPED, what, why)
 
     def of(self, *fates: str) -> Iterator[Entry]:
         return (entry for entry in self.entries.values() if entry.fate in fates)

@@ -102,7 +102,7 @@ class _Reader:
         for name, one in self.joints:
             self._mimic(name, one)
         carrier = {joint.attributes["name"]: link for link, (_, joint) in self.parent.items()}
-        side.loops(draft, carrier, lambda name: draft.joints.take(name, 0, made=True))
+        side.loops(draft, carrier)
 
     # ---- links
 
@@ -242,7 +242,8 @@ class _Reader:
             turns.append({**entry, "name": draft.joints.take(f"{name}_2", joint.line, made=True)})
         for one, tag in zip(turns, tags):
             one["axis"] = sdf_axis_of_joint(draft, self.frames, joint, tag, frame)
-            self._drive(one, joint, tag, name)
+            driven = name in self.side.motors if self.side.motors else not draft.looped
+            put_sdf_drive(draft, one, joint, tag, driven=driven)
         if name in self.tree.turned:  # the child holds it, and sees it turn the other way
             turns.reverse()
             for one in turns[: len(tags)]:
@@ -266,10 +267,6 @@ class _Reader:
         own = self.draft.links.take(name, joint.line, made=True)
         self.draft.link({"name": own, "parent": parent, "joint": entry, "mass": 0.0}, joint, joint=joint)
         return own
-
-    def _drive(self, entry: FileEntry, joint: Element, tag: str, name: str) -> None:
-        driven = name in self.side.motors if self.side.motors else not self.draft.looped
-        put_sdf_drive(self.draft, entry, joint, tag, driven=driven)
 
     # ---- loops
 

@@ -13,19 +13,12 @@ import numpy as np
 from ..robot import placement_from_rpy
 from ..robot.read import rotation_of
 from .draft import NO_QUATERNION, Draft
+from .pieces import SIMPLE_JOINTS
 from .report import DROPPED
 from .xml import Element
 
 MODEL, WORLD = "__model__", "world"
-TYPES = {
-    "revolute": "revolute",
-    "continuous": "revolute",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "ball": "spherical",
-    "universal": "universal",
-    "revolute2": "universal",
-}
+TYPES = SIMPLE_JOINTS | {"ball": "spherical", "universal": "universal", "revolute2": "universal"}
 
 
 @dataclass(frozen=True)

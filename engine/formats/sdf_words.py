@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .words import Words, words_with_reasons
+from .words import Words, meanings
 
 SIMULATOR = "it belongs to a simulator"
 CONTACT = "contact isn't computed"
@@ -10,94 +10,72 @@ STILL = "it moves nothing"
 LOOKS = "it is for the eye"
 RIGID = "stops are rigid here"
 
-BODIES = ("box", "cylinder", "capsule", "sphere", "mesh")
 TABLE = {
-    "sdf": Words(
-        words_with_reasons("version"),
-        {"model": "", "world": "", **dict.fromkeys(("light", "actor"), STILL), "include": ""},
-    ),
+    "sdf": Words(meanings("version"), meanings("model world include", ("light actor", STILL))),
     "world": Words(
-        words_with_reasons("name"),
-        {
-            **dict.fromkeys(("model", "gravity", "physics", "include", "joint"), ""),
-            **dict.fromkeys(
-                ("light", "scene", "gui", "audio", "road", "state", "actor", "spherical_coordinates"), STILL
-            ),
-            **dict.fromkeys(("plugin", "population", "magnetic_field", "frame"), SIMULATOR),
-            **dict.fromkeys(("wind", "atmosphere"), "no medium resists here"),
-        },
+        meanings("name"),
+        meanings(
+            "model gravity physics include joint",
+            ("light scene gui audio road state actor spherical_coordinates", STILL),
+            ("plugin population magnetic_field frame", SIMULATOR),
+            ("wind atmosphere", "no medium resists here"),
+        ),
     ),
     "model": Words(
-        words_with_reasons("name placement_frame", ("canonical_link", "frames are those of links")),
-        {
-            **dict.fromkeys(("link", "joint", "pose", "frame", "static"), ""),
-            **dict.fromkeys(("self_collide", "collision"), CONTACT),
-            **dict.fromkeys(("plugin", "gripper", "enable_wind", "allow_auto_disable"), SIMULATOR),
-        },
+        meanings("name placement_frame", ("canonical_link", "frames are those of links")),
+        meanings(
+            "link joint pose frame static",
+            ("self_collide collision", CONTACT),
+            ("plugin gripper enable_wind allow_auto_disable", SIMULATOR),
+        ),
     ),
-    "pose": Words(words_with_reasons("relative_to frame rotation_format degrees")),
-    "frame": Words(words_with_reasons("name attached_to"), {"pose": ""}),
+    "pose": Words(meanings("relative_to frame rotation_format degrees")),
+    "frame": Words(meanings("name attached_to"), meanings("pose")),
     "link": Words(
-        words_with_reasons("name"),
-        {
-            **dict.fromkeys(("inertial", "visual", "pose", "gravity", "velocity_decay", "kinematic"), ""),
-            **dict.fromkeys(("collision", "self_collide", "contact"), CONTACT),
-            **dict.fromkeys(("sensor", "light", "projector", "audio_sink", "audio_source", "battery"), STILL),
-            "particle_emitter": STILL,
-            **dict.fromkeys(("enable_wind", "must_be_base_link", "plugin"), SIMULATOR),
-        },
+        meanings("name"),
+        meanings(
+            "inertial visual pose gravity velocity_decay kinematic",
+            ("collision self_collide contact", CONTACT),
+            ("sensor light projector audio_sink audio_source battery particle_emitter", STILL),
+            ("enable_wind must_be_base_link plugin", SIMULATOR),
+        ),
     ),
     "inertial": Words(
-        words_with_reasons("auto"),
-        {
-            **dict.fromkeys(("mass", "pose", "inertia", "fluid_added_mass"), ""),
-            "density": "it is for inertias that are made automatically",
-            "auto_inertia_params": "it is for inertias that are made automatically",
-        },
+        meanings("auto"),
+        meanings(
+            "mass pose inertia fluid_added_mass",
+            ("density auto_inertia_params", "it is for inertias that are made automatically"),
+        ),
     ),
-    "inertia": Words({}, dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "")),
+    "inertia": Words({}, meanings("ixx ixy ixz iyy iyz izz")),
     "visual": Words(
-        words_with_reasons("name"),
-        {
-            **dict.fromkeys(("pose", "geometry", "material"), ""),
-            **dict.fromkeys(
-                ("cast_shadows", "laser_retro", "transparency", "meta", "visibility_flags", "plugin"), LOOKS
-            ),
-        },
+        meanings("name"),
+        meanings(
+            "pose geometry material", ("cast_shadows laser_retro transparency meta visibility_flags plugin", LOOKS)
+        ),
     ),
-    "geometry": Words({}, {**dict.fromkeys(BODIES, ""), **dict.fromkeys(("plane", "empty", "heightmap"), LOOKS)}),
-    "box": Words({}, {"size": ""}),
-    "cylinder": Words({}, {"radius": "", "length": ""}),
-    "capsule": Words({}, {"radius": "", "length": ""}),
-    "sphere": Words({}, {"radius": ""}),
-    "mesh": Words({}, {"uri": "", "scale": "", "submesh": LOOKS, "convex_decomposition": CONTACT}),
+    "geometry": Words({}, meanings("box cylinder capsule sphere mesh", ("plane empty heightmap", LOOKS))),
+    "box": Words({}, meanings("size")),
+    "cylinder": Words({}, meanings("radius length")),
+    "capsule": Words({}, meanings("radius length")),
+    "sphere": Words({}, meanings("radius")),
+    "mesh": Words({}, meanings("uri scale", ("submesh", LOOKS), ("convex_decomposition", CONTACT))),
     "material": Words(
         {},
-        {
-            "diffuse": "",
-            **dict.fromkeys(("ambient", "specular", "emissive", "script", "shader", "lighting", "pbr"), LOOKS),
-            **dict.fromkeys(("double_sided", "render_order", "shininess"), LOOKS),
-        },
+        meanings(
+            "diffuse",
+            ("ambient specular emissive script shader lighting pbr double_sided render_order shininess", LOOKS),
+        ),
     ),
     "joint": Words(
-        words_with_reasons("name type"),
-        {
-            **dict.fromkeys(
-                ("parent", "child", "pose", "axis", "axis2", "gearbox_ratio", "gearbox_reference_body"), ""
-            ),
-            **dict.fromkeys(("physics", "sensor", "plugin"), SIMULATOR),
-        },
+        meanings("name type"),
+        meanings(
+            "parent child pose axis axis2 gearbox_ratio gearbox_reference_body", ("physics sensor plugin", SIMULATOR)
+        ),
     ),
-    "axis": Words(
-        {},
-        {
-            **dict.fromkeys(("xyz", "use_parent_model_frame", "limit", "dynamics", "initial_position", "mimic"), ""),
-        },
-    ),
-    "xyz": Words(words_with_reasons("expressed_in")),
-    "limit": Words(
-        {}, {**dict.fromkeys(("lower", "upper", "effort", "velocity"), ""), "stiffness": RIGID, "dissipation": RIGID}
-    ),
-    "dynamics": Words({}, dict.fromkeys(("damping", "friction", "spring_stiffness", "spring_reference"), "")),
+    "axis": Words({}, meanings("xyz use_parent_model_frame limit dynamics initial_position mimic")),
+    "xyz": Words(meanings("expressed_in")),
+    "limit": Words({}, meanings("lower upper effort velocity", ("stiffness dissipation", RIGID))),
+    "dynamics": Words({}, meanings("damping friction spring_stiffness spring_reference")),
 }
 TABLE["axis2"] = TABLE["axis"]

@@ -1,6 +1,5 @@
 """The file beside a robot's that closes its loops: the one of Extended URDF, with names of links, frames and motors."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -85,11 +84,8 @@ class Side:
                     why = "the robot has no such joint" + (f"; {hint}" if hint else "")
                     draft.report.note(DROPPED, f"{key} `{name}` of {self.document.name}", why)
 
-    def loops(self, draft: Draft, carrier: dict[str, str], loose: Callable[[str], str]) -> None:
-        """Adds the cuts to the draft.
-
-        `carrier` has the link on each joint, by the file's names; `loose` makes the name of a cut one that is free.
-        """
+    def loops(self, draft: Draft, carrier: dict[str, str]) -> None:
+        """Adds the cuts to the draft; `carrier` has the link on each joint, by the file's names."""
         if self.document is None:
             return
         for k, pair in enumerate(self.file.closed_loop):
@@ -99,7 +95,8 @@ class Side:
                 path: Keys = ("closed_loop", k, s)
                 between.append(self._link(frame.link, draft, carrier, path))
                 sides.append({key: _plain(getattr(frame, key)) for key in frame.model_fields_set if key != "link"})
-            entry: FileEntry = {"name": loose(f"loop{k + 1}"), "joint": SHORT.get(kind, kind), "between": between}
+            name = draft.joints.take(f"loop{k + 1}", 0, made=True)
+            entry: FileEntry = {"name": name, "joint": SHORT.get(kind, kind), "between": between}
             entry |= {key: one for key, one in zip(("first", "second"), sides) if one}
             draft.data.setdefault("loops", []).append(entry)
             draft.report.note(USED, "closed_loop")

@@ -6,11 +6,10 @@ import re
 from dataclasses import dataclass
 
 from ..errors import did_you_mean
-from ..text import Document
 from ..text.expressions import ExpressionError, evaluate_expression
 from .draft import Draft
 from .pieces import FileEntry
-from .report import CHANGED, DROPPED, IGNORED, USED, Report
+from .report import CHANGED, DROPPED, IGNORED, USED
 from .side import Side
 from .xml import Element
 
@@ -40,12 +39,9 @@ def recognises_symoro(name: str, text: str) -> bool:
     return bool(re.search(r"^\s*ant\s*=\s*\{", text, re.MULTILINE) and re.search(r"^\s*sigma\s*=", text, re.MULTILINE))
 
 
-def converted_from_symoro(name: str, text: str, *, floating: bool, side: Side) -> tuple[Document, Report]:
-    """The robot of a parameter file."""
-    document, report = Document(name, text), Report(name)
-    draft = Draft(document, report, floating=floating)
-    _Reader(draft, text, side).read()
-    return draft.finished(), report
+def read_symoro(draft: Draft, side: Side) -> None:
+    """Fills the draft from a parameter file."""
+    _Reader(draft, draft.document.text, side).read()
 
 
 class _Reader:
@@ -142,17 +138,14 @@ class _Reader:
         geometry = {
             key: self.numbers(name, frames, variable=moving.get(key, frozenset())) for key, name in PARAMETERS.items()
         }
-        names = [draft.links.take(f"link{k + 1}", 0, made=True) for k in range(links)]
-        own = [draft.joints.take(f"joint{k + 1}", 0, made=True) for k in range(links)]
-        draft.links.own |= {name: name for name in names}
-        draft.joints.own |= {name: name for name in own}
+        names, own = draft.links.numbered(links), draft.joints.numbered(links)
         self.side.check(draft)
         mu = self.numbers("mu", joints) if "mu" in self.given else None
         self._links(names, own, sigma, ant, geometry, mu)
         for k in range(links, joints):
             self._cut(k, joints, links, names, sigma, ant, geometry)
         self._rest()
-        self.side.loops(draft, dict(zip(own, names)), lambda name: draft.joints.take(name, 0, made=True))
+        self.side.loops(draft, dict(zip(own, names)))
 
     def _links(
         self,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +22,7 @@ from ..text import Document, find_library_file, parse_yaml_document, read_yaml_d
 from .report import Report
 
 if TYPE_CHECKING:
-    from .draft import Draft
     from .side import Side
-    from .xml import Element
 
 
 @dataclass(frozen=True)
@@ -65,78 +64,31 @@ class Format:
     beside: bool = False  # whether its robots are also read from files beside their own
 
 
-def _by_root(*tags: str) -> Callable[[str, str], bool]:
-    def recognises(name: str, text: str) -> bool:
-        from .xml import xml_root_tag
-
-        return xml_root_tag(text) in tags
-
-    return recognises
+def _called(module: str, name: str, *given: object) -> Any:
+    """What a function of a module of this room gives, which is imported with its first use."""
+    return getattr(import_module(f".{module}", __package__), name)(*given)
 
 
-def _xml(fill: Callable[[Draft, Element, Side], None]) -> Callable[[Source], Converted]:
-    """A reader of XML, from a function that fills a draft from the root element."""
-
-    def read(source: Source) -> Converted:
-        from .draft import Draft
-        from .side import Side
-        from .xml import parsed_xml
-
-        document, root = parsed_xml(source.text, source.name)
-        report = Report(source.name)
-        draft = Draft(document, report, floating=source.floating)
-        fill(draft, root, source.side or Side())
-        return Converted(draft.finished(), report)
-
-    return read
+def _has_root(tag: str, name: str, text: str) -> bool:
+    """Whether a text is XML whose root has this tag."""
+    return bool(_called("xml", "xml_root_tag", text) == tag)
 
 
-def _urdf(draft: Draft, root: Element, side: Side) -> None:
-    from .urdf import read_urdf
-
-    read_urdf(draft, root, side)
-
-
-def _mjcf(draft: Draft, root: Element, side: Side) -> None:
-    from .mjcf import read_mjcf
-
-    read_mjcf(draft, root, side)
-
-
-def _sdf(draft: Draft, root: Element, side: Side) -> None:
-    from .sdf import read_sdf
-
-    read_sdf(draft, root, side)
-
-
-def _redysim(source: Source) -> Converted:
-    from .redysim import converted_from_redysim
+def _read(module: str, name: str, source: Source, *, xml: bool = False) -> Converted:
+    """A robot's file from a function that fills a draft, which gets the root element if the source is XML."""
+    from .draft import Draft
     from .side import Side
+    from .xml import parsed_xml
 
-    return Converted(
-        *converted_from_redysim(source.name, source.text, floating=source.floating, side=source.side or Side())
-    )
-
-
-def _is_redysim(name: str, text: str) -> bool:
-    from .redysim import recognises_redysim
-
-    return recognises_redysim(name, text)
+    document, *root = parsed_xml(source.text, source.name) if xml else (Document(source.name, source.text),)
+    report = Report(source.name)
+    draft = Draft(document, report, floating=source.floating)
+    _called(module, name, draft, *root, source.side or Side())
+    return Converted(draft.finished(), report)
 
 
-def _symoro(source: Source) -> Converted:
-    from .side import Side
-    from .symoro import converted_from_symoro
-
-    return Converted(
-        *converted_from_symoro(source.name, source.text, floating=source.floating, side=source.side or Side())
-    )
-
-
-def _is_symoro(name: str, text: str) -> bool:
-    from .symoro import recognises_symoro
-
-    return recognises_symoro(name, text)
+def _written(module: str, name: str, robot: Robot) -> Written:
+    return Written(*_called(module, name, robot))
 
 
 def _yaml(source: Source) -> Converted:
@@ -146,24 +98,6 @@ def _yaml(source: Source) -> Converted:
             hint = "`type: free` of the first joint, and `loops`, say it in this format"
             raise InputError(f"{option} is for files in other formats", place=Place(source.name), hint=hint)
     return Converted(parse_yaml_document(source.text, source.name), Report(source.name))
-
-
-def _as_urdf(robot: Robot) -> Written:
-    from .urdf_write import write_urdf
-
-    return Written(*write_urdf(robot))
-
-
-def _as_mjcf(robot: Robot) -> Written:
-    from .mjcf_write import write_mjcf
-
-    return Written(*write_mjcf(robot))
-
-
-def _as_redysim(robot: Robot) -> Written:
-    from .redysim_write import write_redysim
-
-    return Written(*write_redysim(robot))
 
 
 def _as_yaml(robot: Robot) -> Written:
@@ -177,11 +111,46 @@ BINARY = (".mat",)  # whose readers open the file themselves
 FORMATS = {
     row.name: row
     for row in (
-        Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf), _as_urdf),
-        Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf), _as_mjcf, beside=True),
-        Format("sdf", "SDF", (".sdf", ".world", ".xml"), _by_root("sdf"), _xml(_sdf)),
-        Format("redysim", "ReDySim", (".m", ".mat"), _is_redysim, _redysim, _as_redysim, beside=True),
-        Format("symoro", "SYMORO", (".par",), _is_symoro, _symoro),
+        Format(
+            "urdf",
+            "URDF",
+            (".urdf", ".xml", ".xacro"),
+            partial(_has_root, "robot"),
+            partial(_read, "urdf", "read_urdf", xml=True),
+            partial(_written, "urdf_write", "write_urdf"),
+        ),
+        Format(
+            "mjcf",
+            "MJCF",
+            (".xml", ".mjcf"),
+            partial(_has_root, "mujoco"),
+            partial(_read, "mjcf", "read_mjcf", xml=True),
+            partial(_written, "mjcf_write", "write_mjcf"),
+            beside=True,
+        ),
+        Format(
+            "sdf",
+            "SDF",
+            (".sdf", ".world", ".xml"),
+            partial(_has_root, "sdf"),
+            partial(_read, "sdf", "read_sdf", xml=True),
+        ),
+        Format(
+            "redysim",
+            "ReDySim",
+            (".m", ".mat"),
+            partial(_called, "redysim", "recognises_redysim"),
+            partial(_read, "redysim", "read_redysim"),
+            partial(_written, "redysim_write", "write_redysim"),
+            beside=True,
+        ),
+        Format(
+            "symoro",
+            "SYMORO",
+            (".par",),
+            partial(_called, "symoro", "recognises_symoro"),
+            partial(_read, "symoro", "read_symoro"),
+        ),
         # what no other format recognises is taken for denoc's own
         Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml, _as_yaml),
     )

@@ -12,6 +12,7 @@ from . import urdf_loops
 from .draft import Draft
 from .pieces import (
     ENTRIES,
+    SIMPLE_JOINTS,
     FileEntry,
     converted_entry_with_place,
     converted_frame_on_axis,
@@ -27,16 +28,7 @@ from .urdf_words import TABLE
 from .words import note_unread_words
 from .xml import Element
 
-TYPES = {
-    "revolute": "revolute",
-    "continuous": "revolute",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "floating": "free",
-    "planar": "planar",
-    "spherical": "spherical",
-    "ball": "spherical",
-}
+TYPES = SIMPLE_JOINTS | {"floating": "free", "planar": "planar", "spherical": "spherical", "ball": "spherical"}
 
 
 def read_urdf(draft: Draft, root: Element, side: Side) -> None:

@@ -22,7 +22,12 @@ def put_urdf_limits(draft: Draft, entry: FileEntry, one: Element, *, driven: boo
     if limit is None:
         return
     draft.used(limit)
-    between = _range(draft, limit) if one.attributes["type"] != "continuous" else None
+    between = None
+    if one.attributes["type"] != "continuous":
+        low, high = (draft.number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
+        between = limits_of_position(draft, limit, low, high)
+        if between and (math.isinf(low) or math.isinf(high)):
+            draft.note(CHANGED, "limit", "an infinite limit beside a finite one became 1e9", limit)
     speed, effort = (draft.number(limit, key, math.inf, infinite=True) for key in ("velocity", "effort"))
     put_limits(draft, entry, limit, between, speed, placed=placed)
     for key, value in (("velocity", speed), ("effort", effort)):
@@ -57,14 +62,6 @@ def put_friction(entry: FileEntry, damping: float, coulomb: float) -> None:
     own = {"viscous": damping, "coulomb": coulomb}
     if any(own.values()):
         entry["friction"] = {key: x for key, x in own.items() if x}
-
-
-def _range(draft: Draft, limit: Element) -> list[float] | None:
-    low, high = (draft.number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
-    between = limits_of_position(draft, limit, low, high)
-    if between and (math.isinf(low) or math.isinf(high)):
-        draft.note(CHANGED, "limit", "an infinite limit beside a finite one became 1e9", limit)
-    return between
 
 
 def limits_of_position(draft: Draft, limit: Element, low: float, high: float) -> list[float] | None:

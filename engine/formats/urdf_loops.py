@@ -5,21 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .draft import Draft
-from .pieces import FileEntry, converted_frame_on_axis, robot_file_rotation_rows
+from .pieces import SIMPLE_JOINTS, FileEntry, converted_frame_on_axis, robot_file_rotation_rows
 from .side import Side
 from .urdf_shapes import urdf_origin_entries, urdf_origin_rotation
 from .xml import Element
 
-CUTS = {
-    "revolute": "revolute",
-    "continuous": "revolute",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "spherical": "spherical",
-    "universal": "universal",
-    "planar": "planar",
-    "cylindrical": "cylindrical",
-}
+CUTS = SIMPLE_JOINTS | {name: name for name in ("spherical", "universal", "planar", "cylindrical")}
 ON_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
 Parents = dict[str, tuple[str, str]]  # by link, the joint on which it hangs, and its parent
 
@@ -31,7 +22,7 @@ def read_urdf_loops(draft: Draft, root: Element, joints: dict[str, Element], par
     for one in root.all("coupling"):
         _coupling(draft, one, parents)
     carrier = {joint: link for link, (joint, _) in parents.items()}
-    side.loops(draft, carrier, lambda name: draft.joints.take(name, 0, made=True))
+    side.loops(draft, carrier)
 
 
 def _loop(draft: Draft, one: Element) -> None:

@@ -2,71 +2,62 @@
 
 from __future__ import annotations
 
-from .words import Words, words_with_reasons
+from .words import Words, meanings
 
 CONTROL = "it belongs to a controller or a simulator"
 CONTACT = "contact isn't computed"
 LOOKS = "it is for the eye"
 
-ORIGIN = Words(words_with_reasons("xyz rpy quat_xyzw"))
-END = Words(words_with_reasons("link"), {"origin": ""})
+ORIGIN = Words(meanings("xyz rpy quat_xyzw"))
+END = Words(meanings("link"), meanings("origin"))
 TABLE = {
     "robot": Words(
-        words_with_reasons("name", ("version", "all versions are read alike")),
-        {
-            **dict.fromkeys(("link", "joint", "material", "loop", "coupling"), ""),
-            **dict.fromkeys(("transmission", "gazebo", "ros2_control", "sensor"), CONTROL),
-        },
+        meanings("name", ("version", "all versions are read alike")),
+        meanings("link joint material loop coupling", ("transmission gazebo ros2_control sensor", CONTROL)),
     ),
     "link": Words(
-        words_with_reasons("name", ("type", "it is a note"), ("concave", CONTACT)),
-        {
-            **dict.fromkeys(("inertial", "visual"), ""),
-            **dict.fromkeys(("collision", "contact", "self_collision_checking", "collision_checking"), CONTACT),
-            **dict.fromkeys(("gazebo", "sensor"), CONTROL),
-        },
+        meanings("name", ("type", "it is a note"), ("concave", CONTACT)),
+        meanings(
+            "inertial visual",
+            ("collision contact self_collision_checking collision_checking", CONTACT),
+            ("gazebo sensor", CONTROL),
+        ),
     ),
-    "inertial": Words({}, {"origin": "", "mass": "", "inertia": ""}),
+    "inertial": Words({}, meanings("origin mass inertia")),
     "origin": ORIGIN,
-    "mass": Words(words_with_reasons("value")),
-    "inertia": Words(words_with_reasons("ixx ixy ixz iyy iyz izz")),
-    "visual": Words(words_with_reasons("name"), {"origin": "", "geometry": "", "material": ""}),
-    "geometry": Words(
-        words_with_reasons("", ("name", LOOKS)),
-        {**dict.fromkeys(("box", "cylinder", "sphere", "capsule", "mesh"), ""), "material": LOOKS},
-    ),
-    "box": Words(words_with_reasons("size")),
-    "cylinder": Words(words_with_reasons("radius length")),
-    "capsule": Words(words_with_reasons("radius length")),
-    "sphere": Words(words_with_reasons("radius")),
-    "mesh": Words(words_with_reasons("filename scale")),
-    "material": Words(words_with_reasons("name"), {"color": "", "texture": "", "specular": LOOKS}),
-    "texture": Words(words_with_reasons("", ("filename", LOOKS))),
-    "color": Words(words_with_reasons("rgba")),
+    "mass": Words(meanings("value")),
+    "inertia": Words(meanings("ixx ixy ixz iyy iyz izz")),
+    "visual": Words(meanings("name"), meanings("origin geometry material")),
+    "geometry": Words(meanings("", ("name", LOOKS)), meanings("box cylinder sphere capsule mesh", ("material", LOOKS))),
+    "box": Words(meanings("size")),
+    "cylinder": Words(meanings("radius length")),
+    "capsule": Words(meanings("radius length")),
+    "sphere": Words(meanings("radius")),
+    "mesh": Words(meanings("filename scale")),
+    "material": Words(meanings("name"), meanings("color texture", ("specular", LOOKS))),
+    "texture": Words(meanings("", ("filename", LOOKS))),
+    "color": Words(meanings("rgba")),
     "joint": Words(
-        words_with_reasons("name type independent", ("dont_collapse", CONTROL)),
-        {
-            **dict.fromkeys(
-                ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "joint_properties"), ""
-            ),
-            **dict.fromkeys(("calibration", "safety_controller", "transmission", "gazebo"), CONTROL),
-            **dict.fromkeys(("hardwareInterface", "mechanicalReduction", "role"), CONTROL),
-        },
+        meanings("name type independent", ("dont_collapse", CONTROL)),
+        meanings(
+            "origin parent child axis limit dynamics mimic joint_properties",
+            ("calibration safety_controller transmission gazebo hardwareInterface mechanicalReduction role", CONTROL),
+        ),
     ),
-    "parent": Words(words_with_reasons("link")),
-    "child": Words(words_with_reasons("link")),
-    "axis": Words(words_with_reasons("xyz", ("rpy", "an axis has only a direction"))),
+    "parent": Words(meanings("link")),
+    "child": Words(meanings("link")),
+    "axis": Words(meanings("xyz", ("rpy", "an axis has only a direction"))),
     "limit": Words(
-        words_with_reasons(
+        meanings(
             "lower upper velocity effort acceleration deceleration jerk",
             ("command_effort current gear_velocity", CONTROL),
         )
     ),
     # further attributes are noted where these are read
-    "mimic": Words(words_with_reasons("joint multiplier offset")),
-    "loop": Words(words_with_reasons("name type"), {"predecessor": "", "successor": "", "axis": ""}),
-    "coupling": Words(words_with_reasons("name"), {"predecessor": "", "successor": "", "ratio": ""}),
+    "mimic": Words(meanings("joint multiplier offset")),
+    "loop": Words(meanings("name type"), meanings("predecessor successor axis")),
+    "coupling": Words(meanings("name"), meanings("predecessor successor ratio")),
     "predecessor": END,
     "successor": END,
-    "ratio": Words(words_with_reasons("value")),
+    "ratio": Words(meanings("value")),
 }

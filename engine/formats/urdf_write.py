@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ..errors import ModelError
-from ..robot import Joint, Link, Loop, Placement, Robot, X, Y, Z
+from ..robot import Joint, Link, Placement, Robot, X, Y, Z
 from .pieces import ENTRIES, urdf_number_text, urdf_numbers_text, urdf_origin_line
 from .report import CHANGED, DROPPED, Report
 from .urdf_drives import UNBOUNDED
@@ -171,7 +171,13 @@ class _Writer:
                 self.report.note(DROPPED, f"loop `{loop.name}`", f"URDF+ has no {loop.type.name}")
                 continue
             self.report.note(CHANGED, "loop", "it is a <loop> of URDF+, which other programs leave out")
-            yield from _loop(loop)
+            yield f'  <loop name={quoteattr(loop.name)} type="{loop.type.name}">'
+            for tag, link, frame in zip(("predecessor", "successor"), loop.between, (loop.first, loop.second)):
+                yield f"    <{tag} link={quoteattr(link)}>"
+                yield from urdf_origin_line(frame, "      ")
+                yield f"    </{tag}>"
+            yield '    <axis xyz="0 0 1"/>'
+            yield "  </loop>"
 
     def rest(self) -> None:
         """Notes what nothing above has written."""
@@ -183,7 +189,9 @@ class _Writer:
             "actuators": robot.actuators,
             "springs over several joints": robot.springs,
             "points": [link for link in robot.links if link.points],
-            "initial positions": [joint for joint in robot.moving if self._starts_elsewhere(joint)],
+            "initial positions": [
+                joint for joint in robot.moving if tuple(robot.q0[k] for k in joint.coordinates) != joint.type.start
+            ],
             "idle spin": [
                 *(joint for joint in robot.moving if joint.hooke),
                 *(loop for loop in robot.loops if loop.hooke),
@@ -199,13 +207,7 @@ class _Writer:
                 f"springs of {kind} joints": [d for d in drives if d.stiffness],
                 f"effort limits of {kind} joints": [joint for joint in joints if joint.effort.limited],
             }
-        for what, there in lost.items():
-            for _ in there:
-                self.report.note(DROPPED, what, "URDF has none")
-
-    def _starts_elsewhere(self, joint: Joint) -> bool:
-        """Whether the joint doesn't start at its zero position."""
-        return tuple(self.robot.q0[k] for k in joint.coordinates) != joint.type.start
+        self.report.drop_all(lost, "URDF has none")
 
     def _undriven(self) -> list[Joint]:
         """The joints whose `actuated` a reader would guess otherwise."""
@@ -217,13 +219,3 @@ class _Writer:
             for joint in self.robot.moving
             if joint.actuated != (joint.type.nv == 1 and joint.coordinates[0] not in follow)
         ]
-
-
-def _loop(loop: Loop) -> Iterable[str]:
-    yield f'  <loop name={quoteattr(loop.name)} type="{loop.type.name}">'
-    for tag, link, frame in zip(("predecessor", "successor"), loop.between, (loop.first, loop.second)):
-        yield f"    <{tag} link={quoteattr(link)}>"
-        yield from urdf_origin_line(frame, "      ")
-        yield f"    </{tag}>"
-    yield '    <axis xyz="0 0 1"/>'
-    yield "  </loop>"

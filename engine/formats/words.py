@@ -22,7 +22,7 @@ class Words:
     inside: Mapping[str, str] = field(default_factory=dict)
 
 
-def words_with_reasons(read: str, *idle: tuple[str, str]) -> dict[str, str]:
+def meanings(read: str, *idle: tuple[str, str]) -> dict[str, str]:
     """Names that are read, then others with the reason why they mean nothing."""
     made = dict.fromkeys(read.split(), "")
     for names, why in idle:
