@@ -193,3 +193,56 @@ class Operations:
 
     def _put(self, out: Output, row: Operand, here: Value, y: Vector | Stored) -> None:
         self.emit.put_row(out, row, here, y if isinstance(y, Stored) else self.stored(y, self.emit.vector(y.n)))
+
+
+class Noted:
+    """A number of a recorded step, which notes what is done with it."""
+
+    def __init__(self, of: Operations, value: Value):
+        self._of, self._value = of, value
+
+    def _two(self, name: str, a: Thing, b: Thing) -> Thing:
+        bare = [x._value if isinstance(x, Noted) else x for x in (a, b)]
+        found = self._of.arithmetic(name, *bare)
+        return Noted(self._of, found) if isinstance(found, Value) else found
+
+    def __add__(self, other: Thing) -> Thing:
+        return self._two("add", self, other)
+
+    def __radd__(self, other: Thing) -> Thing:
+        return self._two("add", other, self)
+
+    def __sub__(self, other: Thing) -> Thing:
+        return self._two("subtract", self, other)
+
+    def __rsub__(self, other: Thing) -> Thing:
+        return self._two("subtract", other, self)
+
+    def __mul__(self, other: Thing) -> Thing:
+        return self._two("multiply", self, other)
+
+    def __rmul__(self, other: Thing) -> Thing:
+        return self._two("multiply", other, self)
+
+    def __truediv__(self, other: Thing) -> Thing:
+        return self._two("divide", self, other)
+
+    def __rtruediv__(self, other: Thing) -> Thing:
+        return self._two("divide", other, self)
+
+    def __neg__(self) -> Thing:
+        return self._two("multiply", -1.0, self)
+
+    def cosine_sine(self) -> tuple[Noted, Noted]:
+        c, s = self._of.emit.cosine_sine(self._value)
+        return Noted(self._of, c), Noted(self._of, s)
+
+    def sign(self) -> Noted:
+        return Noted(self._of, self._of.emit.sign(self._value))
+
+    @staticmethod
+    def bare(x: Thing) -> Thing:
+        """Lists of noted numbers as lists of values."""
+        if isinstance(x, list | tuple):
+            return [Noted.bare(one) for one in x]
+        return x._value if isinstance(x, Noted) else x

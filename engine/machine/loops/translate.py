@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 
 from . import words
 from .emit import Lines
-from .operations import Operations
+from .operations import Noted, Operations
 from .values import (
     BIT,
     EIGHT,
@@ -74,59 +74,6 @@ EXPRESSIONS = "numbers, names, + - * / & |, comparisons, `and`, items, attribute
 UNROLLED = 16
 BUILTINS = {"range": range, "len": len, "abs": abs}
 COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
-
-
-class Noted:
-    """A number of a recorded step, which notes what is done with it."""
-
-    def __init__(self, translator: Translator, value: Value):
-        self._translator, self._value = translator, value
-
-    def _two(self, name: str, a: Thing, b: Thing) -> Thing:
-        bare = [x._value if isinstance(x, Noted) else x for x in (a, b)]
-        found = self._translator.of.arithmetic(name, *bare)
-        return Noted(self._translator, found) if isinstance(found, Value) else found
-
-    def __add__(self, other: Thing) -> Thing:
-        return self._two("add", self, other)
-
-    def __radd__(self, other: Thing) -> Thing:
-        return self._two("add", other, self)
-
-    def __sub__(self, other: Thing) -> Thing:
-        return self._two("subtract", self, other)
-
-    def __rsub__(self, other: Thing) -> Thing:
-        return self._two("subtract", other, self)
-
-    def __mul__(self, other: Thing) -> Thing:
-        return self._two("multiply", self, other)
-
-    def __rmul__(self, other: Thing) -> Thing:
-        return self._two("multiply", other, self)
-
-    def __truediv__(self, other: Thing) -> Thing:
-        return self._two("divide", self, other)
-
-    def __rtruediv__(self, other: Thing) -> Thing:
-        return self._two("divide", other, self)
-
-    def __neg__(self) -> Thing:
-        return self._two("multiply", -1.0, self)
-
-    def cosine_sine(self) -> tuple[Noted, Noted]:
-        c, s = self._translator.emit.cosine_sine(self._value)
-        return Noted(self._translator, c), Noted(self._translator, s)
-
-    def sign(self) -> Noted:
-        return Noted(self._translator, self._translator.emit.sign(self._value))
-
-    @staticmethod
-    def bare(x: Thing) -> Thing:
-        """Lists of noted numbers as lists of values."""
-        if isinstance(x, list | tuple):
-            return [Noted.bare(one) for one in x]
-        return x._value if isinstance(x, Noted) else x
 
 
 @functools.cache
@@ -403,7 +350,7 @@ class Translator:
     def _noted(self, x: Thing) -> Thing:
         if isinstance(x, list):
             return [*map(self._noted, x)]
-        return Noted(self, x) if isinstance(x, Value) else x
+        return Noted(self.of, x) if isinstance(x, Value) else x
 
     def _error(self, node: ast.AST, message: str, allowed: str = "") -> LoopTextError:
         lines, _, _ = _text_and_tree(self._scope.text)
