@@ -21,7 +21,7 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.recording import Program, Recording
 from ..machine.program.scalars import as_floats, as_samples
 from ..machine.stepping import march
-from ..machine.stepping.march import Implicit, March, Method
+from ..machine.stepping.march import ImplicitMethod, March, Method
 from ..mechanics.bodies import runs_as_loop_over_bodies
 from ..mechanics.numbers import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
 from .discrete import Discrete
@@ -206,11 +206,11 @@ class Compiled:
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         It comes from the quick code generator until its runs have taken as long as better code takes to compile.
         """
-        implicit = isinstance(scheme, Implicit)
+        implicit = isinstance(scheme, ImplicitMethod)
         if not (self.differentiable if implicit else self._able):
             return None
         system = self._system
-        sizes, late = (system.measured + 2, system.measured, system.units), system.inputs.memory is not None
+        sizes = system.measured + 2, system.measured, system.units
 
         def build(offer: Offer, cached: bool) -> March | None:
 
@@ -222,7 +222,7 @@ class Compiled:
                     return None
                 more: dict[str, Any] = {"derivatives": own, "numbers": numbers}
                 return march.build_compiled_loop(
-                    text, scheme, *sizes, 1, *given, closes=run_equations_close_state(system), late=late, **more
+                    text, scheme, *sizes, 1, *given, closes=run_equations_close_state(system), **more
                 )
 
             text = self._program(discrete, signals, LOOP)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..machine.stepping.march import Implicit, Scheme
+from ..machine.stepping.march import ImplicitMethod, Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8
 from .ndf import NDF
 from .radau import RADAU
@@ -35,7 +35,7 @@ class Integrator:
     make: Callable[..., Stepper]
     scheme: Scheme | None = None
     implicit: bool = False  # whether it takes derivatives of the equations
-    steps: Implicit | None = None  # of an implicit method
+    steps: ImplicitMethod | None = None  # of an implicit method
     fixed: Scheme | None = None
     tableau: Tableau | None = None  # of an explicit method
 
@@ -45,7 +45,7 @@ class Integrator:
         return self.scheme or self.fixed
 
     @property
-    def loop(self) -> Scheme | Implicit | None:
+    def loop(self) -> Scheme | ImplicitMethod | None:
         """What the compiled loop of a single run is made from."""
         return self.abreast or self.steps
 
@@ -74,7 +74,9 @@ def _adaptive(tableau: Tableau, *args: Any, step: float | None, **options: Any) 
     return RungeKutta(tableau, *args, **options)
 
 
-def implicit_integrator(about: str, kind: str, steps: Implicit | None = None, *, dense: bool = True) -> Integrator:
+def implicit_integrator(
+    about: str, kind: str, steps: ImplicitMethod | None = None, *, dense: bool = True
+) -> Integrator:
     """The row of one of scipy's solvers for stiff problems, whose steps a compiled loop may know."""
     return Integrator(about, True, dense, partial(_scipy, kind), implicit=True, steps=steps)
 

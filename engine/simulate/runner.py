@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program.scalars import Scalar, as_float, as_floats
-from ..machine.stepping.march import Implicit, March, Method, Past
+from ..machine.stepping.march import ImplicitMethod, March, Method, Past
 from ..mechanics.closure import METHODS, joints_of_vanishing_freedoms
 from ..mechanics.tree import joints_of_vanishing_inertia
 from ..robot import Joint
@@ -331,7 +331,7 @@ class Runner:
 
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         """
-        if isinstance(scheme, Implicit) and self.slopes is None:
+        if isinstance(scheme, ImplicitMethod) and self.slopes is None:
             return None
         if self._width is None:
             self._width = len(self.signals(t))

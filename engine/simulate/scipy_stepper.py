@@ -215,7 +215,10 @@ class Scipy:
         if self.kind in self.IMPLICIT:
             use_lapack(self.solver)
         if (past := self._history) is not None:
-            self.solver.D[:], self.solver.J, self._history = past.D, past.J, None
+            J = np.zeros((self.y.size, self.y.size))
+            J[:, : past.J.shape[1]] = past.J
+            self.solver.D[:], self.solver.J, self._history = past.D, J, None
+            self.solver.D[0] = self.y
             self.solver.order, self.solver.n_equal_steps, self.solver.h_abs = past.order, past.equal, self.h
         if self.kind == "LSODA":
             self._heed(self.solver._lsoda_solver._integrator)

@@ -14,6 +14,7 @@ from denoc.machine.loops.values import Fields, Integers, LoopTextError, Rows, St
 from denoc.machine.loops.words import (
     across,
     cosine_sine,
+    dot,
     larger,
     power,
     rolled,
@@ -25,8 +26,11 @@ from denoc.machine.loops.words import (
     sqrt,
     squares,
     step,
+    sums,
+    take,
     weighted,
     where,
+    whole,
 )
 
 pytestmark = pytest.mark.smoke
@@ -208,6 +212,10 @@ def runs(tables, k, x, t):
         for i in rolled(1, tables.n):
             v[i] = larger(+v[i], smaller(v[i - 1], count))
     x[:] = v + weighted(shares(POWERS, t), k)
+    k[0], k[1] = [k[1 - s] * x for s in range(2)]
+    x[1:] = x[1:] - k[0][1:] * take(k[1], whole(count - count + 1.0))
+    both = sums(x[1:] * x[1:], x[1 : tables.n] * k[1][1:])
+    x[0] = both[0] + both[1] + dot(x, k[1])
     return sqrt(squares(x[: tables.n])) + power(abs(t) + 1.0, -0.5), count, spacing(count)
 
 
@@ -272,7 +280,7 @@ def mixes_lengths(tables, k, x, t):
     ("body", "why"),
     [
         (takes_a_view, "line 2: `v` would be a view in Python; write `\\+` before its value"),
-        (shifts_a_part, "line 2: a whole vector is assigned to a whole vector"),
+        (shifts_a_part, "line 2: vectors have the lengths 4, 5"),
         (asks_of_all, "line 2: a test that differs from run to run goes into `some` or `where`"),
         (mixes_lengths, "line 2: vectors have the lengths 2, 3"),
     ],

@@ -5,21 +5,25 @@ from __future__ import annotations
 import ctypes
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import integrate
 
 from denoc.machine.jit import native
-from denoc.machine.jit.block import Block
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.kernel import build_single_kernel
-from denoc.machine.program.differences import rescaled_differences
+from denoc.machine.loops import implicit
+from denoc.machine.loops.backward import DIFFERENCES, resize
+from denoc.machine.loops.elimination import factor, solve
+from denoc.machine.loops.emit import Lines
+from denoc.machine.loops.implicit import EVALUATED, advance
+from denoc.machine.loops.translate import Translator
+from denoc.machine.loops.values import Stack, Stored
 from denoc.machine.program.dual import Dual, dual_derivative
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine
-from denoc.machine.stepping import elimination
-from denoc.machine.stepping.differences import DIFFERENCES
 from denoc.machine.stepping.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, History, March, T, build_compiled_loop
 from denoc.machine.stepping.march_block import ORDER, REJECTED
 from denoc.scenario import carry_out_plan, prepare_scenario
@@ -63,7 +67,7 @@ def blow_up(y):
     return [y[0] * y[0], 1.0 + 0.0 * y[1], 0.0 * y[2], 1.0, 0.0]
 
 
-def made(rate, kind="Radau"):
+def made(rate, kind="Radau", lanes=1):
     """The compiled loop of y' = rate(y), and the derivatives as a function."""
 
     def program():
@@ -79,9 +83,8 @@ def made(rate, kind="Radau"):
 
     name = f"implicit {rate.__name__}"
     single = build_single_kernel(slopes, (0, MEASURED), [(MEASURED + 2) * MEASURED], (name, "slopes"), False)
-    loop = build_compiled_loop(
-        program, METHODS[kind], MEASURED + 2, MEASURED, (), 1, (name,), False, derivatives=single
-    )
+    more = {"derivatives": single} if lanes == 1 else {"slopes": slopes}
+    loop = build_compiled_loop(program, METHODS[kind], MEASURED + 2, MEASURED, (), lanes, (name,), False, **more)
 
     def derivatives(t, y):
         J = np.zeros((MEASURED + 2, MEASURED + 2))
@@ -91,9 +94,9 @@ def made(rate, kind="Radau"):
     return loop, derivatives
 
 
-def theirs(rate, derivatives, y0, end, rtol, max_step, kind="Radau"):
+def theirs(rate, derivatives, y0, end, rtol, max_step, kind="Radau", **more):
     atol = np.array([rtol / 100] * MEASURED + [1e100] * 2)
-    given = {"rtol": rtol, "atol": atol, "max_step": max_step, "jac": derivatives}
+    given = {"rtol": rtol, "atol": atol, "max_step": max_step, "jac": derivatives, **more}
     return getattr(integrate, kind)(lambda t, y: np.array(rate(y.tolist())), 0.0, np.array(y0), end, **given)
 
 
@@ -234,10 +237,15 @@ def test_differences_of_a_polynomial_at_other_instants():
     p = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.7, -0.4])
     for h in (0.25, 1.0, 1.9):
         D, new = ([np.diff(p(-step * np.arange(6))[::-1], k)[-1] for k in range(1, 6)] for step in (1.0, h))
-        np.testing.assert_allclose(rescaled_differences(D, h), new, atol=1e-11)
         rows = np.array([[p(0.0)], *([x] for x in D)])
-        change_D(rows, 5, h)
-        np.testing.assert_allclose(rescaled_differences(D, h), rows[1:, 0], atol=1e-10)
+        memory = NDF.arrays(1, 1)
+        for order in range(1, 6):
+            memory.D[:6], memory.own[implicit.ORDER] = rows, order
+            resize(NDF, memory, True, h)
+            theirs = rows.copy()
+            change_D(theirs, order, h)
+            np.testing.assert_allclose(memory.D[1:6], theirs[1:], atol=1e-10)
+        np.testing.assert_allclose(memory.D[1:6, 0], new, atol=1e-11)
 
 
 def test_coefficients_of_differences_are_those_of_the_method():
@@ -287,23 +295,131 @@ def test_coefficients_are_those_of_the_method():
     np.testing.assert_allclose(powers @ (Z @ np.array(RADAU.weights)).T, powers, atol=1e-13)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7])
+def plain_run(kind, derivatives, starts, h, end, grid, rtol):
+    """The text of the loop as it stands: for one start, or for a column for each of many."""
+    method, y, (m, *many) = METHODS[kind], starts.copy(), starts.shape
+    system = SimpleNamespace(size=m, measured=MEASURED, guard=np.ones((1, *many)), guarded=0, closing=0, delays=0)
+    vars(system).update(units=0, rate=lambda t, y: np.array([*swing(list(y))[:3], 0.0 * y[0] + 1.0, y[1] * y[1]]))
+
+    def slopes(t, y):
+        found = np.array([derivatives(t, one)[:, :MEASURED].ravel() for one in np.reshape(y, (m, -1)).T])
+        return found.T if many else found[0]
+
+    system.slopes, memory = slopes, method.arrays(m, MEASURED, *many)
+    memory.K[0] = system.rate(0.0, y)
+    if kind == "BDF":
+        method.begin(memory.D, memory.J, memory.own, memory.K[0] * h)
+    none, out = SimpleNamespace(count=0, finds=0), np.zeros((*many, len(grid), m))
+    given = dict(t_end=end, rtol=rtol, atol=rtol / 100, max_step=math.inf, t=0.0, h=h, fresh=1.0, accepted=0.0)
+    numbers = {**given, **dict.fromkeys(("rejected", "row", "status", "gap", "stop", "which"), 0.0)}
+    if many:
+        numbers = {name: np.broadcast_to(x, many).astype(float) for name, x in numbers.items()}
+    with np.errstate(all="ignore"):
+        found = advance(method, system, none, memory, y, np.append(grid, math.inf), out, 10**6, **numbers)
+    return np.array(found[4]), out, memory.own[EVALUATED]
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_one_text_runs_on_floats_on_arrays_and_in_lanes(kind):
+    """Each run takes its own steps, with its own derivatives, pivots and orders, which are scipy's."""
+    starts = np.array([[2.0 - 0.2 * k, 0.3 * k, 1.0 - 0.1 * k, 0.0, 0.0] for k in range(8)]).T.copy()
+    grid, rtol, end = np.linspace(0.0, 0.8, 5)[1:], 1e-5, 0.8
+    single, derivatives = made(swing, kind)
+    solvers = [theirs(swing, derivatives, y, end, rtol, math.inf, kind) for y in starts.T]
+    h = np.array([solver.h_abs for solver in solvers])
+    steps, rows, evaluated = plain_run(kind, derivatives, starts, h, end, grid, rtol)
+    for lanes in (2, 4, 8):
+        march, _ = made(swing, kind, lanes)
+        out = march.room(len(grid))
+        begin(march, starts[:, :lanes].T, h[:lanes], end, rtol, math.inf)
+        assert march.go(grid, out, 10**6) == REACHED
+        np.testing.assert_array_equal(march.control[ACCEPTED], steps[:lanes])
+        np.testing.assert_array_equal(march.evaluated(march.control), evaluated[:lanes])
+        np.testing.assert_allclose(out, rows[:lanes], rtol=0, atol=1e-9)
+    for k, solver in enumerate(solvers):
+        alone = plain_run(kind, derivatives, starts[:, k].copy(), float(h[k]), end, grid, rtol)
+        assert (alone[0], alone[2]) == (steps[k], evaluated[k])
+        np.testing.assert_allclose(alone[1], rows[k], rtol=0, atol=1e-9)
+        out = single.room(len(grid))
+        begin(single, starts[:, k], h[k], end, rtol, math.inf)
+        assert single.go(grid, out, 10**6) == REACHED
+        assert single.control[ACCEPTED, 0] == steps[k]
+        np.testing.assert_allclose(out[0], rows[k], rtol=0, atol=1e-9)
+        ends, theirs_too = [*grid] if kind == "Radau" else [end], 0
+        for at in ends:
+            solver.t_bound, solver.status = at, "running"
+            while solver.status == "running":
+                solver.step()
+                theirs_too += 1
+        assert theirs_too == steps[k]
+        np.testing.assert_allclose(rows[k, -1, :MEASURED], solver.y[:MEASURED], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", METHODS)
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
+def test_a_step_from_the_same_state_is_scipys(kind, rtol):
+    """With the same derivatives: what is left is rounding."""
+    march, derivatives = made(swing, kind)
+    for k in range(8):
+        y0, none = [2.0 - 0.2 * k, 0.3 * k, 1.0 - 0.1 * k, 0.0, 0.0], np.zeros(0)
+        h = 0.1 * theirs(swing, derivatives, y0, 2.0, rtol, math.inf, kind).h_abs
+        solver = theirs(swing, derivatives, y0, 2.0, rtol, math.inf, kind, first_step=h)
+        begin(march, y0, h, 2.0, rtol, math.inf)
+        solver.step()
+        march.go(none, march.room(0), 1)
+        assert (march.control[ACCEPTED, 0], march.control[T, 0]) == (1, solver.t)
+        np.testing.assert_allclose(march.y[0], solver.y, rtol=1e-12, atol=1e-12)
+
+
+def eliminated(A, order, b, x, n, here):
+    """Of a matrix, or of one for each run."""
+    factor(A, order, n, here)
+    solve(A, order, b, x, n)
+
+
+def compiled_elimination(n, parts, lanes):
+    emit, names = Lines(lanes), [*"Abx"]
+    own = {
+        name: [Stack(n, f"%{name}.{p}") if name == "A" else Stored(n, f"%{name}.{p}") for p in range(parts)]
+        for name in names
+    }
+    here = emit.compare("ge", emit.component(Stored(1, "%b.0"), 0), -math.inf, "eight")
+    Translator(emit, runs=True).text(eliminated, [own["A"], Stored(n, "%order"), own["b"], own["x"], n, here])
+    pointers = ["%order", *(f"%{name}.{p}" for name in names for p in range(parts))]
+    head = f"define void @go({', '.join(f'ptr {x}' for x in pointers)}) {{\n{emit.body()}\n  ret void\n}}\n"
+    code = native.Loaded(native.compile_ir(f"{emit.declarations()}\n{head}", passes=("sroa",)))
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(code.address("go"))
+
+    def go(A, order, b, x, n, here):
+        function(*(one.ctypes.data for one in (order, *A, *b, *x)))
+        return code
+
+    return go
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 17])
 @pytest.mark.parametrize("parts", [1, 2])
-def test_elimination_solves(n, parts):
+@pytest.mark.parametrize("lanes", [1, 2, 8])
+def test_elimination_solves(n, parts, lanes):
+    """Of real and complex matrices, each run with its own pivots, in all forms."""
     rng = np.random.default_rng(n)
-    M, x = rng.normal(size=(2, n, n)), rng.normal(size=(2, n))
-    matrix = M[0] + 1j * M[1] if parts == 2 else M[0]
-    matrix[0, 0] = 0.0 if n > 1 else 1.0  # no pivot
-    b = matrix @ (x[0] + 1j * x[1] if parts == 2 else x[0])
-    call = "ptr %A, ptr %pivots"
-    text = (
-        f"{Block(1).declarations()}{elimination.elimination_ir(n)}define void @go({call}, ptr %b) {{\n"
-        f"  call void @factor.{parts}({call})\n  call void @solve.{parts}({call}, ptr %b)\n  ret void\n}}\n"
-    )
-    code = native.Loaded(native.compile_ir(text))
-    arrays = [np.ascontiguousarray(matrix), np.zeros(n, dtype=np.int64), np.ascontiguousarray(b)]
-    ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(code.address("go"))(*(one.ctypes.data for one in arrays))
-    np.testing.assert_allclose(arrays[2], x[0] + 1j * x[1] if parts == 2 else x[0], rtol=1e-11, atol=1e-11)
+    M, x = rng.normal(size=(parts, n, n, lanes)), rng.normal(size=(parts, n, lanes))
+    M[:, 0, 0] = 0.0 if n > 1 else 1.0  # no pivot
+    unit = np.array([1.0, 1j])[:parts]
+    b = np.einsum("p,pijl,q,qjl->il", unit, M, unit, x)
+    b = [b.real.copy(), b.imag.copy()][:parts]
+
+    def solved(text, *, of=slice(None), here):
+        A, known = [one[..., of].copy() for one in M], [one[..., of].copy() for one in b]
+        found = [np.zeros_like(one) for one in known]
+        text(A, np.zeros_like(known[0]), known, found, n, here)
+        return found
+
+    everywhere = np.ones(lanes, dtype=bool)
+    np.testing.assert_allclose(solved(eliminated, here=everywhere), x, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(solved(compiled_elimination(n, parts, lanes), here=None), x, rtol=1e-9, atol=1e-10)
+    for k in range(lanes):
+        np.testing.assert_allclose(solved(eliminated, of=k, here=True), x[..., k], rtol=1e-9, atol=1e-10)
 
 
 @pytest.fixture

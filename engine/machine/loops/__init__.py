@@ -7,6 +7,9 @@
     emit        the emitter: lines of LLVM IR, with bodies or runs side by side
     compiled    a text about bodies as one object for all robots, whose sizes and tables come with the call
     explicit    the text of explicit Runge-Kutta steps
+    implicit    that of implicit steps: Newton's method, and the control of steps
+    collocation, backward   what is a Runge-Kutta method's own, and what is one's with backward differences
+    elimination that of solving equations, real and complex
     dense       that of what happens within a step: rows, watches, and where functions change their sign
 
 A text is an ordinary function of lengths and tables. A table of numbers is an array `(k, N)`, with a column for each

@@ -120,6 +120,30 @@ def ruled(watch: Names, i: Number) -> Number:
     return main + watch.rules[i, 3] * larger(abs(x), +watch.rules[i, 4])
 
 
+def first_event_of_step(
+    method: Names,
+    system: Names,
+    watch: Names,
+    K: Table,
+    y: Vector,
+    new: Vector,
+    t: Number,
+    t_new: Number,
+    step: Number,
+    seen: Number,
+) -> Names:
+    """The ends of the steps that are `seen`, which are first events, if there are any, and whose these are, or -1.
+
+    The state there takes the place of `new`.
+    """
+    value = given(value_within, method, system, watch, K, y, new, t, t_new, step)
+    at, first = first_event(watch.count, watch.values, value, t, t_new, step, seen)
+    met = seen & (first >= 0.0)
+    state = between(method, (at - t) / where(met, step, 1.0), step, y, K)
+    new[:] = where(met & (at < t_new), state, new)
+    return where(met, at, t_new), where(met, first, -1.0)
+
+
 def first_event(
     count: Number, values: Table, value: Names, t: Number, t_new: Number, step: Number, seen: Number
 ) -> Names:

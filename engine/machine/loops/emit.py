@@ -199,6 +199,18 @@ class Lines:
         text = self._text(x, EIGHT)
         self.lines.append(f"  store {self.types[EIGHT]} {text}, ptr {self._component(vector, i)}, align 8")
 
+    def taken(self, vector: Stored, places: Value) -> Value:
+        """Each run's own component."""
+        found, kind = "poison", self.types[EIGHT]
+        for k in range(self.lanes):
+            own = Value(INTEGER, self._of_lane(places, k))
+            at = self._address(self._component(vector, own), k)
+            x = self._let(FLOAT, f"load double, ptr {at}, align 8").register
+            if self.lanes == 1:
+                return Value(EIGHT, x)
+            found = self._let(EIGHT, f"insertelement {kind} {found}, double {x}, i64 {k}").register
+        return Value(EIGHT, found)
+
     def _of_lane(self, x: Value, k: int) -> str:
         if self.lanes == 1:
             return x.register

@@ -11,13 +11,12 @@ stopped take steps of length 0.
 
 from __future__ import annotations
 
-from .dense import between, event_is_possible, first_event, put_rows, value_within
+from .dense import event_is_possible, first_event_of_step, put_rows
 from .words import (
     Names,
     Number,
     Table,
     Vector,
-    given,
     larger,
     no,
     power,
@@ -92,13 +91,8 @@ def advance(
                     take_further_stages(method, system, K, y, trial, t, step)
             seen = passed & event_is_possible(method, system, watch, K, y, new, t, t_new, step)
             if watch.finds > 0 and some(seen):
-                value = given(value_within, method, system, watch, K, y, new, t, t_new, step)
-                at, first = first_event(watch.count, watch.values, value, t, t_new, step, seen)
-                met = seen & (first >= 0.0)
-                state = between(method, (at - t) / where(met, step, 1.0), step, y, K)
-                new[:] = where(met & (at < t_new), state, new)
-                t_new = where(met, at, t_new)
-                status, which = where(met, EVENT, status), where(met, first, which)
+                t_new, first = first_event_of_step(method, system, watch, K, y, new, t, t_new, step, seen)
+                status, which = where(first >= 0.0, EVENT, status), where(first >= 0.0, first, which)
             seen = seen & no(watch.finds > 0)
             passed = passed & no(seen)
             status = where(barred | seen, GUARDED, status)

@@ -57,6 +57,9 @@ class Operations:
             words.spacing: self._spacing,
             words.whole: emit.whole,
             words.squares: self._squares,
+            words.dot: self._dot,
+            words.sums: self._sums,
+            words.take: emit.taken,
             words.weighted: self._weighted,
             words.shares: self._shares,
             words.put: self._put,
@@ -73,14 +76,17 @@ class Operations:
         vectors = [x for x in values if isinstance(x, Vector | Stored)]
         if not vectors:
             return operation(*values)
-        known = {x.n for x in vectors if not isinstance(x.n, Value)}
-        if len(known) > 1:
-            raise ValueError(f"vectors have the lengths {', '.join(map(str, sorted(known)))}")
+        self._check_lengths(vectors)
 
         def at(i: Operand) -> Thing:
             return operation(*(self.component(x, i) if isinstance(x, Vector | Stored) else x for x in values))
 
         return Vector(vectors[0].n, at)
+
+    def _check_lengths(self, vectors: Sequence[Vector | Stored]) -> None:
+        known = {x.n for x in vectors if not isinstance(x.n, Value)}
+        if len(known) > 1:
+            raise ValueError(f"vectors have the lengths {', '.join(map(str, sorted(known)))}")
 
     def component(self, x: Vector | Stored, i: Operand) -> Thing:
         """One component."""
@@ -115,6 +121,18 @@ class Operations:
                 return other if one == (name == "and") else one
         return self.emit.operation(name, a, b, kind)
 
+    def part(self, x: Vector | Stored, at: slice) -> Vector | Stored:
+        """The components from one place up to another one."""
+        first, n = 0 if at.start is None else at.start, x.n if at.stop is None else at.stop
+        if at.start is not None:
+            n = self.arithmetic("subtract", n, first)
+        if isinstance(x, Stored):
+            return Stored(n, x.base, self.arithmetic("add", x.first, first))
+        return Vector(n, partial(self._behind, x, first))
+
+    def _behind(self, x: Vector, first: Operand, i: Operand) -> Operand:
+        return x.at(self.arithmetic("add", first, i))
+
     # ---- vectors in memory
 
     def stored(self, x: Thing, room: Stored) -> Stored:
@@ -122,8 +140,18 @@ class Operations:
         if isinstance(x, Pending):
             self.emit.call(x.function.name, [*x.arguments, room])
         else:
-            self._for_each(x.n, lambda i: self.emit.put_component(room, i, self.component(x, i)))
+            self.stored_together([x], [room])
         return room
+
+    def stored_together(self, vectors: Sequence[Vector | Stored], rooms: Sequence[Stored]) -> None:
+        """Vectors of one length in their places in memory, by one loop."""
+        self._check_lengths([*vectors, *rooms])
+
+        def put(i: Operand) -> None:
+            for room, component in zip(rooms, [self.component(x, i) for x in vectors], strict=True):
+                self.emit.put_component(room, i, component)
+
+        self._for_each(vectors[0].n, put)
 
     def _for_each(self, n: Operand, body: Callable[[Thing], None]) -> None:
         if isinstance(n, Value) or n > self._unrolled:
@@ -135,7 +163,7 @@ class Operations:
     # ---- words
 
     def _where(self, test: Operand, a: Operand, b: Operand) -> Operand:
-        if not isinstance(test, Value):
+        if not isinstance(test, Value) or (a == b and not isinstance(a, Value)):
             return a if test else b
         kinds = {kind_of(a), kind_of(b)}
         if kinds & {BIT, MASK}:
@@ -155,16 +183,27 @@ class Operations:
         return self._single("subtract", self.emit.next_up(x), x)
 
     def _squares(self, x: Vector | Stored) -> Value:
-        total = self.emit.variable(EIGHT)
-        self.emit.set(total, 0.0)
+        return self._sums(Vector(x.n, partial(self._square, x)))[0]
+
+    def _square(self, x: Vector | Stored, i: Operand) -> Operand:
+        part = self.component(x, i)
+        return self._single("multiply", part, part)
+
+    def _dot(self, x: Vector | Stored, y: Vector | Stored) -> Value:
+        return self._sums(self.arithmetic("multiply", x, y))[0]
+
+    def _sums(self, *vectors: Vector | Stored) -> list[Value]:
+        self._check_lengths(vectors)
+        totals = [self.emit.variable(EIGHT) for _ in vectors]
+        for total in totals:
+            self.emit.set(total, 0.0)
 
         def add(i: Operand) -> None:
-            part = self.component(x, i)
-            square = self._single("multiply", part, part)
-            self.emit.set(total, self._single("add", square, self.emit.get(total)))
+            for total, x in zip(totals, vectors):
+                self.emit.set(total, self._single("add", self.component(x, i), self.emit.get(total)))
 
-        self._for_each(x.n, add)
-        return self.emit.get(total)
+        self._for_each(vectors[0].n, add)
+        return [self.emit.get(total) for total in totals]
 
     def _weighted(self, weights: Sequence[Operand], rows: Stack) -> Vector:
         kept = [(k, w) for k, w in enumerate(weights) if isinstance(w, Value) or w != 0.0]

@@ -17,6 +17,9 @@ and, where runs are side by side,
 
     y + step * weighted(A[s], K)      a vector: a recipe for its components, one loop when it is stored or summed
     K[s] = …   y[:] = …   v = …       vectors of a table, in memory, and in memory of its own
+    K[0], K[1] = …                    both in one loop
+    A[i, k + 1 :]   y[:n]             parts of vectors, which are read and assigned; the two sides may not overlap
+    [… for part in A]                 a list, made from another one
     where(c, a, b)   some(c)   no(c)  what differs from run to run
     rate(t, y)                        a function from outside, which fills a vector
 
@@ -188,7 +191,9 @@ class Translator:
             raise self._error(call, "a loop is over `rolled`, `across` or `range`")
 
     def _assign(self, target: ast.expr, x: Thing, value: ast.expr) -> None:
-        if isinstance(target, ast.Tuple):
+        if isinstance(target, ast.Tuple) and all(isinstance(one, Vector) for one in x):
+            self.of.stored_together(x, [self._place(one) for one in target.elts])
+        elif isinstance(target, ast.Tuple):
             values = value.elts if isinstance(value, ast.Tuple) else [value] * len(target.elts)
             for one, y, node in zip(target.elts, x, values, strict=True):
                 self._assign(one, y, node)
@@ -206,6 +211,14 @@ class Translator:
         x = self._value(node.value if isinstance(node, ast.Subscript) else node)
         return isinstance(x, Stored) or (isinstance(x, Stack) and isinstance(node, ast.Subscript))
 
+    def _place(self, target: ast.expr) -> Stored:
+        """A vector in memory, whose components are to change together with those of others."""
+        if isinstance(target, ast.Subscript):
+            found = self._value(target)
+            if isinstance(found, Stored):
+                return found
+        raise self._error(target, "several vectors at once are assigned to vectors of tables")
+
     def _put(self, target: ast.Subscript, table: Thing, at: Thing, x: Thing) -> None:
         """Assign numbers or a vector to places of a table or a vector."""
         if isinstance(table, Stack):
@@ -214,10 +227,12 @@ class Translator:
         if isinstance(table, Stored):
             if not isinstance(at, slice):
                 self.emit.put_component(table, at, x)
-            elif at != slice(None) or not isinstance(x, Vector | Stored | Pending):
+            elif not isinstance(x, Vector | Stored | Pending):
                 raise self._error(target, "a whole vector is assigned to a whole vector, or a number to a component")
             else:
-                self.of.stored(x, table)
+                room = self.of.part(table, at)
+                assert isinstance(room, Stored)
+                self.of.stored(x, room)
             return
         if not isinstance(table, Numbers | Registers):
             raise self._error(target, "only numbers of tables are assigned")
@@ -267,6 +282,8 @@ class Translator:
                 return tuple(map(self._value, parts))
             case ast.List(elts=parts):
                 return [self._value(one) for one in parts]
+            case ast.ListComp(elt=each, generators=[ast.comprehension(target=ast.Name(id=name), iter=items, ifs=[])]):
+                return [self._value_at(name, x, each) for x in self._value(items)]
             case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
                 return self.of.arithmetic(ARITHMETIC[type(op)], self._value(left), self._value(right))
             case ast.BoolOp(op=ast.And(), values=[left, right]):
@@ -289,6 +306,11 @@ class Translator:
                 return self._call(node, self._value(function), arguments)
         raise self._error(node, "no such expression may stand in a text with loops", EXPRESSIONS)
 
+    def _value_at(self, name: str, x: Thing, node: ast.expr) -> Thing:
+        """A value for one of a list."""
+        self._scope.names[name] = x
+        return self._value(node)
+
     def _known_name(self, node: ast.expr, name: str) -> Thing:
         if name in self._scope.names:
             x = self._scope.names[name]
@@ -308,7 +330,7 @@ class Translator:
         if isinstance(x, Stack):
             return self.of.row(x, at) if not isinstance(at, tuple) else self._item(node, self.of.row(x, at[0]), at[1])
         if isinstance(x, Stored | Vector):
-            return self._part(node, x, at) if isinstance(at, slice) else self.of.component(x, at)
+            return self.of.part(x, at) if isinstance(at, slice) else self.of.component(x, at)
         if isinstance(x, Registers):
             return [self.emit.get(x.variables[k]) for k in self._numbers_of(at)]
         if isinstance(x, Numbers):
@@ -317,12 +339,6 @@ class Translator:
         if isinstance(x, list | tuple):
             return x[at]
         raise self._error(node, "only tables, vectors and lists have items")
-
-    def _part(self, node: ast.expr, x: Vector | Stored, at: slice) -> Vector:
-        """The first components of a vector."""
-        if at.start is not None:
-            raise self._error(node, "a part of a vector begins with its first component")
-        return Vector(x.n if at.stop is None else at.stop, functools.partial(self.of.component, x))
 
     def _numbers_of(self, at: Thing) -> list[Thing]:
         return [*range(at.start or 0, at.stop)] if isinstance(at, slice) else [at]
@@ -339,8 +355,8 @@ class Translator:
             return Pending(function, tuple(values))
         if getattr(function, words.RECORDED, False):
             return Noted.bare(function(*map(self._noted, values)))
-        if function is len:
-            return len(values[0])
+        if function in (len, range):
+            return function(*values)
         if function in self.of.words:
             return self.of.words[function](*values)
         if inspect.isfunction(function) and function.__module__ != words.__name__:

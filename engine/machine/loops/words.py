@@ -118,6 +118,21 @@ def squares(x: Vector) -> Number:
     return float(x.dot(x)) if x.ndim == 1 else np.einsum("mn,mn->n", x, x)
 
 
+def dot(x: Vector, y: Vector) -> Number:
+    """The sum of products."""
+    return float(x.dot(y)) if x.ndim == 1 else np.einsum("mn,mn->n", x, y)
+
+
+def sums(*vectors: Vector) -> list[Number]:
+    """The sums of the components of some vectors of one length."""
+    return [float(x.sum()) if x.ndim == 1 else x.sum(axis=0) for x in vectors]
+
+
+def take(x: Vector, place: Number) -> Number:
+    """Each run's own component."""
+    return x[place] if x.ndim == 1 else x[place, np.arange(x.shape[1])]
+
+
 def weighted(weights: Vector, rows: Table) -> Vector:
     """The sum of a table's first vectors, each times its weight; weights may differ from run to run."""
     listed = np.asarray(weights)

@@ -1,33 +1,39 @@
-"""Multistep methods by backward differences as data for the compiled loop, and what a run hands over of its steps."""
+"""Multistep methods by backward differences as data for the loop, and what a run hands over of its steps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
-from .march_block import DERIVED, EQUAL, EVALUATED, IMPLICIT_ROWS, ORDER, H
-
-DIFFERENCES = 8  # rows for the state and its differences: two more than the highest order needs to go on with
+from ..loops import backward
+from ..loops.backward import DIFFERENCES, HIGHEST
+from ..loops.implicit import DERIVED, EQUAL, ORDER
+from .implicit import ImplicitMethod
 
 
 @dataclass(frozen=True, eq=False)
 class History:
     """What the next step of a multistep method begins with: differences of the state at steps of the wanted length."""
 
-    D: np.ndarray  # (differences, components), from the state itself on
+    D: np.ndarray  # (differences, components), from ∇ in row 1 on
     order: int
     equal: int  # steps of this length that they have seen
     J: np.ndarray  # the derivatives of the rate by which Newton's method goes on
 
 
 @dataclass(frozen=True)
-class Differences:
+class Differences(ImplicitMethod):
     """A family of multistep methods of the orders 1, 2, …, and constants of its step control.
 
     For order k, α_k (y − y_p) + Σ_j γ_j ∇^j y = h f with the predicted state y_p (Shampine and Reichelt 1997); its
-    error is `errors[k]` (y − y_p).  P has the weights of h⁻¹ ∇^j, j = 1, 2, …, in dense output.
+    error is `errors[k]` (y − y_p).  `weights` are those of h⁻¹ ∇^j, j = 1, 2, …, in dense output.
     """
 
     gamma: Sequence[float]  # from order 0 on
@@ -39,20 +45,29 @@ class Differences:
     most_factor: float
     rounds: int  # of Newton's method, at most
 
-    @property
-    def lands(self) -> bool:
-        """Whether steps end on the output rows: they needn't, because dense output is as good as the steps."""
-        return False
+    lands: ClassVar[bool] = False  # dense output is as good as the steps, which needn't end on output rows
+    ends_on_rate: ClassVar[bool] = False
+    evaluations: ClassVar[int] = 2
+    vectors: ClassVar[Mapping[str, int]] = {
+        "K": 1 + HIGHEST,
+        "trial": 0,
+        "new": 0,
+        "F": 0,
+        "predicted": 0,
+        "Z": 0,
+        "W": 0,
+        "D": DIFFERENCES,
+        "E": DIFFERENCES,
+        "after": 0,
+        "B": 0,
+        "order": 0,
+    }
+    in_front: ClassVar[int] = HIGHEST + 7
 
     @property
-    def most(self) -> int:
-        """The highest order."""
-        return len(self.weights)
-
-    @property
-    def stages(self) -> int:
-        """The number of rows behind dense output: the rate at the run's start, which has no share, and differences."""
-        return 1 + self.most
+    def texts(self) -> ModuleType:
+        """Those of backward differences."""
+        return backward
 
     @property
     def P(self) -> tuple[Sequence[float], ...]:
@@ -60,58 +75,52 @@ class Differences:
         return ((0.0,) * len(self.weights[0]), *self.weights)
 
     @property
-    def evaluations(self) -> int:
-        """Evaluations of a step, about."""
-        return 2
-
-    def memory_rows(self, m: int) -> list[tuple[str, int]]:
-        """The names of the loop's memory, and their rows of m numbers; E are the differences at the step's end."""
-        vectors = [*(f"K{k}" for k in range(self.stages)), "trial", "new", "F0", "predicted", "Z0", "W0"]
-        tables = [("J", m), ("D", DIFFERENCES), ("E", DIFFERENCES), ("after", 1), ("real", m), ("pivots1", 1)]
-        return [*((name, 1) for name in vectors), *tables]
-
-    def memory(self, m: int) -> int:
-        """The number of rows of m numbers that the loop needs."""
-        return sum(rows for _, rows in self.memory_rows(m))
-
-    def examined(self, m: int) -> int:
-        """The number of rows in front that say whether an attempt met numbers that aren't finite."""
-        return self.stages + 6 + m
+    def errors_below(self) -> tuple[float, ...]:
+        """The constants of errors of the order below each one."""
+        return (0.0, *self.errors[:-1])
 
     @property
-    def block(self) -> int:
-        """The number of rows of the control block."""
-        return IMPLICIT_ROWS
+    def errors_above(self) -> tuple[float, ...]:
+        """Those of the order above."""
+        return (*self.errors[1:], 0.0)
 
-    def evaluated(self, control: np.ndarray) -> np.ndarray:
-        """The number of evaluations, from the control block."""
-        return np.asarray(control[EVALUATED], dtype=int)
+    @cached_property
+    def rescaled(self) -> tuple[tuple[tuple[float, ...], ...], ...]:
+        """The shares of ∇^i, i = 0, 1, …, in ∇^k at instants x times as far apart, as weights of x, x², ….
 
-    # ---- the memory of a loop, (rows, components), and its control block
+        They are the entries of R(x) R(1), where R(x) has the columns Π_{s ≤ i} (s − 1 − x l)/s (sec. 2.2).
+        """
+        count = range(HIGHEST + 1)
+        columns: list[list[list[Fraction]]] = []  # for each l those of the rows i, from the power 0 on
+        for l in count:
+            rows = [[Fraction(1)]]
+            for s in range(1, HIGHEST + 1):
+                rows.append(
+                    [
+                        Fraction(s - 1, s) * a - Fraction(l, s) * b
+                        for a, b in zip([*rows[-1], Fraction(0)], [Fraction(0), *rows[-1]])
+                    ]
+                )
+            columns.append([[*row, *[Fraction(0)] * (HIGHEST + 1 - len(row))] for row in rows])
+        return tuple(
+            tuple(
+                tuple(float(sum((-1) ** l * comb(k, l) * columns[l][i][p] for l in range(k + 1))) for p in count[1:])
+                for i in count
+            )
+            for k in count
+        )
 
-    def begin(self, memory: np.ndarray, control: np.ndarray, y: np.ndarray, history: History | None) -> None:
-        """Write the differences of a run that begins at y, where the rate is known, or goes on."""
-        D, J = self._rows(memory, "D"), self._rows(memory, "J")
-        if history is None:
-            D[0], D[1] = y, memory[0] * control[H]
-            control[ORDER] = 1.0
-            return
-        measured = len(y) - 2
-        D[:], J.reshape(-1)[: len(y) * measured] = history.D, history.J[:, :measured].ravel()
-        control[ORDER], control[EQUAL], control[DERIVED] = history.order, history.equal, 1.0
+    # ---- what one run keeps from step to step: differences D, derivatives J, numbers of its own
 
-    def history(self, memory: np.ndarray, control: np.ndarray, y: np.ndarray) -> History:
-        """What the next step of a run at y begins with."""
-        D, measured = self._rows(memory, "D").copy(), len(y) - 2
-        J = np.zeros((len(y), len(y)))
-        J[:, :measured] = self._rows(memory, "J").reshape(-1)[: len(y) * measured].reshape(len(y), measured)
-        D[0] = y
-        return History(D, int(control[ORDER]), int(control[EQUAL]), J)
+    def begin(
+        self, D: np.ndarray, J: np.ndarray, own: np.ndarray, change: np.ndarray, history: History | None = None
+    ) -> None:
+        """Write what a run begins with, whose state changes so much in a step at first, or goes on with."""
+        own[ORDER], D[1] = 1.0, change
+        if history is not None:
+            D[:], J[:] = history.D, history.J[:, : J.shape[1]]
+            own[ORDER], own[EQUAL], own[DERIVED] = history.order, history.equal, 1.0
 
-    def _rows(self, memory: np.ndarray, name: str) -> np.ndarray:
-        place = 0
-        for one, rows in self.memory_rows(memory.shape[1]):
-            if one == name:
-                break
-            place += rows
-        return memory[place : place + rows]
+    def history(self, D: np.ndarray, J: np.ndarray, own: np.ndarray) -> History:
+        """What the next step of a run begins with."""
+        return History(D.copy(), int(own[ORDER]), int(own[EQUAL]), J.copy())

@@ -21,9 +21,10 @@ from ..jit.kernel import Single
 from ..jit.polynomials import EMPTY, FIRST, SignalPieces
 from ..loops.dense import PARTS, RULE
 from ..program.recording import Program
-from . import march_block, march_implicit
+from . import march_block
 from .collocation import Collocation
 from .differences import Differences, History
+from .implicit import ImplicitMethod
 from .march_block import (
     ACCEPTED,
     EVENT,
@@ -33,6 +34,7 @@ from .march_block import (
     GUARDED,
     LANDING,
     OPEN,
+    OWN,
     PAUSED,
     REACHED,
     REJECTED,
@@ -45,9 +47,8 @@ from .march_block import (
     H,
     T,
 )
-from .march_code import explicit_loop_ir, system_functions_ir
+from .march_code import loop_ir, system_functions_ir
 from .march_dense import Scheme
-from .march_implicit import Implicit
 from .march_past import Past
 
 __all__ = [
@@ -68,7 +69,7 @@ __all__ = [
     "Differences",
     "H",
     "History",
-    "Implicit",
+    "ImplicitMethod",
     "March",
     "Past",
     "Scheme",
@@ -76,42 +77,36 @@ __all__ = [
     "build_compiled_loop",
 ]
 
-Method = Scheme | Implicit
+Method = Scheme | ImplicitMethod
 
 
 class March:
     """The compiled loop with its memory; `control` has a row of lanes for each quantity.
 
     `closes` says whether its output rows are closed states, and behind the rows of the control block is
-    room for one; implicit methods have `derivatives`.
+    room for one.
     """
 
     def __init__(
-        self,
-        loaded: native.Loaded,
-        m: int,
-        scheme: Method,
-        lanes: int,
-        *,
-        closes: bool = False,
-        derivatives: Single | None = None,
-        system: System | None = None,
+        self, loaded: native.Loaded, m: int, scheme: Method, lanes: int, system: System, *, closes: bool = False
     ):
-        self._loaded, self._scheme, self.closes, self.derivatives = loaded, scheme, closes, derivatives
+        self._loaded, self._scheme, self._system, self.closes = loaded, scheme, system, closes
         self.m, self.lanes = m, lanes
-        self._rows = scheme.block + m * closes
+        self._rows, self._words = ROWS + m * closes, system.words.ctypes.data
         self.control = np.zeros((self._rows, lanes))
         self._pieces, self._watches = EMPTY, Watches(m, lanes)
         self._y = np.zeros((m, lanes))
         self._stages = np.zeros((scheme.memory(m), m, lanes))
         pointer = ctypes.c_void_p
-        self._system = system
-        self._words = None if system is None else system.words.ctypes.data
-        self._further = () if derivatives is None else (derivatives.address,)
-        kinds = [pointer] * 7 + [ctypes.c_long, pointer, ctypes.c_long, pointer] + [pointer] * len(self._further)
+        kinds = [pointer] * 7 + [ctypes.c_long, pointer, ctypes.c_long, pointer]
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
         self._first = ctypes.CFUNCTYPE(None, *[pointer] * 6)(loaded.address("first"))
         self._look = ctypes.CFUNCTYPE(None, *[pointer] * 4)(loaded.address("look"))
+
+    @property
+    def derivatives(self) -> Single | None:
+        """The code for the derivatives of the rate, of implicit methods."""
+        return self._system.derivatives
 
     @property
     def y(self) -> np.ndarray:
@@ -156,7 +151,11 @@ class March:
             places = (x.ctypes.data for x in (self.control, self._signals, self._table))
             self._first(*places, self._words, self._y.ctypes.data, self._stages.ctypes.data)
         if isinstance(self._scheme, Differences):
-            self._scheme.begin(self._stages[:, :, 0], self.control[:, 0], self._y[:, 0], history)
+            D, J, own = self._kept(self._scheme)
+            if history is None:
+                self._scheme.begin(D, J, own, self._stages[0] * self.control[H])
+            else:
+                self._scheme.begin(D[..., 0], J[..., 0], own[..., 0], D[1, :, 0], history)
 
     def rate(self, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
         """The rate of one state under these signals, for a loop with one lane; what is under way isn't touched."""
@@ -176,7 +175,14 @@ class March:
         """What the next step begins with besides the state, where the method has several steps."""
         if not isinstance(self._scheme, Differences):
             return None
-        return self._scheme.history(self._stages[:, :, 0], self.control[:, 0], self._y[:, 0])
+        D, J, own = self._kept(self._scheme)
+        return self._scheme.history(D[..., 0], J[..., 0], own[..., 0])
+
+    def _kept(self, method: Differences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Differences, derivatives and numbers that lanes keep from step to step."""
+        measured = self._system.measured
+        J = method.rows_of(self._stages, "J").reshape(-1, self.lanes)[: self.m * measured]
+        return method.rows_of(self._stages, "D"), J.reshape(self.m, measured, -1), self.control[OWN:ROWS]
 
     @property
     def wanted(self) -> float:
@@ -200,7 +206,7 @@ class March:
 
     def finite(self) -> bool:
         """Whether all stages of the last attempt are finite numbers."""
-        return bool(np.isfinite(self._stages[: self._scheme.examined(self.m)]).all())
+        return bool(np.isfinite(self._stages[self._scheme.examined(self.m)]).all())
 
     def room(self, rows: int) -> np.ndarray:
         """An array for this number of output rows in every lane."""
@@ -214,7 +220,7 @@ class March:
         before = (x.ctypes.data for x in (self.control, self._signals, self._table))
         memory = (x.ctypes.data for x in (self._y, self._stages, ends))
         given = len(grid), out.ctypes.data, attempts, self._watches.table.ctypes.data
-        return int(self._march(*before, self._words, *memory, *given, *self._further))
+        return int(self._march(*before, self._words, *memory, *given))
 
     # ---- many runs
 
@@ -348,42 +354,53 @@ def build_compiled_loop(
     *,
     closes: bool = False,
     derivatives: Single | None = None,
-    late: bool = False,
+    slopes: Callable[[], Program] | None = None,
     numbers: Sequence[float] = (),
 ) -> March | None:
     """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't.
 
-    `closes` says whether the program has the output `closed`; implicit methods need `derivatives` of the rate.
-    `late` loops remember their steps, for signals that are components of an earlier state.
+    `closes` says whether the program has the output `closed`; implicit methods need `derivatives` of the
+    rate, as code for one sample, or in several lanes their program, `slopes`.
     """
-    explicit = isinstance(scheme, Scheme)
-    kind = repr(closes) if explicit else repr((scheme, measured, list(units), closes, late))
-
-    def text() -> str:
-        if isinstance(scheme, Implicit):
-            return march_implicit.implicit_compiled_loop_ir(program(), scheme, measured, units, late=late)
-        return system_functions_ir(program(), lanes)
-
-    form = "system" if explicit else "march"
-    code = objects.loaded_machine_code(f"{form} {lanes}", (kind, *identity), text, cached, level, numbers)
-    if code is None or isinstance(scheme, Implicit):
-        return March(code, m, scheme, lanes, closes=closes, derivatives=derivatives) if code is not None else None
-    shared, system = explicit_loop(scheme, lanes, cached), System(code, m, measured, units, closes=closes)
-    return March(shared, m, scheme, lanes, closes=closes, system=system) if shared is not None else None
+    code = objects.loaded_machine_code(
+        f"system {lanes}",
+        (repr((closes, slopes is not None)), *identity),
+        lambda: system_functions_ir(program(), lanes, None if slopes is None else slopes()),
+        cached,
+        level,
+        numbers,
+    )
+    if code is None or (shared := time_loop(scheme, lanes, cached)) is None:
+        return None
+    system = System(code, m, measured, units, closes=closes, derivatives=derivatives)
+    return March(shared, m, scheme, lanes, system, closes=closes)
 
 
-def explicit_loop(scheme: Scheme, lanes: int, cached: bool) -> native.Loaded | None:
-    """The loop of an explicit method for all systems, in so many lanes."""
+def time_loop(method: Method, lanes: int, cached: bool) -> native.Loaded | None:
+    """The loop of a method for all systems, in so many lanes."""
     passes = "always_inliner", "sroa"
     return objects.loaded_machine_code(
-        f"explicit {lanes}", (repr(scheme),), lambda: explicit_loop_ir(scheme, lanes), cached, passes=passes
+        f"loop {lanes}", (repr(method),), lambda: loop_ir(method, lanes), cached, passes=passes
     )
 
 
 class System:
-    """What the loop of an explicit method has to know of a system, in words that compiled code reads."""
+    """What the loop has to know of a system, in words that compiled code reads; implicit methods need `derivatives`."""
 
-    def __init__(self, code: native.Loaded, m: int, measured: int, units: Sequence[int], *, closes: bool):
-        self._code, self._places = code, np.array(units, dtype=np.int64)
+    def __init__(
+        self,
+        code: native.Loaded,
+        m: int,
+        measured: int,
+        units: Sequence[int],
+        *,
+        closes: bool,
+        derivatives: Single | None = None,
+    ):
+        self._code, self._places, self.derivatives = code, np.array(units, dtype=np.int64), derivatives
+        self.measured = measured
         addresses = self._places.ctypes.data, code.address("rate"), code.address("quantities")
-        self.words = np.array([m, measured, (measured + 1) * closes, len(units), *addresses], dtype=np.int64)
+        slopes = code.address_if_any("slopes") if derivatives is None else derivatives.address
+        guarding = code.address_if_any("guarded") != 0
+        sizes = m, measured, (measured + 1) * closes, len(units)
+        self.words = np.array([*sizes, *addresses, guarding, slopes], dtype=np.int64)

@@ -1,50 +1,35 @@
-"""Compiled loops, as LLVM IR: that of explicit methods, which all systems share, and the parts of implicit ones."""
+"""Compiled loops, as LLVM IR: those of methods, which all systems share, and the functions of a system."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 
 from ..jit.block import Block
 from ..jit.llvm import number_table_ir
 from ..jit.polynomials import ABREAST, FIRST
-from ..loops import dense, explicit
+from ..loops import explicit, implicit
 from ..loops.dense import PARTS, RULE
 from ..loops.emit import OUTSIDE, Lines
+from ..loops.operations import Operations
 from ..loops.translate import Translator
 from ..loops.values import EIGHT, INTEGER, Integers, Operand, Output, Outside, Singles, Stack, Stored, Thing, Value
 from ..program.nodes import Node, live_nodes
 from ..program.recording import Program
 from . import march_block, march_past, march_time
-from .march_block import GUARD, OPEN, PAUSED, REACHED, ROW, ROWS, STEP, T_NEW, TAKEN, T
-from .march_dense import Dense, Scheme
+from .implicit import ImplicitMethod
+from .march_block import GUARD, OWN, PAUSED, REACHED, ROWS, STEP, TAKEN, T
+from .march_dense import Scheme
 
 KEEP = "  call void @keep(ptr %control, ptr %y, ptr %stages, ptr %table, i64 {})"
 
-# numbers of a run that the loop of explicit methods reads and writes, by their names in the text
-CONTROL = {
-    "t_end": "T_END",
-    "rtol": "RTOL",
-    "atol": "ATOL",
-    "max_step": "MAX_STEP",
-    "t": "T",
-    "h": "H",
-    "most": "MOST",
-    "fresh": "FRESH",
-    "accepted": "ACCEPTED",
-    "rejected": "REJECTED",
-    "row": "ROW",
-    "status": "STATUS",
-    "dense": "DENSE",
-    "gap": "OPEN",
-    "stop": "LANDING",
-    "which": "WHICH",
-}
+ROW_NAMES = {"gap": "OPEN", "stop": "LANDING"}  # of numbers that the text has other names for
 # the words of what the loop knows of a system: lengths and addresses
-WORDS = M, MEASURED, CLOSING, UNITS, PLACES, RATE, QUANTITIES = range(7)
+WORDS = M, MEASURED, CLOSING, UNITS, PLACES, RATE, QUANTITIES, GUARDING, SLOPES = range(9)
 
 
-def explicit_loop_ir(scheme: Scheme, lanes: int) -> str:
-    """The IR of the loop of an explicit method for all systems.
+def loop_ir(method: Scheme | ImplicitMethod, lanes: int) -> str:
+    """The IR of the loop of a method for all systems.
 
     It takes the control block, u, y and the stages (rows of lanes), the grid of output instants, which ends with
     infinity, how many rows the array behind it has for each lane, the number of attempts, the table of signals over
@@ -52,10 +37,12 @@ def explicit_loop_ir(scheme: Scheme, lanes: int) -> str:
     """
     emit, single = Lines(lanes), lanes == 1
     translator, words = Translator(emit, runs=True), Words(emit)
-    m = words.length("system", M)
+    m, n = (words.length("system", k) for k in (M, MEASURED))
     system = {
-        **_functions(m),
-        "measured": words.length("system", MEASURED),
+        "rate": Outside("rate_at", m),
+        "quantities": Outside("quantities_at"),
+        "size": m,
+        "measured": n,
         "guard": Stored(1, "%control", GUARD),
         "closing": words.length("system", CLOSING) if single else 0,
         "closes": Stored(m, "%control", ROWS),
@@ -65,20 +52,41 @@ def explicit_loop_ir(scheme: Scheme, lanes: int) -> str:
         "keep": Outside("keeping"),
     }
     stages, rows = Stack(m, "%stages"), Output(m, Value(INTEGER, "%count"), "%out")
-    memory = [stages, Stored(m, "%y"), *(translator.of.row(stages, scheme.stages + k) for k in range(2))]
-    memory += [Singles("%grid"), rows, Value(INTEGER, "%attempts")]
-    control = {name: getattr(march_block, row) for name, row in CONTROL.items()}
-    numbers = words.rows(control.values())
-    left, *results = translator.text(explicit.advance, [scheme, system, words.watch(m), *memory, *numbers])
-    for k, x in zip([*control.values()][-len(results) :], results):
+    if isinstance(method, Scheme):
+        text: Callable[..., Thing] = explicit.advance
+        own: list[Thing] = [stages, Stored(m, "%y"), *(translator.of.row(stages, method.stages + k) for k in range(2))]
+    else:
+        text = implicit.advance
+        squared = translator.of.arithmetic("multiply", m, n)
+        system |= {"guarded": words.length("system", GUARDING), "slopes": Outside("slopes_at", squared)}
+        own = [_implicit_memory(method, translator.of, m, n), Stored(m, "%y")]
+    memory = [*own, Singles("%grid"), rows, Value(INTEGER, "%attempts")]
+    names = [*inspect.signature(text).parameters]
+    control = [getattr(march_block, ROW_NAMES.get(name, name.upper())) for name in names[names.index("attempts") + 1 :]]
+    left, *results = translator.text(text, [method, system, words.watch(m), *memory, *words.rows(control)])
+    for k, x in zip(control[-len(results) :], results):
         emit.put_component(Stored(ROWS, "%control"), k, x)
     over = emit.compare("gt", left, 0, INTEGER).register
     emit.lines.append(f"  %why = select i1 {over}, i64 {REACHED}, i64 {PAUSED}\n  ret i64 %why")
-    past = march_past.late_function_ir(scheme) + march_past.keep_function_ir(scheme) if single else ""
+    past = march_past.late_function_ir(method) + march_past.keep_function_ir(method) if single else ""
     signals = march_time.signals_function_ir(lanes, late=single)
     arguments = f"{OUTSIDE}, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, i64 %attempts, ptr %watches"
     march = f"define i64 @march({arguments}) {{\n{emit.body()}\n}}\n"
     return _declarations(emit) + past + signals + _functions_of_system(lanes) + march
+
+
+def _implicit_memory(method: ImplicitMethod, of: Operations, m: Operand, n: Operand) -> dict[str, Thing]:
+    """The memory of an implicit method by its names."""
+    stages, place, found = Stack(m, "%stages"), 0, dict[str, Thing]()
+    for name, count in method.vectors.items():
+        row = of.row(stages, place)
+        found[name] = Stack(m, row.base) if count else row
+        place += max(count, 1)
+    for k, name in enumerate(method.matrices):
+        at = of.arithmetic("add", of.arithmetic("multiply", m, k), place)
+        found[name] = Stack(n, of.row(stages, at).base)
+    slopes = Stored(of.arithmetic("multiply", m, n), found["rows"].base)
+    return found | {"slopes": slopes, "own": Stored(implicit.OWN, "%control", OWN)}
 
 
 class Words:
@@ -129,8 +137,8 @@ def _declarations(emit: Lines) -> str:
     return "\n".join(dict.fromkeys(f"{emit.declarations()}\n{Block(ABREAST).declarations()}".splitlines())) + "\n"
 
 
-def timed_functions_ir(lanes: int, rate: str, quantities: str) -> str:
-    """The IR of the functions that texts call; these lines call the rate and the quantities for the signals in u."""
+def _timed_functions_ir(lanes: int, **lines: str) -> str:
+    """The IR of the functions that texts call, of t, y and a result; their lines use the signals in u."""
     number, evaluate = Lines(lanes).types[EIGHT], "alwaysinline {\nentry:\n"
     words = "".join(
         f"  %at.{k} = getelementptr i64, ptr %table, i64 {k}\n  %word{k} = load i64, ptr %at.{k}\n" for k in (0, FIRST)
@@ -141,10 +149,9 @@ def timed_functions_ir(lanes: int, rate: str, quantities: str) -> str:
         "  br i1 %some, label %vary, label %go\nvary:\n"
         "  call void @signals(ptr %table, ptr %u, ptr %clock)\n  br label %go\ngo:\n"
     )
-    return (
-        f"define internal void @rate_at({OUTSIDE}, {number} %t, ptr %y, ptr %dy) {evaluate}{rate}  ret void\n}}\n"
-        f"define internal void @quantities_at({OUTSIDE}, {number} %t, ptr %y, ptr %w) {evaluate}{quantities}"
-        "  ret void\n}\n"
+    arguments = f"{OUTSIDE}, {number} %t, ptr %y, ptr %result"
+    return "".join(
+        f"define internal void @{name}_at({arguments}) {evaluate}{own}  ret void\n}}\n" for name, own in lines.items()
     )
 
 
@@ -154,14 +161,20 @@ def _functions_of_system(lanes: int) -> str:
     def address(k: int) -> str:
         return f"  %at = getelementptr i64, ptr %system, i64 {k}\n  %function = load ptr, ptr %at, align 8\n"
 
-    rate = f"{address(RATE)}  call void %function(ptr %control, ptr %u, ptr %y, ptr %dy)\n"
-    look = f"{address(QUANTITIES)}  call void %function(ptr %u, ptr %y, ptr %w)\n"
+    rate = f"{address(RATE)}  call void %function(ptr %control, ptr %u, ptr %y, ptr %result)\n"
+    look, slopes = (f"{address(k)}  call void %function(ptr %u, ptr %y, ptr %result)\n" for k in (QUANTITIES, SLOPES))
+    if lanes == 1:  # code for one sample, which takes groups of inputs
+        slopes = (
+            "  %groups = alloca ptr, i64 2\n  %second = getelementptr ptr, ptr %groups, i64 1\n"
+            "  store ptr %u, ptr %groups\n  store ptr %y, ptr %second\n"
+            f"{address(SLOPES)}  call void %function(ptr %groups, ptr %result, ptr null)\n"
+        )
     functions = [
-        timed_functions_ir(lanes, rate, look),
-        f"define void @first({OUTSIDE}, ptr %y, ptr %dy) {{\n",
+        _timed_functions_ir(lanes, rate=rate, quantities=look, slopes=slopes),
+        f"define void @first({OUTSIDE}, ptr %y, ptr %result) {{\n",
         f"  %clock = getelementptr double, ptr %control, i64 {T * lanes}\n",
         f"  call void @signals(ptr %table, ptr %u, ptr %clock)\n{rate}  ret void\n}}\n",
-        f"define void @look(ptr %u, ptr %system, ptr %y, ptr %w) {{\n{look}  ret void\n}}\n",
+        f"define void @look(ptr %u, ptr %system, ptr %y, ptr %result) {{\n{look}  ret void\n}}\n",
     ]
     if lanes == 1:
         taken = "double %taken, double %t, double %step, ptr %y, ptr %stages"
@@ -173,83 +186,19 @@ def _functions_of_system(lanes: int) -> str:
     return "".join(functions)
 
 
-def system_functions_ir(program: Program, lanes: int) -> str:
-    """The IR of a system's functions for the loop of explicit methods."""
-    closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
-    texts = _rate_function(program, lanes, closed, ROWS) + _quantities_function(program, lanes)
+def system_functions_ir(program: Program, lanes: int, slopes: Program | None = None) -> str:
+    """The IR of a system's functions for the loop; that of `guarded` says that there is a guard."""
+    rate = [(program.outputs["rate"], "%dy", 0), (program.outputs.get("guard", []), "%control", GUARD)]
+    if lanes == 1:
+        rate.append((program.outputs.get("closed", []), "%control", ROWS))
+    quantities = [(program.outputs.get("quantities", []), "%w", 0)]
+    texts = _function(program, lanes, "rate", ("control", "u", "y", "dy"), rate)
+    texts += _function(program, lanes, "quantities", ("u", "y", "w"), quantities)
+    if slopes is not None:
+        texts += _function(slopes, lanes, "slopes", ("u", "y", "J"), [(slopes.outputs["slopes"], "%J", 0)])
+    if "guard" in program.outputs:
+        texts += "define void @guarded() {\n  ret void\n}\n"
     return f"{Block(lanes).declarations()}\n{number_table_ir(program)}{texts.replace('define internal', 'define')}"
-
-
-# ---- parts of the loops of implicit methods, which have a single lane
-
-
-def implicit_loop_parts_ir(program: Program, method: Dense, m: int, *, late: bool) -> str:
-    """The IR of what the loops of implicit methods call: the rate, signals that vary in time, rows and watches."""
-    closed = len(program.outputs.get("closed", []))
-    rate = "  call void @rate(ptr %control, ptr %u, ptr %y, ptr %dy)\n"
-    return (
-        f"{_declarations(Lines(1))}{number_table_ir(program)}"
-        f"{_rate_function(program, 1, closed, method.block)}{_quantities_function(program, 1)}"
-        f"{march_past.late_function_ir(method) + march_past.keep_function_ir(method) if late else ''}"
-        f"{march_time.signals_function_ir(1, late)}"
-        f"{timed_functions_ir(1, rate, '  call void @quantities(ptr %u, ptr %y, ptr %w)' + chr(10))}"
-        f"{_rows_function_ir(method, m, closed)}{_seen_function_ir(method, m)}"
-    )
-
-
-def _rows_function_ir(method: Dense, m: int, closed: int) -> str:
-    """The IR of `rows`, which writes the output rows of a step that has been taken."""
-    emit = Lines(1)
-    translator, words, stages = Translator(emit, runs=True, unrolled=0), Words(emit), Stack(m, "%stages")
-    system = {**_functions(m), "closing": closed, "closes": Stored(m, "%control", method.block)}
-    t, t_new, step, row, gap, taken = words.rows((T, T_NEW, STEP, ROW, OPEN, TAKEN))
-    memory = [stages, Stored(m, "%y"), Stored(m, "%new"), translator.of.row(stages, method.stages), Singles("%grid")]
-    passed = emit.compare("ne", taken, 0.0, EIGHT)
-    given = [Output(m, Value(INTEGER, "%count"), "%out"), passed, t, t_new, step, row, gap]
-    results = translator.text(dense.put_rows, [method, system, *memory, *given])
-    for k, x in zip((ROW, OPEN), results):
-        emit.put_component(Stored(ROWS, "%control"), k, x)
-    arguments = f"{OUTSIDE}, ptr %y, ptr %stages, ptr %new, ptr %grid, i64 %count, ptr %out"
-    return f"define internal void @rows({arguments}) noinline {{\n{emit.body()}\n  ret void\n}}\n"
-
-
-def _seen_function_ir(method: Dense, m: int) -> str:
-    """The IR of `seen`, which says whether a watch may have an event in the step to `new`."""
-    emit = Lines(1)
-    translator, words, stages = Translator(emit, runs=True, unrolled=0), Words(emit), Stack(m, "%stages")
-    memory = [stages, Stored(m, "%y"), Stored(m, "%new"), Value(EIGHT, "%t"), *words.rows((T_NEW,)), Value(EIGHT, "%h")]
-    found = translator.text(dense.event_is_possible, [method, _functions(m), words.watch(m), *memory])
-    arguments = f"{OUTSIDE}, ptr %y, ptr %new, ptr %stages, ptr %watches, double %t, double %h"
-    return f"define internal i1 @seen({arguments}) noinline {{\n{emit.body()}\n  ret i1 {found.register}\n}}\n"
-
-
-def first_stage_ir() -> str:
-    """The IR of the functions for callers: `first` evaluates the first stage, `look` the quantities of one state."""
-    return (
-        "define void @look(ptr %u, ptr %system, ptr %y, ptr %w) {\n"
-        "  call void @quantities(ptr %u, ptr %y, ptr %w)\n  ret void\n}\n"
-        f"define void @first({OUTSIDE}, ptr %y, ptr %dy) {{\n"
-        f"  %clock = getelementptr double, ptr %control, i64 {T}\n"
-        "  call void @signals(ptr %table, ptr %u, ptr %clock)\n"
-        "  call void @rate(ptr %control, ptr %u, ptr %y, ptr %dy)\n  ret void\n}\n"
-    )
-
-
-# ---- the functions of a program
-
-
-def _quantities_function(program: Program, lanes: int) -> str:
-    """The program's quantities for watches as a function of pointers."""
-    return _function(program, lanes, "quantities", ("u", "y", "w"), [(program.outputs.get("quantities", []), "%w", 0)])
-
-
-def _rate_function(program: Program, lanes: int, closed: int, behind: int) -> str:
-    """The rate of the state as a function of pointers; the guard and the closed state go into the control block."""
-    guard = program.outputs.get("guard", [])
-    outputs = [(program.outputs["rate"], "%dy", 0), (guard, "%control", GUARD)]
-    if closed:
-        outputs.append((program.outputs["closed"], "%control", behind))
-    return _function(program, lanes, "rate", ("control", "u", "y", "dy"), outputs)
 
 
 def _function(

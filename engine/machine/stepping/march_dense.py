@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .march_block import ACCEPTED, DENSE, REJECTED, ROWS
+from .march_block import ACCEPTED, DENSE, REJECTED
 
 
 class Dense(Protocol):
@@ -21,10 +21,6 @@ class Dense(Protocol):
     @property
     def stages(self) -> int:
         """The number of stages that dense output is made of."""
-
-    @property
-    def block(self) -> int:
-        """The number of rows of the control block; behind them is room for a closed state."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +55,6 @@ class Scheme:
         return len(self.B) + 1 + len(self.further)
 
     @property
-    def block(self) -> int:
-        """The number of rows of the control block."""
-        return ROWS
-
-    @property
     def evaluations(self) -> int:
         """The number of evaluations of an attempt."""
         return len(self.B)
@@ -72,9 +63,9 @@ class Scheme:
         """The number of rows of m numbers that the loop needs: its stages, a trial state, and the one at the end."""
         return self.stages + 2
 
-    def examined(self, m: int) -> int:
-        """The number of rows in front that say whether an attempt met numbers that aren't finite."""
-        return self.memory(m)
+    def examined(self, m: int) -> list[int]:
+        """The rows that say whether an attempt met numbers that aren't finite: all of them."""
+        return [*range(self.memory(m))]
 
     def evaluated(self, control: np.ndarray) -> np.ndarray:
         """The number of evaluations of all lanes, or runs, from their rows of control blocks."""

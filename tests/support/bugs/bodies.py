@@ -92,7 +92,7 @@ BODIES = (
     ),
     Bug(
         "what meets in a body stays for the next columns",
-        "solve",
+        "body_texts:solve",
         "scaled(0.0, tree.P[0:18, i, c])",
         "scaled(1.0, tree.P[0:18, i, c])",
         LONG,
