@@ -15,9 +15,9 @@ import pytest
 from denoc.machine.jit import choice, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
 from denoc.machine.jit.builtin_words import PLACES
-from denoc.machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.recording import Recording
+from denoc.machine.program.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 
 
 def program(together=False):

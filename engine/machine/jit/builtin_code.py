@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..program.result_parts import ARRAY, VERDICT, WIDTH
 from . import interpreter as at
 from . import native, objects
 from .builtin_batch import batch, blocks, copied, rows_of, writeable
 from .builtin_words import LARGEST, ROUNDING, SMALLEST, Table, new_array
-from .result_parts import ARRAY, VERDICT, WIDTH
 from .trigonometry import REACH
 from .word_code import DOUBLE, Code, Value, ir_of_functions
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..program.recording import Program
+from ..program.result_parts import Part
 from . import cores, llvm, native, objects
 from .builtin import Builtin
-from .result_parts import Part
 
 
 class Kernel:

@@ -11,8 +11,8 @@ import numpy as np
 from ...machine.jit import choice, native, rolled
 from ...machine.jit.block import ENORMOUS
 from ...machine.jit.ledger import LOOP
-from ...machine.jit.result_parts import Part, undivided_kernel_results
 from ...machine.jit.rolled import Elements, Rolled, SweepProgram
+from ...machine.program.result_parts import Part, undivided_kernel_results
 from ...machine.program.scalars import Scalar, as_float
 from ...robot import Body, Robot
 from ..closure.constraints import Closure

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from ...errors import NumericalError
-from ...machine.jit.result_parts import Part, undivided_kernel_results
+from ...machine.program.result_parts import Part, undivided_kernel_results
 from ...machine.program.scalars import Scalar, as_float, smaller
 from ...robot import Body, Effort, Robot
 from ..closure.constraints import Closure

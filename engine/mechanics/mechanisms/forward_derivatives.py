@@ -20,8 +20,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...errors import NumericalError
-from ...machine.jit.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ...machine.program.dual import Dual, dual_derivative
+from ...machine.program.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
 from ...machine.program.scalars import Scalar
 from ...robot import Body
 from ..closure.constrained import ConstrainedEquations

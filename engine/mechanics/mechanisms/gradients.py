@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
-from ...machine.jit.result_parts import Part, kernel_parts_in_order
 from ...machine.program.adjoint import recorded_value_without_history
+from ...machine.program.result_parts import Part, kernel_parts_in_order
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Robot
 from ..closure.constraints import Closure

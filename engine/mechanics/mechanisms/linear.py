@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...machine.jit.result_parts import Part, kernel_parts_divided
 from ...machine.program.dual import Dual, dual_derivative
+from ...machine.program.result_parts import Part, kernel_parts_divided
 from ...machine.program.scalars import Scalar, as_float, sign, smaller
 from ...robot import Body, Robot
 from ..assembly.assembly import assemble

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import NumericalError
-from ...machine.jit.result_parts import Part, kernel_parts_in_order, undivided_kernel_results
+from ...machine.program.result_parts import Part, kernel_parts_in_order, undivided_kernel_results
 from ...machine.program.scalars import Scalar
 from ...robot import ZERO, Body, Placement, Robot
 from ..closure.constraints import Closure

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...machine.jit.result_parts import Part, undivided_kernel_results
 from ...machine.program.dual import Dual, dual_derivative, dual_value
+from ...machine.program.result_parts import Part, undivided_kernel_results
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Robot
 from ..closure.constraints import Closure

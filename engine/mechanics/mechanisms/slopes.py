@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...machine.jit.result_parts import Part, kernel_parts_in_order
 from ...machine.program.dual import Dual, dual_derivative
+from ...machine.program.result_parts import Part, kernel_parts_in_order
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Robot
 from ..closure.constrained import ConstrainedEquations

@@ -17,10 +17,10 @@ import numpy as np
 
 from ...machine.jit.kernel import Kernel, Single
 from ...machine.jit.offer import plain_or_compiled_in_blocks
-from ...machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ...machine.jit.rolled import Rolled
 from ...machine.jit.trigonometry import REACH
 from ...machine.program.recording import Program, Recording
+from ...machine.program.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ...machine.program.scalars import Scalar, scalars_into_columns
 from ...robot import Body, Coupling, Robot
 from ..closure.constrained import AppliedForces, ConstrainedEquations, closing_margins_of_loops

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...machine.jit.result_parts import Part, undivided_kernel_results
+from ...machine.program.result_parts import Part, undivided_kernel_results
 from ...machine.program.scalars import Scalar, as_float
 from ...robot import ZERO, Body, Robot
 from ..closure.constraints import Closure

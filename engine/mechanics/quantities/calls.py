@@ -12,8 +12,8 @@ from ...errors import InputError
 from ...machine.jit.kernel import Kernel, Single
 from ...machine.jit.ledger import LOOP
 from ...machine.jit.offer import plain_or_compiled_in_blocks
-from ...machine.jit.result_parts import kernel_parts_in_order
 from ...machine.jit.rolled import Rolled
+from ...machine.program.result_parts import kernel_parts_in_order
 from ...machine.program.scalars import scalars_into_columns
 from ...robot import Robot
 from ..bodies.looped import runs_as_loop_over_bodies

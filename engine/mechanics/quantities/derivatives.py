@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ...machine.program.adjoint import Taped, recorded_gradient
 from ...machine.program.dual import Dual, dual_depends, dual_derivative, dual_without
+from ...machine.program.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ...machine.program.scalars import Scalar, sign
 from ...robot import Body, Drive, Robot
 from ..numbers.inertial import tree_bodies_with_inertial_numbers

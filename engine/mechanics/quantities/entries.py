@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...machine.jit.result_parts import Part, numbers_of_kernel_parts
+from ...machine.program.result_parts import Part, numbers_of_kernel_parts
 from ...machine.program.scalars import Scalar
 from ..tree.spatial import Matrix
 

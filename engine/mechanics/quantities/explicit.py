@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError
-from ...machine.jit.result_parts import Part, kernel_parts_in_order
+from ...machine.program.result_parts import Part, kernel_parts_in_order
 from ...machine.program.scalars import Scalar
 from ...robot import Robot
 from ..tree.moving import Layout, Moving, layout_of_moving_bodies

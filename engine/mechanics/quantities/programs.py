@@ -10,8 +10,8 @@ from dataclasses import replace
 from operator import attrgetter
 
 from ...errors import InputError, did_you_mean, given_in_words
-from ...machine.jit.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ...machine.program.recording import Program
+from ...machine.program.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
 from ...machine.program.scalars import Scalar
 from ...robot import Robot
 from ..numbers.inertial import INERTIAL

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ...machine.jit.result_parts import Part
 from ...machine.program.recording import MatrixColumns, Program, Recording
+from ...machine.program.result_parts import Part
 from ...machine.program.scalars import Scalar
 from ...robot import Body, Robot, Three, Tree
 from ..tree.sweeps import Load, Wrenches
