@@ -57,7 +57,7 @@ def codegen_command(
 ) -> None:
     """Write a robot's dynamics as one self-contained file of C (with a header beside it), JavaScript or Python."""
     from denoc.errors import InputError, Place
-    from denoc.machine.program.languages import LANGUAGES
+    from denoc.machine.program import LANGUAGES
     from denoc.study import generate_code
     from denoc.text import DOCUMENT_BYTES, content_of_file
 

@@ -15,7 +15,7 @@ from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Complexity, Operations
-    from denoc.machine.program.counting import Count
+    from denoc.machine.program import Count
     from denoc.robot import Robot
 
     Own = dict[int, dict[str, Count]]  # joints of the chain → algorithm → its operations
@@ -105,7 +105,7 @@ def _crossing(own: Own) -> dict[str, int | None]:
 
 def _counted(model: Robot) -> Counted:
     """The operations of each algorithm for a robot, with regrouped and with plain inertias."""
-    from denoc.machine.program.counting import count_operations
+    from denoc.machine.program import count_operations
     from denoc.mechanics.quantities import singular_dynamics_error
     from denoc.study import complexity_of_robot, program_for_complexity
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 from dataclasses import replace
 
 from ..errors import NumericalError
-from ..machine.program.scalars import Scalar, as_floats, scalars_into_columns
+from ..machine.program import Scalar, as_floats, scalars_into_columns
 from ..mechanics.closure import ConstrainedEquations
 from ..mechanics.tree import dot
 from ..simulate import equations

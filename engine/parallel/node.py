@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.program.scalars import as_samples
+from ..machine.program import as_samples
 from ..mechanics.closure import TINY, loop_closure
 from ..mechanics.quantities import Samples, inertia
 from ..mechanics.quantities import inverse as tree_inverse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import NumericalError
-from ..machine.program.scalars import as_samples
+from ..machine.program import as_samples
 from ..mechanics.closure import Closure
 from ..mechanics.quantities import energy, frames, reactions
 from ..mechanics.tree import Vector, rates_of_link_points, wrenches_moved_to_points

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.program.formulas import Curve, formula_value_on_scalars
-from ..machine.program.scalars import as_samples
+from ..machine.program import Curve, as_samples, formula_value_on_scalars
 from ..record import Column
 from ..robot import ANGLE, LENGTH, Joint, Robot
 from ..text.expressions import TIME, Formula, Lookup, names_in_formula

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.program.scalars import Scalar, as_samples
+from ..machine.program import Scalar, as_samples
 from ..mechanics.quantities import frames
 from ..mechanics.tree import wrenches_on_link
 from ..robot import Robot

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..machine.program.scalars import Scalar, as_floats
+from ..machine.program import Scalar, as_floats
 from ..mechanics.closure import Elimination, Partition, pivot_order_of_constraints
 from .discrete import Discrete, discrete_partition
 from .situation import Situation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..machine.program.scalars import Scalar
+from ..machine.program import Scalar
 from ..mechanics.mechanisms import multipliers_of_constraints, wrenches_exerted_by_ties
 from ..mechanics.quantities import energies
 from ..mechanics.tree import sweep_tree

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DenocError
-from ..machine.program.scalars import Scalar, as_floats
+from ..machine.program import Scalar, as_floats
 
 
 class State:

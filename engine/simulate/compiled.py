@@ -18,8 +18,7 @@ from ..machine.jit.ledger import RUNS
 from ..machine.jit.native import QUICK, SOUND
 from ..machine.jit.offer import Offer, Text
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.recording import Program, Recording
-from ..machine.program.scalars import as_floats, as_samples
+from ..machine.program import Program, Recording, as_floats, as_samples
 from ..machine.stepping import march
 from ..machine.stepping.march import ImplicitMethod, March, Method
 from ..mechanics.bodies import runs_as_loop_over_bodies

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..machine.program.scalars import Scalar, sign, square_root
+from ..machine.program import Scalar, sign, square_root
 from ..mechanics.closure import AppliedForces, ConstrainedEquations
 from ..mechanics.quantities import damping_power, wrench_power
 from ..mechanics.tree import Pivot, add, coordinate_rates, dot, smooth_dry_friction, sweep_tree

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.program.scalars import as_floats
+from ..machine.program import as_floats
 from ..mechanics.closure import loop_closure
 from ..mechanics.mechanisms import Balance, loop_balance_texts
 from .acting import actuator_forces_at_instants

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from ..laws import ComputedTorque, Curve, Force
-from ..machine.program.scalars import Scalar, as_float
+from ..machine.program import Scalar, as_float
 from ..machine.stepping.march_past import Steps
 from ..robot import Joint
 from .reference import Held, Reference, Turning

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.program.scalars import Scalar, as_samples
+from ..machine.program import Scalar, as_samples
 from ..mechanics.tree import inertia_matrix
 from ..robot import Body
 from .contacts import Contacts, Limits

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.program.formulas import Curve, formula_value_on_scalars
-from ..machine.program.scalars import Scalar, as_samples
+from ..machine.program import Curve, Scalar, as_samples, formula_value_on_scalars
 from ..text.expressions import Formula, Lookup, jumps_in_formula
 from .state_force import FormulaForce
 from .system import System

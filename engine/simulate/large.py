@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..machine.jit.native import QUICK
-from ..machine.program.scalars import Scalar, as_floats
+from ..machine.program import Scalar, as_floats
 from ..mechanics.quantities import Held, Mixed
 from .discrete import Discrete
 from .equations import Recursion

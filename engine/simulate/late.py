@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine.program.scalars import Scalar, square_root
+from ..machine.program import Scalar, square_root
 from ..mechanics.tree import dot
 from ..robot import Robot
 from .inputs import Driven

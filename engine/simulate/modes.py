@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..machine.loops.dense import RULE
-from ..machine.program.scalars import as_float, as_floats
+from ..machine.program import as_float, as_floats
 from ..mechanics.assembly import close_loops_by_newton
 from ..robot import Body
 from . import coordinates, saturation

@@ -14,9 +14,7 @@ import numpy as np
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer
-from ..machine.program.formulas import clipped
-from ..machine.program.recording import Program, Recording
-from ..machine.program.scalars import Scalar, square_root
+from ..machine.program import Program, Recording, Scalar, clipped, square_root
 from ..mechanics.closure import loop_closure
 from ..mechanics.tree import dot
 from ..robot import Robot

@@ -6,10 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..machine.program.dual import Dual, dual_derivative
-from ..machine.program.nodes import Node, with_doubts
-from ..machine.program.recording import Program, Recording
-from ..machine.program.scalars import Scalar
+from ..machine.program import Dual, Node, Program, Recording, Scalar, dual_derivative, with_doubts
 from ..mechanics.closure import Closure
 from ..mechanics.numbers import planted_bodies
 from ..mechanics.tree import dot

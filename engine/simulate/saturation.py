@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.program.scalars import as_floats
+from ..machine.program import as_floats
 from .discrete import Discrete
 from .runner import Runner
 from .signals import late_state_at

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.program.scalars import as_floats
+from ..machine.program import as_floats
 from .discrete import Discrete
 from .inputs import Commanded, Driven
 from .late import Seen, late_state, late_values

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from ..machine.program.scalars import Scalar
+from ..machine.program import Scalar
 from ..mechanics.closure import ConstrainedEquations
 from ..mechanics.tree import Applied, Load, Wrenches, add, dot, smooth_dry_friction, sweep_tree, wrenches_on_bodies
 from ..robot import Robot

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from ..laws import ForceLaw
-from ..machine.program.formulas import Curve, formula_value_on_scalars
-from ..machine.program.scalars import Scalar, as_float
+from ..machine.program import Curve, Scalar, as_float, formula_value_on_scalars
 from ..mechanics.tree import body_placements, dot, tree_body_point_of_link, velocity_of_body_point
 from ..robot import ZERO, Body, Leader, Robot, way_from_base
 from ..text.expressions import TIME, Formula, Lookup

@@ -12,7 +12,7 @@ import numpy as np
 from ..machine.jit import native
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.offer import Offer
-from ..machine.program.recording import Program, Recording
+from ..machine.program import Program, Recording
 from ..machine.stepping import march
 from ..machine.stepping.march import March
 from ..mechanics.assembly import CLOSED, Alike, Measures

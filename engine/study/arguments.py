@@ -14,8 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from ..errors import InputError
-from ..machine.program.nodes import CONSTANT, Node, substituted_nodes
-from ..machine.program.recording import Program, Recording
+from ..machine.program import CONSTANT, Node, Program, Recording, substituted_nodes
 from ..mechanics.closure import Tie, ties_of_mechanism
 from ..mechanics.mechanisms import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
 from ..mechanics.numbers import inertias_moved_towards_base

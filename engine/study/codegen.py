@@ -8,9 +8,7 @@ from collections.abc import Sequence
 
 from .._version import VERSION
 from ..errors import InputError, did_you_mean
-from ..machine.program.counting import count_operations
-from ..machine.program.languages import LANGUAGES
-from ..machine.program.recording import Program
+from ..machine.program import LANGUAGES, Program, count_operations
 from ..mechanics.mechanisms import TEXTS, actuated_speeds, program_of_mechanism_quantity
 from ..mechanics.numbers import parameters
 from ..mechanics.quantities import PROGRAMS, singular_dynamics_error

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.program.counting import Count, count_operations
-from ..machine.program.recording import Program, Recording
+from ..machine.program import Count, Program, Recording, count_operations
 from ..mechanics.assembly import assemble
 from ..mechanics.mechanisms import (
     TEXTS,

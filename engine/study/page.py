@@ -11,8 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.polynomials import SignalPieces
-from ..machine.program.languages import javascript_function
-from ..machine.program.recording import Program, Recording
+from ..machine.program import Program, Recording, javascript_function
 from ..mechanics.numbers import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..mechanics.quantities import energies
 from ..mechanics.tree import link_placements

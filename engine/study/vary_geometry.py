@@ -15,8 +15,7 @@ import numpy as np
 from ..errors import DenocError
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
-from ..machine.program.nodes import CONSTANT, Node
-from ..machine.program.recording import Recording
+from ..machine.program import CONSTANT, Node, Recording
 from ..mechanics.assembly import Alike, Measures
 from ..mechanics.closure import independent_constraint_rows, independent_constraint_rows_of_many, ties_of_mechanism
 from ..mechanics.mechanisms import idle_spins

@@ -14,9 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import denoc
-from denoc.machine.program.counting import Count, count_operations
-from denoc.machine.program.nodes import Node
-from denoc.machine.program.recording import Program
+from denoc.machine.program import Count, Node, Program, count_operations
 from denoc.mechanics.closure import embedding, ties
 from denoc.mechanics.mechanisms import branches
 from denoc.robot import Robot

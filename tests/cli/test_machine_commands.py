@@ -12,7 +12,7 @@ import denoc as library
 from denoc.cli import options
 from denoc.laws import profiled_motion_laws
 from denoc.machine.jit import objects
-from denoc.machine.program.languages import LANGUAGES
+from denoc.machine.program import LANGUAGES
 from denoc.mechanics.quantities import PROGRAMS
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.study import complexity_of_chain

@@ -9,8 +9,7 @@ from scipy import integrate
 import denoc
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.recording import Recording
-from denoc.machine.program.scalars import cosine_sine
+from denoc.machine.program import Recording, cosine_sine
 from denoc.machine.stepping.march import ACCEPTED, REACHED, REJECTED, H, March, T, build_compiled_loop
 from denoc.scenario import scenario_schema
 from denoc.simulate.integrate import INTEGRATORS, runge_kutta_integrator, stepper_of_integrator

@@ -7,7 +7,8 @@ import pytest
 
 import denoc
 from denoc.cli import main, options
-from denoc.machine.program.languages import FORMS, LANGUAGES, Language, program_operation_lines
+from denoc.machine.program import LANGUAGES, Language
+from denoc.machine.program.languages import FORMS, program_operation_lines
 from denoc.machine.program.nodes import COSINE, SIGN, SINE, SQUARE_ROOT
 from denoc.study import generate_code
 

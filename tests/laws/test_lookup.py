@@ -7,7 +7,7 @@ from scipy.interpolate import PchipInterpolator, make_interp_spline
 import denoc
 from denoc.errors import InputError
 from denoc.laws.lookup import law_polynomials_through_rows, law_table_polynomials
-from denoc.machine.program.formulas import Curve
+from denoc.machine.program import Curve
 from denoc.text.expressions import Lookup, Named
 
 X = np.sort(np.append(np.random.default_rng(2).uniform(0.05, 2 * np.pi - 0.05, 30), [0.0, 2 * np.pi]))

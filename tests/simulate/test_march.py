@@ -10,8 +10,7 @@ import pytest
 
 from denoc.machine.jit.choice import using_backend
 from denoc.machine.loops.explicit import advance
-from denoc.machine.program.recording import Recording
-from denoc.machine.program.scalars import cosine_sine
+from denoc.machine.program import Recording, cosine_sine
 from denoc.machine.stepping.march import (
     ACCEPTED,
     EVENT,

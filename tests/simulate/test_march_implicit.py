@@ -21,9 +21,7 @@ from denoc.machine.loops.emit import Lines
 from denoc.machine.loops.implicit import EVALUATED, advance
 from denoc.machine.loops.translate import Translator
 from denoc.machine.loops.values import Stack, Stored
-from denoc.machine.program.dual import Dual, dual_derivative
-from denoc.machine.program.recording import Recording
-from denoc.machine.program.scalars import cosine_sine
+from denoc.machine.program import Dual, Recording, cosine_sine, dual_derivative
 from denoc.machine.stepping.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, History, March, T, build_compiled_loop
 from denoc.machine.stepping.march_block import ORDER, REJECTED
 from denoc.scenario import carry_out_plan, prepare_scenario

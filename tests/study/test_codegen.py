@@ -20,8 +20,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.formats import write_redysim
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.languages import LANGUAGES
-from denoc.machine.program.recording import Recording
+from denoc.machine.program import LANGUAGES, Recording
 from denoc.mechanics.quantities import PROGRAMS
 from denoc.study.codegen import generate_code
 from denoc.text import yaml_text

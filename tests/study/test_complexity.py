@@ -9,9 +9,8 @@ import pytest
 
 import denoc
 from denoc.formats import loads
-from denoc.machine.program.counting import count_operations
+from denoc.machine.program import Recording, count_operations
 from denoc.machine.program.nodes import live_nodes
-from denoc.machine.program.recording import Recording
 from denoc.mechanics.quantities import program_of_tree_quantity
 from denoc.study import complexity
 

@@ -12,7 +12,7 @@ import closed
 import references
 from comparing import off
 from denoc.errors import InputError
-from denoc.machine.program.counting import count_operations
+from denoc.machine.program import count_operations
 from denoc.mechanics.quantities import program_of_tree_quantity
 from denoc.study.papers import hanzaki_2009, saha_counts
 from denoc.study.papers.exhibits import EXHIBITS, exhibit

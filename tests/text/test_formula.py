@@ -8,11 +8,7 @@ import pytest
 
 from denoc.machine.jit import llvm, native
 from denoc.machine.jit.kernel import Kernel
-from denoc.machine.program.counting import count_operations
-from denoc.machine.program.dual import Dual
-from denoc.machine.program.formulas import formula_value_on_scalars
-from denoc.machine.program.languages import python_function
-from denoc.machine.program.recording import Recording
+from denoc.machine.program import Dual, Recording, count_operations, formula_value_on_scalars, python_function
 from denoc.text.expressions.formula import (
     Number,
     Operation,

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...machine.jit.native import QUICK
 from ...machine.jit.offer import Offer
-from ...machine.program.recording import Program, Recording
+from ...machine.program import Program, Recording
 from ...robot import Body, Coupling
 from ..closure.constraints import Closure, misalignment_angles_of_ties, reach_of_mechanism
 from ..closure.partition import Partition, constraint_groups_of_subsystems, partition_search_orders

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import AssemblyError
-from ...machine.program.scalars import as_floats
+from ...machine.program import as_floats
 from ...robot import Joint, Robot
 from ...text import words_with_and
 from ..closure.constraints import Closure, Gap, loop_closure, misalignment_of_tie

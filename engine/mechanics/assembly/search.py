@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...machine.program.scalars import Scalar, as_floats
+from ...machine.program import Scalar, as_floats
 from ...robot import LOCKED, PARALLEL, Robot
 from ..closure.constraints import Closure
 from ..quantities.samples import Samples

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...machine.jit.rolled import BodyStep
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body, Drive
 from ..numbers.number_symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from ..tree import one_body, sweeps, transfer

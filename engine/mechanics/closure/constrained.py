@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...machine.program.scalars import Scalar, smaller
+from ...machine.program import Scalar, smaller
 from ...robot import ZERO, Body, Three
 from ..tree.springs import bodies_without_passive_forces
 from ..tree.sweeps import Load, Wrenches, sweep_tree

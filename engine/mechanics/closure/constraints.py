@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.program.scalars import Scalar, as_floats, as_samples
+from ...machine.program import Scalar, as_floats, as_samples
 from ...robot import LOCKED, PARALLEL, Body, Coupling, CutType, Joint, Leader, Loop, Placement, Robot
 from ..quantities.samples import Samples
 from ..tree.springs import massless_bodies

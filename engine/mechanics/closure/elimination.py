@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...machine.program.scalars import Scalar, smaller
+from ...machine.program import Scalar, smaller
 
 Pivots = tuple[tuple[int, int], ...]  # (row, column), the first eliminated first
 # (k, j, s): the unknowns are x_k + s x_j and not x_k, because columns k and j have much in common; s is 1 or −1

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body
 from ..tree.dense import Composite, JointInertia
 from ..tree.one_body import Motion, inertia_wrench, joint_twist, mass_matrix

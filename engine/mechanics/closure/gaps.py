@@ -10,8 +10,7 @@ import numpy as np
 
 from ...machine.jit import choice
 from ...machine.jit.offer import Offer
-from ...machine.program.recording import Program, Recording
-from ...machine.program.scalars import Scalar
+from ...machine.program import Program, Recording, Scalar
 
 GapText = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]]
 

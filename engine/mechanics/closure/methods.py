@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ..tree.dense import solve_with_inertia_factors
 from ..tree.spatial import add, dot, scale, subtract
 from .elimination import Blockwise

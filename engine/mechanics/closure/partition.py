@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...machine.program.scalars import as_floats
+from ...machine.program import as_floats
 from .blocks import Block
 from .constraints import Closure
 from .elimination import Elimination, Pivots, Sums, pivot_orders_of_many_constraints

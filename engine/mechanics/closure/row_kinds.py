@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...machine.program.scalars import Scalar, square_root
+from ...machine.program import Scalar, square_root
 from ..tree.spatial import Vector, add, cross, dot, scale
 
 AT_REST: Vector = [0.0, 0.0, 0.0]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body, Placement, Tree, way_from_base
 from ..tree.one_body import joint_twist, rate_tensor
 from ..tree.spatial import (

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from ...machine.program.scalars import Scalar, as_floats
+from ...machine.program import Scalar, as_floats
 from ...robot import Joint, Robot
 from ..tree.dense import Factors, inertia_diagonal, inertia_matrix
 from ..tree.springs import varied_bodies_without_passive_forces

@@ -12,8 +12,7 @@ from ...machine.jit import choice, native, rolled
 from ...machine.jit.block import ENORMOUS
 from ...machine.jit.ledger import LOOP
 from ...machine.jit.rolled import Elements, Rolled, SweepProgram
-from ...machine.program.result_parts import Part, undivided_kernel_results
-from ...machine.program.scalars import Scalar, as_float
+from ...machine.program import Part, Scalar, as_float, undivided_kernel_results
 from ...robot import Body, Robot
 from ..closure.constraints import Closure
 from ..closure.methods import reduced_by_closure_method

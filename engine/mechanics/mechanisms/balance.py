@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...machine.program.scalars import as_floats
+from ...machine.program import as_floats
 from ...robot import Robot
 from ...text import count_with_noun
 from ..closure.constraints import Closure, loop_closure

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InputError, did_you_mean, given_in_words
-from ...machine.program.scalars import as_floats
+from ...machine.program import as_floats
 from ...robot import ANGLE, LENGTH, Robot
 from ..assembly.assembly import GOOD, assemble, close_loops_by_newton
 from ..closure.constraints import Closure, loop_closure, reach_of_mechanism

@@ -16,8 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from ...errors import NumericalError
-from ...machine.program.result_parts import Part, undivided_kernel_results
-from ...machine.program.scalars import Scalar, as_float, smaller
+from ...machine.program import Part, Scalar, as_float, smaller, undivided_kernel_results
 from ...robot import Body, Effort, Robot
 from ..closure.constraints import Closure
 from ..closure.elimination import Elimination, pivot_size_margin_of_constraints

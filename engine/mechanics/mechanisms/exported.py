@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...errors import InputError
-from ...machine.program.recording import Program, Recording
+from ...machine.program import Program, Recording
 from ...robot import Robot
 from ..assembly.assembly import assemble
 from ..closure.constraints import loop_closure

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import DenocError, InputError
 from ...machine.jit import choice
-from ...machine.program.result_parts import kernel_parts_divided, undivided_kernel_results
+from ...machine.program import kernel_parts_divided, undivided_kernel_results
 from ...robot import Robot
 from ..closure.constraints import Closure, coupling_in_words
 from ..closure.partition import best_partition

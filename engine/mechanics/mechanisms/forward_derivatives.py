@@ -20,9 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...errors import NumericalError
-from ...machine.program.dual import Dual, dual_derivative
-from ...machine.program.result_parts import Part, kernel_parts_divided, kernel_parts_in_order
-from ...machine.program.scalars import Scalar
+from ...machine.program import Dual, Part, Scalar, dual_derivative, kernel_parts_divided, kernel_parts_in_order
 from ...robot import Body
 from ..closure.constrained import ConstrainedEquations
 from ..closure.constraints import Closure, loop_closure

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
-from ...machine.program.adjoint import recorded_value_without_history
-from ...machine.program.result_parts import Part, kernel_parts_in_order
-from ...machine.program.scalars import Scalar
+from ...machine.program import Part, Scalar, kernel_parts_in_order, recorded_value_without_history
 from ...robot import Body, Robot
 from ..closure.constraints import Closure
 from ..quantities import quantities

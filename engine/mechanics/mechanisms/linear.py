@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...machine.program.dual import Dual, dual_derivative
-from ...machine.program.result_parts import Part, kernel_parts_divided
-from ...machine.program.scalars import Scalar, as_float, sign, smaller
+from ...machine.program import Dual, Part, Scalar, as_float, dual_derivative, kernel_parts_divided, sign, smaller
 from ...robot import Body, Robot
 from ..assembly.assembly import assemble
 from ..assembly.search import CLOSED

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...machine.jit.phases import PhasedStep, settled_kernel_elements
 from ...machine.jit.rolled import Elements, Sweep, SweepProgram
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body, Coupling, Placement
 from ..closure.blocks import Block
 from ..closure.constrained import Openness, closing_margins_of_loops

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import AssemblyError, NumericalError
-from ...machine.program.result_parts import kernel_parts_divided, numbers_of_kernel_parts
+from ...machine.program import kernel_parts_divided, numbers_of_kernel_parts
 from ...robot import Robot
 from ..assembly.assembly import assemble
 from ..closure.constraints import Closure, loop_closure

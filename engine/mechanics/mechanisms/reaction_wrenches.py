@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import NumericalError
-from ...machine.program.result_parts import Part, kernel_parts_in_order, undivided_kernel_results
-from ...machine.program.scalars import Scalar
+from ...machine.program import Part, Scalar, kernel_parts_in_order, undivided_kernel_results
 from ...robot import ZERO, Body, Placement, Robot
 from ..closure.constraints import Closure
 from ..closure.elimination import Elimination, pivot_size_margin_of_constraints

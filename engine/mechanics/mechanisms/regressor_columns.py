@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...machine.program.dual import Dual, dual_derivative, dual_value
-from ...machine.program.result_parts import Part, undivided_kernel_results
-from ...machine.program.scalars import Scalar
+from ...machine.program import Dual, Part, Scalar, dual_derivative, dual_value, undivided_kernel_results
 from ...robot import Body, Robot
 from ..closure.constraints import Closure
 from ..numbers import regressor as tree

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...machine.program.dual import Dual, dual_derivative
-from ...machine.program.result_parts import Part, kernel_parts_in_order
-from ...machine.program.scalars import Scalar
+from ...machine.program import Dual, Part, Scalar, dual_derivative, kernel_parts_in_order
 from ...robot import Body, Robot
 from ..closure.constrained import ConstrainedEquations
 from ..closure.constraints import Closure

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...machine.program.scalars import Scalar, as_floats
+from ...machine.program import Scalar, as_floats
 from ...robot import Robot
 from ..closure.elimination import Elimination, Pivots, pivot_order_of_constraints
 from ..closure.rank import TINY, independent_constraint_rows

@@ -19,9 +19,15 @@ from ...machine.jit.kernel import Kernel, Single
 from ...machine.jit.offer import plain_or_compiled_in_blocks
 from ...machine.jit.rolled import Rolled
 from ...machine.jit.trigonometry import REACH
-from ...machine.program.recording import Program, Recording
-from ...machine.program.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
-from ...machine.program.scalars import Scalar, scalars_into_columns
+from ...machine.program import (
+    Part,
+    Program,
+    Recording,
+    Scalar,
+    kernel_parts_in_order,
+    numbers_of_kernel_parts,
+    scalars_into_columns,
+)
 from ...robot import Body, Coupling, Robot
 from ..closure.constrained import AppliedForces, ConstrainedEquations, closing_margins_of_loops
 from ..closure.constraints import Closure

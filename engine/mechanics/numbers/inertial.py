@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body, Robot
 from ..tree.spatial import Matrix, Vector, dot, transpose
 

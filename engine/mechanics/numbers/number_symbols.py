@@ -12,8 +12,7 @@ import numpy as np
 
 from ...machine.jit.native import SOUND
 from ...machine.jit.offer import Offer, Shared
-from ...machine.program.recording import Program, Recording
-from ...machine.program.scalars import Scalar, as_floats
+from ...machine.program import Program, Recording, Scalar, as_floats
 from ...robot import Body, Robot, Three
 from ..tree.spatial import Vector, add
 from ..tree.sweeps import Load, Wrenches

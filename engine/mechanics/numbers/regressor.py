@@ -11,8 +11,7 @@ from dataclasses import replace
 from itertools import count
 
 from ...errors import InputError
-from ...machine.program.dual import Dual, dual_derivative
-from ...machine.program.scalars import Scalar
+from ...machine.program import Dual, Scalar, dual_derivative
 from ...robot import Body, Drive, Robot
 from ..tree.spatial import Matrix
 from ..tree.sweeps import sweep_tree

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...machine.program.result_parts import kernel_parts_divided
+from ...machine.program import kernel_parts_divided
 from ...robot import Robot
 from ..closure.constraints import Closure, loop_closure
 from ..closure.partition import independent_speeds

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import NumericalError
-from ...machine.program.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
-from ...machine.program.scalars import Scalar, as_float
+from ...machine.program import Part, Scalar, as_float, kernel_parts_in_order, numbers_of_kernel_parts
 from ...robot import Body, Robot
 from ..closure.constraints import Closure
 from ..closure.elimination import pivot_size_margin_of_constraints

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body, Placement
 from ..closure.constraints import Closure
 from ..closure.row_kinds import TiePlace, unit_row_of_tie

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError, NumericalError, did_you_mean, given_in_words
-from ...machine.program.scalars import as_samples
+from ...machine.program import as_samples
 from ...robot import Robot
 from ..closure.constraints import loop_closure
 from ..mechanisms import effort

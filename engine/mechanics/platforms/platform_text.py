@@ -22,8 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...errors import InputError, NumericalError
-from ...machine.program.result_parts import Part, undivided_kernel_results
-from ...machine.program.scalars import Scalar, as_float
+from ...machine.program import Part, Scalar, as_float, undivided_kernel_results
 from ...robot import ZERO, Body, Robot
 from ..closure.constraints import Closure
 from ..closure.elimination import Elimination, Pivots, pivot_order_of_constraints, pivot_size_margin_of_constraints

@@ -13,8 +13,7 @@ from ...machine.jit.kernel import Kernel, Single
 from ...machine.jit.ledger import LOOP
 from ...machine.jit.offer import plain_or_compiled_in_blocks
 from ...machine.jit.rolled import Rolled
-from ...machine.program.result_parts import kernel_parts_in_order
-from ...machine.program.scalars import scalars_into_columns
+from ...machine.program import kernel_parts_in_order, scalars_into_columns
 from ...robot import Robot
 from ..bodies.looped import runs_as_loop_over_bodies
 from ..tree.vanishing import examine_joint_inertia_once, examine_strange_accelerations

@@ -11,10 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...machine.program.adjoint import Taped, recorded_gradient
-from ...machine.program.dual import Dual, dual_depends, dual_derivative, dual_without
-from ...machine.program.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
-from ...machine.program.scalars import Scalar, sign
+from ...machine.program import (
+    Dual,
+    Part,
+    Scalar,
+    Taped,
+    dual_depends,
+    dual_derivative,
+    dual_without,
+    kernel_parts_in_order,
+    numbers_of_kernel_parts,
+    recorded_gradient,
+    sign,
+)
 from ...robot import Body, Drive, Robot
 from ..numbers.inertial import tree_bodies_with_inertial_numbers
 from ..tree.dense import Factors, inertia_matrix, inertia_vanishes_in_all_states

@@ -14,7 +14,7 @@ import numpy as np
 from ...machine.jit.account import note_backend_run
 from ...machine.jit.builtin import Builtin
 from ...machine.jit.kernel import Kernel, Single
-from ...machine.program.result_parts import Part
+from ...machine.program import Part
 from ...robot import Robot
 from .samples import has_masked_numbers, wrenches_act_on_links
 

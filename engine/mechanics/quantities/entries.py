@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...machine.program.result_parts import Part, numbers_of_kernel_parts
-from ...machine.program.scalars import Scalar
+from ...machine.program import Part, Scalar, numbers_of_kernel_parts
 from ..tree.spatial import Matrix
 
 Place = tuple[str, int, int]  # of an entry: matrix, row, column

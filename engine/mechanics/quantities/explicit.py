@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError
-from ...machine.program.result_parts import Part, kernel_parts_in_order
-from ...machine.program.scalars import Scalar
+from ...machine.program import Part, Scalar, kernel_parts_in_order
 from ...robot import Robot
 from ..tree.moving import Layout, Moving, layout_of_moving_bodies
 from ..tree.spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose

@@ -15,9 +15,7 @@ from ...machine.jit.kernel import Kernel, Single
 from ...machine.jit.ledger import LOOP
 from ...machine.jit.rolled import Rolled
 from ...machine.jit.trigonometry import REACH
-from ...machine.program.nodes import Node
-from ...machine.program.recording import Program, Recording
-from ...machine.program.scalars import Scalar, as_floats
+from ...machine.program import Node, Program, Recording, Scalar, as_floats
 from ...robot import ZERO, Robot
 from ..bodies.looped import looped_tree_sweep_program, runs_as_loop_over_bodies
 from ..numbers.number_symbols import ProgramOfNumbers, TreeNumbers, tree_numbers

@@ -15,9 +15,7 @@ from ...machine.jit.kernel import Kernel, Single
 from ...machine.jit.ledger import LOOP
 from ...machine.jit.offer import plain_or_compiled_in_blocks
 from ...machine.jit.trigonometry import REACH
-from ...machine.program.recording import Program, Recording
-from ...machine.program.result_parts import kernel_parts_divided
-from ...machine.program.scalars import Scalar, scalars_into_columns
+from ...machine.program import Program, Recording, Scalar, kernel_parts_divided, scalars_into_columns
 from ...robot import Robot
 from ..numbers.number_symbols import ProgramOfNumbers
 from ..numbers.regroup import regrouped_bodies

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...machine.program.scalars import Scalar, as_samples, sign
+from ...machine.program import Scalar, as_samples, sign
 from ...robot import ZERO, Body, Robot
 from ..tree.kinematics import body_placements
 from ..tree.spatial import Vector, dot

@@ -10,9 +10,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from ...errors import InputError, did_you_mean, given_in_words
-from ...machine.program.recording import Program
-from ...machine.program.result_parts import Part, kernel_parts_in_order, numbers_of_kernel_parts
-from ...machine.program.scalars import Scalar
+from ...machine.program import Part, Program, Scalar, kernel_parts_in_order, numbers_of_kernel_parts
 from ...robot import Robot
 from ..numbers.inertial import INERTIAL
 from ..numbers.regressor import regressor_entries, regressor_width

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from ...errors import InputError, NumericalError, did_you_mean, given_in_words
-from ...machine.program.scalars import Scalar, as_floats, scalars_into_columns
+from ...machine.program import Scalar, as_floats, scalars_into_columns
 from ...robot import Robot
 from ..tree.sweeps import Load, Wrenches
 from ..tree.wrenches import Applied, constant_wrenches, wrenches_on_bodies

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ...machine.program.recording import MatrixColumns, Program, Recording
-from ...machine.program.result_parts import Part
-from ...machine.program.scalars import Scalar
+from ...machine.program import MatrixColumns, Part, Program, Recording, Scalar
 from ...robot import Body, Robot, Three, Tree
 from ..tree.sweeps import Load, Wrenches
 from ..tree.wrenches import constant_wrenches, wrenches_on_bodies

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import ZERO, Body
 from .one_body import mass_matrix, shear_wrench
 from .spatial import Matrix, Rotation, Vector, add, add_matrices, cross, dot, scale, to_parent_axes, turn_symmetric

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ...machine.program.scalars import Scalar, as_floats
+from ...machine.program import Scalar, as_floats
 from ...robot import Body, Placement, Robot, way_from_base
 from .one_body import Motion
 from .spatial import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body, Robot
 from .kinematics import body_placements
 from .spatial import Matrix, Vector, add, cross, dot, scale, subtract, transpose

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ...machine.program.scalars import Scalar, sign, square_root
+from ...machine.program import Scalar, sign, square_root
 from ...robot import Body, Drive
 from .spatial import Matrix, Rotation, Vector, add, cross, dot, transpose
 from .springs import cord_tension, stretch_of_joint_spring

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 
 Vector = list[Scalar]
 Matrix = list[list[Scalar]]

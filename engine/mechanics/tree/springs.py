@@ -18,8 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from ...machine.program.formulas import larger
-from ...machine.program.scalars import Scalar, sign, smaller, square_root
+from ...machine.program import Scalar, larger, sign, smaller, square_root
 from ...robot import ZERO, Body, Cord, Drive
 from .spatial import Vector, dot, quaternion_matrix
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body
 from .one_body import Motion, inertia_wrench, joint_twist, mass_matrix, passive_force, rate_tensor, shear_inertia
 from .spatial import Matrix, Vector, add, add_matrices, cross, dot, scale, subtract, to_link_axes, transported_wrench

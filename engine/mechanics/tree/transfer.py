@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from ...machine.program.scalars import Scalar, as_floats, cosine_sine
+from ...machine.program import Scalar, as_floats, cosine_sine
 from ...robot import TURN_PLANES, Body
 from .spatial import (
     Matrix,

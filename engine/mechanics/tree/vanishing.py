@@ -16,7 +16,7 @@ import numpy as np
 
 from ...errors import NumericalError
 from ...machine.jit.block import ENORMOUS
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...robot import Body, Joint, Robot
 from ...robot.read import robot_number
 from . import one_body, sweeps, transfer

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...machine.program.scalars import Scalar, as_samples
+from ...machine.program import Scalar, as_samples
 from ...robot import ZERO, Body, Robot, Three, Tree
 from .spatial import Vector, add, transported_wrench
 from .springs import massless_bodies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...errors import InputError, allowed_names
 from ...laws import ForceLaw, StateFeedback, law_table_polynomials
-from ...machine.program.formulas import Curve
+from ...machine.program import Curve
 from ...robot import Actuator, Effort, Joint, Robot
 from ...simulate.inputs import Driven
 from ...simulate.state_force import FormulaForce, points_for_state_forces

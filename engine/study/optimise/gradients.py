@@ -15,9 +15,7 @@ import numpy as np
 
 from ...errors import DenocError, InputError
 from ...machine.jit import choice
-from ...machine.program.dual import Dual, dual_derivative
-from ...machine.program.formulas import formula_value_on_scalars
-from ...machine.program.scalars import as_float
+from ...machine.program import Dual, as_float, dual_derivative, formula_value_on_scalars
 from ...robot import Robot
 from ...scenario import Plan, carry_out_whole_plan, columns_of_run, course_of_trace
 from ...simulate.feedforward import runner_with_feedforward

@@ -14,8 +14,7 @@ from ...api import inverse
 from ...formats import load
 from ...machine.jit import choice
 from ...machine.jit.kernel import Kernel, build_kernel
-from ...machine.program.counting import Count, count_operations
-from ...machine.program.recording import Program
+from ...machine.program import Count, Program, count_operations
 from ...mechanics.closure import best_partition, loop_closure
 from ...mechanics.mechanisms import Forward, Inverse, branch_order_at_position, multipliers_in_equations
 from ...mechanics.quantities import frames, matrices, program_of_tree_quantity

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...formats import load
-from ...machine.program.counting import count_operations
+from ...machine.program import count_operations
 from ...record import Line, Panel
 from ...scenario import Result
 from ..complexity import UNDIVIDED, program_for_complexity

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...api import forward
 from ...formats import loads
-from ...machine.program.scalars import Scalar
+from ...machine.program import Scalar
 from ...mechanics.quantities import bias, inertia
 from ...mechanics.tree import sweep_tree
 from ...record import Line, Panel

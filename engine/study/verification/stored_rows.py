@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ...errors import InputError
-from ...machine.program.scalars import as_samples
+from ...machine.program import as_samples
 from ...mechanics.quantities import LARGE, frames
 from ...mechanics.tree import passive_force, wrenches_moved_to_points, wrenches_on_link
 from ...record import WRENCH

@@ -10,7 +10,7 @@ import denoc
 from balanced import accelerations
 from comparing import off
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.languages import python_function
+from denoc.machine.program import python_function
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.rank import constraint_null_space
 from denoc.mechanics.mechanisms import accelerations as compiled

@@ -9,7 +9,7 @@ import series
 from balanced import accelerations
 from comparing import off
 from denoc.machine.jit.choice import using_backend
-from denoc.machine.program.counting import count_operations
+from denoc.machine.program import count_operations
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.partition import best_partition, partition_portions
 from denoc.mechanics.mechanisms.accelerations import Forward, mechanism_forward_texts

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.machine.program.counting import count_operations
+from denoc.machine.program import count_operations
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.elimination import Elimination, pivot_order_of_constraints
 from denoc.mechanics.closure.partition import best_partition, combined_columns
