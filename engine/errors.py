@@ -221,6 +221,6 @@ def did_you_mean(word: object, choices: Iterable[str], closeness: float = 0.6) -
     return f"did you mean `{small[near[0]]}`?" if near else ""
 
 
-def allowed_names(word: object, names: Iterable[str]) -> Names:
-    """The names that are known, and a hint at the one that a word may have been meant for."""
-    return {"allowed": ", ".join(names := list(names)), "hint": did_you_mean(word, names)}
+def allowed_names(word: object, names: Iterable[str], most: int | None = None) -> Names:
+    """The names that are known, or so many of them, and a hint at the one that a word may have been meant for."""
+    return {"allowed": ", ".join((names := list(names))[:most]), "hint": did_you_mean(word, names)}

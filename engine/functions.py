@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import api
-from .errors import DenocError, InputError, did_you_mean, given_in_words
+from .errors import DenocError, InputError, allowed_names, given_in_words
 from .machine.jit import choice
 from .mechanics.assembly import assemble
 from .mechanics.mechanisms import adjoint, derivatives, regressor
@@ -58,8 +58,7 @@ def function(robot: Robot, what: str) -> Call:
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
     row = FUNCTIONS.get(what) if isinstance(what, str) else None
     if row is None:
-        hint = did_you_mean(what, FUNCTIONS)
-        raise InputError("no such function", found=given_in_words(what), allowed=", ".join(FUNCTIONS), hint=hint)
+        raise InputError("no such function", found=given_in_words(what), **allowed_names(what, FUNCTIONS))
     call = row.of(robot)
     if choice.chosen_backend() != "plain":
         with (

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, allowed_names, did_you_mean
 from ..robot import CUTS
 from ..robot.read import Coordinates, Oriented
 from ..text import Document, Keys
@@ -118,13 +118,7 @@ class Side:
 
     def _unknown(self, path: Keys, name: str, known: list[str], what: str = "link or joint") -> InputError:
         assert self.document is not None
-        return self.document.error(
-            path,
-            f"no such {what}",
-            found=f"`{name}`",
-            allowed=", ".join(known[:20]),
-            hint=did_you_mean(name, known),
-        )
+        return self.document.error(path, f"no such {what}", found=f"`{name}`", **allowed_names(name, known, 20))
 
 
 def _plain(value: Any) -> Any:

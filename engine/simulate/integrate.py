@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, allowed_names
 from ..machine.stepping.march import ImplicitMethod, Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8
 from .ndf import NDF
@@ -117,13 +117,8 @@ def stepper_of_integrator(
     ignore them.
     """
     if method not in INTEGRATORS:
-        raise InputError(
-            f"there is no integrator `{method}`",
-            key="method",
-            found=method,
-            allowed=", ".join(INTEGRATORS),
-            hint=did_you_mean(method, tuple(INTEGRATORS)),
-        )
+        names = allowed_names(method, INTEGRATORS)
+        raise InputError(f"there is no integrator `{method}`", key="method", found=method, **names)
     row = INTEGRATORS[method]
     more = {"slopes": slopes} if row.implicit else {}
     return row.make(fun, t0, y0, t_end, rtol=rtol, atol=atol, max_step=max_step, step=step, measured=measured, **more)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from .._version import VERSION
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, allowed_names
 from ..machine.program import LANGUAGES, Program, count_operations
 from ..mechanics.mechanisms import TEXTS, actuated_speeds, program_of_mechanism_quantity
 from ..mechanics.numbers import parameters
@@ -36,8 +36,7 @@ def generate_code(
     )
     for kind, value, names, option in known:
         if value not in names:
-            hint = did_you_mean(value, names)
-            raise InputError(f"unknown {kind}", key=option, found=f"`{value}`", allowed=", ".join(names), hint=hint)
+            raise InputError(f"unknown {kind}", key=option, found=f"`{value}`", **allowed_names(value, names))
     if link is not None and what != "jacobian":
         raise InputError(
             "only a Jacobian is that of a link", key="--link", found=f"`--what {what}`", allowed="jacobian"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InputError, NumericalError, did_you_mean, given_in_words
+from ...errors import InputError, NumericalError, allowed_names, given_in_words
 from ...machine.program import as_samples
 from ...robot import Robot
 from ..closure.constraints import loop_closure
@@ -113,8 +113,7 @@ def inverse_by_platform_shares(
     """
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     if not isinstance(sharing, str) or sharing not in SHARINGS:
-        hint = did_you_mean(sharing, SHARINGS)
-        raise InputError("unknown sharing", found=given_in_words(sharing), allowed=", ".join(SHARINGS), hint=hint)
+        raise InputError("unknown sharing", found=given_in_words(sharing), **allowed_names(sharing, SHARINGS))
     parts = legs(robot, platform)
     wrenched, w = s.acting(wrenches)
     if s.count == 0:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from ...errors import InputError, did_you_mean, given_in_words
+from ...errors import InputError, allowed_names, given_in_words
 from ...machine.program import Part, Program, Scalar, kernel_parts_in_order, numbers_of_kernel_parts
 from ...robot import Robot
 from ..numbers.inertial import INERTIAL
@@ -405,6 +405,5 @@ def link_named_in_tree(robot: Robot, link: object) -> str:
     """The link's name, or an error that lists the names of all links."""
     names = [one.name for one in robot.links]
     if not isinstance(link, str) or link not in names:
-        hint = did_you_mean(link, names)
-        raise InputError("no such link", found=given_in_words(link), allowed=", ".join(names), hint=hint)
+        raise InputError("no such link", found=given_in_words(link), **allowed_names(link, names))
     return link

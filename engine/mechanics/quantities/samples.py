@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ...errors import InputError, NumericalError, did_you_mean, given_in_words
+from ...errors import InputError, NumericalError, allowed_names, given_in_words
 from ...machine.program import Scalar, as_floats, scalars_into_columns
 from ...robot import Robot
 from ..tree.sweeps import Load, Wrenches
@@ -249,12 +249,8 @@ def wrenches_act_on_links(robot: Robot, names: Iterable[Hashable]) -> None:
     links = [link.name for link in robot.links]
     for name in names:
         if name not in links:
-            raise InputError(
-                "a wrench acts on a link that isn't there",
-                found=given_in_words(name),
-                allowed=", ".join(links),
-                hint=did_you_mean(name, links),
-            )
+            message = "a wrench acts on a link that isn't there"
+            raise InputError(message, found=given_in_words(name), **allowed_names(name, links))
 
 
 def _all(robot: Robot, wrenches: Mapping[str, ArrayLike] | None, count: int | None) -> Iterator[Applied]:

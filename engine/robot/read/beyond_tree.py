@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from ...errors import did_you_mean
+from ...errors import allowed_names, did_you_mean
 from ...text import Keys
 from ...text.expressions import DIMENSIONS
 from ..cuts import CUT_FORMS, CUTS, CutType
@@ -181,13 +181,7 @@ class Closing:
             return None
         if name not in self._links:
             known = [*(["base"] if base else []), *self._links]
-            raise complain(
-                *key,
-                "no such link",
-                found=f"`{name}`",
-                allowed=", ".join(known[:40]),
-                hint=did_you_mean(name, known),
-            )
+            raise complain(*key, "no such link", found=f"`{name}`", **allowed_names(name, known, 40))
         return self._links[name]
 
     def _joint(self, name: str, key: Keys, complain: Complain, *, is_key: bool = False) -> Joint:

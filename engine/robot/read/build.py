@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import did_you_mean
+from ...errors import allowed_names
 from ...text import Document, fixed_data
 from ...text.expressions import DIMENSIONS
 from ...text.fields import checked_document_model
@@ -336,13 +336,8 @@ def _wrenches(file: RobotFile, complain: Callable[..., Complain]) -> tuple[Wrenc
     wrenches, links = [], [entry.name for entry in file.links]
     for k, entry in enumerate(file.wrenches):
         if entry.link not in links:
-            raise complain("wrenches", k)(
-                "link",
-                "no such link",
-                found=f"`{entry.link}`",
-                allowed=", ".join(links),
-                hint=did_you_mean(entry.link, links),
-            )
+            error = complain("wrenches", k)
+            raise error("link", "no such link", found=f"`{entry.link}`", **allowed_names(entry.link, links))
         six = (*robot_number_triple(entry.moment), *robot_number_triple(entry.force))
         wrenches.append(Wrench(entry.link, six, robot_number_triple(entry.at), entry.axes))
     return tuple(wrenches)

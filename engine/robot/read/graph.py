@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...errors import did_you_mean
+from ...errors import allowed_names, did_you_mean
 from ...text import Document, Keys
 from ...text.fields import checked_document_model
 from ..cuts import CUTS
@@ -92,13 +92,8 @@ def _names(document: Document, data: Mapping[str, Any], file: GraphFile) -> list
     for j, entry in enumerate(file.joints):
         for side, name in enumerate(entry.between):
             if name not in known:
-                raise document.error(
-                    ("joints", j, "between", side),
-                    "no such link",
-                    found=f"`{name}`",
-                    allowed=", ".join(known[:40]),
-                    hint=did_you_mean(name, known),
-                )
+                at = ("joints", j, "between", side)
+                raise document.error(at, "no such link", found=f"`{name}`", **allowed_names(name, known, 40))
         if entry.between[0] == entry.between[1]:
             raise document.error(
                 ("joints", j, "between"), f"the joint names the link `{entry.between[0]}` twice", allowed="two links"

@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from ...errors import InputError, did_you_mean
+from ...errors import InputError, allowed_names
 from ...laws import ProportionalDerivative
 from ...machine.jit import choice
 from ...mechanics.closure import METHODS, constraint_null_space
@@ -48,13 +48,8 @@ class Comparison:
     def __init__(self, scenario: Scenario, options: Options, changes: Sequence[Change] = ()):
         for name in options.methods:
             if name not in METHODS:
-                raise InputError(
-                    f"there is no closure method `{name}`",
-                    key="--methods",
-                    found=f"`{name}`",
-                    allowed=", ".join(METHODS),
-                    hint=did_you_mean(name, tuple(METHODS)),
-                )
+                message, names = f"there is no closure method `{name}`", allowed_names(name, METHODS)
+                raise InputError(message, key="--methods", found=f"`{name}`", **names)
         for name in options.values:
             compared_method_parameter(name)
         self.options = options

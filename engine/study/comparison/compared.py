@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError, did_you_mean
+from ...errors import InputError, allowed_names
 from ...mechanics.closure import METHODS, Parameter, parameters_of_closure_methods
 
 STAGES = {"rk4": 4}
@@ -63,13 +63,8 @@ def compared_method_parameter(name: str) -> Parameter:
     """The parameter of a closure method that has this name."""
     known = {one.name: one for one in parameters_of_closure_methods()}
     if name not in known:
-        raise InputError(
-            f"no closure method has a parameter `{name}`",
-            key="--values",
-            found=name,
-            allowed=", ".join(known),
-            hint=did_you_mean(name, tuple(known)),
-        )
+        message = f"no closure method has a parameter `{name}`"
+        raise InputError(message, key="--values", found=name, **allowed_names(name, known))
     return known[name]
 
 

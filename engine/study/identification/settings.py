@@ -160,4 +160,4 @@ def placed_in_study(document: Document) -> Iterator[None]:
         if error.place is not None or not error.key.startswith(("filter.", "columns.")):
             raise
         path = tuple(error.key.split("."))
-        raise document.error(path, error.message, found=error.found, allowed=error.allowed, hint=error.hint) from None
+        raise document.error(path, error.message, **error.words) from None

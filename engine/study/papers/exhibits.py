@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import InputError, did_you_mean
+from ...errors import InputError, allowed_names
 from . import hanzaki_2009, khan_2002, saha_1999, saha_overview
 from .reproduction import Exhibit
 
@@ -13,7 +13,5 @@ EXHIBITS: dict[str, Exhibit] = {one.id: one for paper in _PAPERS for one in pape
 def exhibit(name: str) -> Exhibit:
     """The exhibit of this id."""
     if name not in EXHIBITS:
-        raise InputError(
-            f"no table or figure is called `{name}`", allowed=", ".join(EXHIBITS), hint=did_you_mean(name, EXHIBITS)
-        )
+        raise InputError(f"no table or figure is called `{name}`", **allowed_names(name, EXHIBITS))
     return EXHIBITS[name]

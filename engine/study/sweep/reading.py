@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...errors import DenocError, InputError, did_you_mean
+from ...errors import DenocError, InputError, allowed_names
 from ...scenario import name_of_scenario
 from ...text import Document, Keys, document_from_mapping, find_library_file, read_yaml_document
 from ...text.expressions import NAMES, Dimension, ExpressionError, Quantity, UndefinedError, evaluate_expression
@@ -133,9 +133,7 @@ class Study:
             return error
         key, _, rest = match[1].partition("=")
         message = error.message if not rest else f"{key}: {error.message}"
-        return self.document.error(
-            self.path_of(key), message, found=error.found, allowed=error.allowed, hint=error.hint
-        )
+        return self.document.error(self.path_of(key), message, **error.words)
 
     def with_whole(self, name: str) -> Study:
         return replace(self, whole=self.whole | {name})
@@ -185,7 +183,7 @@ def _found(document: Document, key: str, kind: str, beside: Path | None) -> Path
     try:
         return find_library_file(name, kind, beside).absolute()
     except InputError as error:
-        raise document.error((key,), error.message, found=error.found, allowed=error.allowed, hint=error.hint) from None
+        raise document.error((key,), error.message, **error.words) from None
 
 
 def _check_purpose(document: Document, file: StudyFile, search: bool) -> None:
@@ -213,8 +211,7 @@ def _check_purpose(document: Document, file: StudyFile, search: bool) -> None:
         for name in names:
             if name not in file.keep:
                 at: Keys = (section, name) if isinstance(document.data[section], dict) else (section,)
-                hint = did_you_mean(name, list(file.keep))
-                raise document.error(at, "no such output", found=f"`{name}`", allowed=", ".join(file.keep), hint=hint)
+                raise document.error(at, "no such output", found=f"`{name}`", **allowed_names(name, file.keep))
     for name, limits in file.subject_to.items():
         low, high = limits.at_least, limits.at_most
         if low is None and high is None:

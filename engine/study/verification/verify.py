@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ...errors import DenocError, InputError, did_you_mean
+from ...errors import DenocError, InputError, allowed_names
 from ...machine.jit.choice import using_backend
 from ...record.compared import Difference
 from ...robot import Robot
@@ -133,8 +133,7 @@ def peer_engine(name: str, robot: Robot) -> PeerModel:
     """The robot in another engine; engines that aren't installed, or have no model for it, are refused."""
     row = PEERS.get(name)
     if row is None:
-        hint = did_you_mean(name, PEERS)
-        raise InputError("unknown engine", key="--with", found=f"`{name}`", allowed=", ".join(PEERS), hint=hint)
+        raise InputError("unknown engine", key="--with", found=f"`{name}`", **allowed_names(name, PEERS))
     try:
         return row.make(robot)
     except ImportError:
