@@ -8,7 +8,7 @@ import struct
 import zlib
 from importlib import import_module
 
-HOMES = ("denoc.record.plots", "denoc.scenario.result", "denoc.scenario.stored", "denoc.study.sweep.results")
+HOMES = ("denoc.record.plots", "denoc.scenario.stored", "denoc.study.sweep.results")
 
 
 def _chunk(kind, data):
