@@ -7,7 +7,6 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from . import mjcf_ties
 from .draft import Draft
 from .mjcf_geoms import (
     Body,
@@ -37,7 +36,8 @@ from .mjcf_model import (
     orientation_of_mjcf_element,
     parts_of_mjcf_body,
 )
-from .mjcf_words import TABLE
+from .mjcf_ties import read_mjcf_ties
+from .mjcf_words import MJCF
 from .pieces import FileEntry, robot_file_inertia_entries
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
@@ -67,14 +67,14 @@ def read_mjcf(draft: Draft, root: Element, side: Side) -> None:
         raise draft.error(root, "there is no body", allowed="at least one <body> in <worldbody>")
     bound_mjcf_inertias(reader.masses, reader.compiler, reader.fused)
     reader.options(root)
-    mjcf_ties.read_mjcf_ties(draft, root, reader.model, reader.defaults, reader.compiler)
+    read_mjcf_ties(draft, root, reader.model, reader.defaults, reader.compiler)
     side.check(draft)
     for name in side.motors & set(reader.model.joints):
         reader.model.joints[name]["actuated"] = True
     side.loops(draft, reader.carrier)
     for one in root.all("deformable"):
         draft.note(DROPPED, one.tag, "bodies are rigid here", one)
-    note_unread_words(draft, root, TABLE, "MJCF", strict=True)
+    note_unread_words(draft, root, MJCF, "MJCF", strict=True)
 
 
 class _Reader:

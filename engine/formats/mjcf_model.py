@@ -12,6 +12,7 @@ from ..robot import turn_matrix
 from ..robot.read import rotation_of
 from ..text import DOCUMENT_BYTES, text_of_yaml_file
 from .draft import NO_QUATERNION, Draft
+from .mjcf_words import CONTROLLED
 from .pieces import FileEntry
 from .report import CHANGED
 from .xml import Element, parsed_xml
@@ -22,10 +23,6 @@ LEVEL = 1e-7  # how far a direction that is taken for z may be off it, as in MuJ
 TURNS = {"quat", "euler", "axisangle", "xyaxes", "zaxis"}
 TRUTH, ANGLES = ("false", "true"), ("degree", "radian")
 PARTIAL = ("size", "gear", "polycoef")  # lists whose first numbers alone may be given
-CONTROLLED = (
-    *("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle"),
-    *("dcmotor", "plugin"),
-)
 
 
 @dataclass

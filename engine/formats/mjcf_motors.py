@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from . import mjcf_tendons
 from .draft import Draft
-from .mjcf_model import CONTROLLED, MAIN, Compiler, Defaults, Model
+from .mjcf_model import MAIN, Compiler, Defaults, Model
+from .mjcf_tendons import SIMPLE, coefficients_of_mjcf_tendon
+from .mjcf_words import CONTROLLED
 from .pieces import FileEntry
 from .report import CHANGED, DROPPED
 from .xml import Element
@@ -55,18 +56,18 @@ class Motors:
         ratios = {draft.known(one, key, model.joints, "joint"): 1.0} if key != "tendon" else {}
         if key == "tendon":
             tendon = self.tendons[draft.known(one, "tendon", self.tendons, "tendon")]
-            ratios = mjcf_tendons.coefficients_of_mjcf_tendon(draft, tendon, model)
+            ratios = coefficients_of_mjcf_tendon(draft, tendon, model)
         if len(ratios) != 1:
             self._on_joints(one, ratios, gear[0])
             return
         ((name, ratio),) = ratios.items()
-        if not ratio * (gear[0] if model.joints[name]["type"] in mjcf_tendons.SIMPLE else any(gear)):
+        if not ratio * (gear[0] if model.joints[name]["type"] in SIMPLE else any(gear)):
             draft.note(DROPPED, f"actuator {one.tag}", "its gear is 0", one)
             return
         _used(draft, one)
         entry = model.joints[name]
         entry["actuated"] = True
-        simple = entry["type"] in mjcf_tendons.SIMPLE
+        simple = entry["type"] in SIMPLE
         self._own(one, entry, ratio * gear[0] if simple else math.nan)
         if not simple:
             why = "all freedoms of its joint have an actuator, without limits"
@@ -111,7 +112,7 @@ class Motors:
     def _on_joints(self, one: Element, ratios: dict[str, float], gear: float) -> None:
         """An actuator on the sum of a tendon's joints."""
         draft, model = self.draft, self.model
-        able = all(model.joints[name]["type"] in mjcf_tendons.SIMPLE for name in ratios)
+        able = all(model.joints[name]["type"] in SIMPLE for name in ratios)
         if not gear or not any(ratios.values()) or not able:
             draft.note(DROPPED, f"actuator {one.tag}", "it pulls no sum of joints", one)
             return

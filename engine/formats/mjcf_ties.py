@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..robot.read import rotation_of
-from . import mjcf_motors, mjcf_tendons
 from .draft import Draft
 from .mjcf_model import MAIN, Compiler, Defaults, Frame, Model
+from .mjcf_motors import read_mjcf_actuators
+from .mjcf_tendons import read_mjcf_tendon
 from .pieces import FileEntry, robot_file_rotation_rows
 from .report import CHANGED, DROPPED
 from .xml import Element
@@ -24,14 +25,14 @@ def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults
         for one in section.children:
             own = defaults.apply(one, MAIN, draft, "tendon")
             tendons[own.attributes.get("name", "")] = own
-            mjcf_tendons.read_mjcf_tendon(draft, own, model, named, compiler)
+            read_mjcf_tendon(draft, own, model, named, compiler)
     for section in root.all("equality"):
         if "equality" in compiler.off:
             draft.note(CHANGED, "equality", "a flag disables it", section)
             continue
         for one in section.children:
             _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model, tendons)
-    mjcf_motors.read_mjcf_actuators(draft, root, model, defaults, tendons, compiler)
+    read_mjcf_actuators(draft, root, model, defaults, tendons, compiler)
 
 
 # ---- equality

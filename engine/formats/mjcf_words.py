@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from .mjcf_model import CONTROLLED
-from .words import Words, meanings
+from .words import CONTACT, STILL, Words, meanings
 
-CONTACT = "contact isn't computed"
-STILL = "it moves nothing"
-LOOKS = "it is for the eye, or for the user's own notes"
+NOTES = "it is for the eye, or for the user's own notes"
 EXACT = "stops, ties and dry friction are exact here, not stiff"
-CONTROL = "what an actuator does is a scenario's"
+LAW = "what an actuator does is a scenario's"
 RUN = "it is MuJoCo's own way of computing"
 TENSILE = "it is about lengths of muscles"
 
+CONTROLLED = (
+    *("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle"),
+    *("dcmotor", "plugin"),
+)
 PLACE = "pos quat euler axisangle xyaxes zaxis"
 CONTROLS = (
     "kp kv ki dyntype dynprm gaintype gainprm biastype biasprm actdim actlimited actrange actearly inheritrange "
@@ -24,22 +25,22 @@ ACTUATOR = Words(
     meanings(
         "name class joint jointinparent tendon site refsite body cranksite slidersite gear armature damping "
         "forcerange forcelimited ctrlrange ctrllimited",
-        (CONTROLS, CONTROL),
-        ("user group", LOOKS),
+        (CONTROLS, LAW),
+        ("user group", NOTES),
     ),
-    meanings("", ("config", CONTROL)),
+    meanings("", ("config", LAW)),
 )
 TENDON = meanings(
     "name class stiffness damping springlength springyield frictionloss armature range limited "
     "actuatorfrcrange actuatorfrclimited",
-    ("group user rgba material width", LOOKS),
+    ("group user rgba material width", NOTES),
     ("margin solreflimit solimplimit solreffriction solimpfriction", EXACT),
 )
 TIE = "name class active"
 TIED = ("solref solimp", EXACT)
 IN_BODY = meanings("body joint freejoint inertial geom site frame", ("camera light", STILL))
 DEFAULTS = ("joint", "geom", "site", "equality", "tendon", "adhesion", *CONTROLLED)
-TABLE = {
+MJCF = {
     "mujoco": Words(
         meanings("model"),
         meanings(
@@ -53,7 +54,7 @@ TABLE = {
         meanings(
             "angle coordinate eulerseq autolimits inertiafromgeom inertiagrouprange boundmass boundinertia "
             "balanceinertia settotalmass alignfree meshdir assetdir fusestatic",
-            ("texturedir strippath discardvisual", LOOKS),
+            ("texturedir strippath discardvisual", NOTES),
             ("convexhull exactmeshinertia fitaabb", "the inertia of meshes is MuJoCo's own reading"),
             ("usethread conflict passthrough savecanonical savecompiled saveinertial", RUN),
         ),
@@ -71,7 +72,7 @@ TABLE = {
             ),
             ("o_margin o_solref o_solimp o_friction collision", CONTACT),
             ("magnetic", STILL),
-            ("actuatorgroupdisable", CONTROL),
+            ("actuatorgroupdisable", LAW),
         ),
         meanings("flag"),
     ),
@@ -81,7 +82,7 @@ TABLE = {
             ("contact filterparent nativeccd multiccd midphase override speculative", CONTACT),
             ("warmstart refsafe eulerdamp autoreset energy fwdinv invdiscrete island sleep diagexact ipc", RUN),
             ("sensor sensornoise", STILL),
-            ("actuation", CONTROL),
+            ("actuation", LAW),
         )
     ),
     "default": Words(
@@ -94,7 +95,7 @@ TABLE = {
     ),
     "worldbody": Words({}, IN_BODY),
     "body": Words(
-        meanings(f"name childclass mocap gravcomp fuse {PLACE}", ("user", LOOKS), ("simple sleep", RUN)), IN_BODY
+        meanings(f"name childclass mocap gravcomp fuse {PLACE}", ("user", NOTES), ("simple sleep", RUN)), IN_BODY
     ),
     "frame": Words(meanings(f"name childclass {PLACE}"), IN_BODY),
     "inertial": Words(meanings(f"{PLACE} mass diaginertia fullinertia")),
@@ -102,22 +103,22 @@ TABLE = {
         meanings(
             "name class type pos axis ref range limited springref stiffness damping frictionloss armature springdamper "
             "springyield actuatorfrcrange actuatorfrclimited actuatorgravcomp",
-            ("group user", LOOKS),
+            ("group user", NOTES),
             ("margin solreflimit solimplimit solreffriction solimpfriction", EXACT),
         )
     ),
-    "freejoint": Words(meanings("name align", ("group user", LOOKS))),
+    "freejoint": Words(meanings("name align", ("group user", NOTES))),
     "geom": Words(
         meanings(
             f"name class type size {PLACE} fromto mass density shellinertia mesh hfield group contype rgba material",
-            ("user castshadow", LOOKS),
+            ("user castshadow", NOTES),
             ("conaffinity condim friction priority solmix solref solimp margin gap adhesion surfacevel", CONTACT),
             ("fluidshape fluidcoef", "no medium resists here"),
             ("fitscale", "the inertia of meshes is MuJoCo's own reading"),
         ),
         meanings("", ("plugin", CONTACT)),
     ),
-    "site": Words(meanings(f"name class {PLACE} fromto", ("type size group rgba material mesh user", LOOKS))),
+    "site": Words(meanings(f"name class {PLACE} fromto", ("type size group rgba material mesh user", NOTES))),
     "equality": Words(meanings("active", TIED), meanings("connect weld joint tendon flex flexstrain distance")),
     "connect": Words(meanings(f"{TIE} body1 body2 anchor site1 site2", TIED)),
     "weld": Words(meanings(f"{TIE} body1 body2 anchor relpose site1 site2 torquescale", TIED)),

@@ -10,12 +10,11 @@ import numpy as np
 
 from ..robot import Actuator, Coupling, Effort, Joint, Loop, Placement, Robot, Wrench
 from .mjcf_tendons import BY_ITSELF
-from .mjcf_write_cuts import SLIDES, UNIVERSAL, WITH_PARTS, CutParts, cut_of_part
+from .mjcf_write_cuts import ROUNDING, SLIDES, UNIVERSAL, WITH_PARTS, CutParts, cut_of_part
 from .pieces import urdf_number_text, urdf_numbers_text
 from .report import CHANGED, DROPPED, Report
 
 SIDES = ("first", "second")
-ROUNDING = 1e-12
 ARM = 0.1  # m, between the two points of an axis that coincide
 
 

@@ -21,7 +21,7 @@ from .pieces import (
 from .report import CHANGED, DROPPED, IGNORED
 from .sdf_drives import put_sdf_drive, sdf_axis_of_joint
 from .sdf_frames import TYPES, WORLD, Frames, Pose, Tree, sdf_joints_of_world, sdf_numbers_of_child, sdf_text_of_child
-from .sdf_words import TABLE
+from .sdf_words import SDF
 from .side import Side
 from .words import note_unread_words
 from .xml import Element
@@ -51,7 +51,7 @@ def read_sdf(draft: Draft, root: Element, side: Side) -> None:
         draft.note(CHANGED, "pose", "the model's is taken to be in the world, whatever it is relative to", place)
     joints = sdf_joints_of_world(draft, world, models[0]) if world is not None else []
     _Reader(draft, models[0], joints, side).read()
-    note_unread_words(draft, root, TABLE, "SDF", strict=False)
+    note_unread_words(draft, root, SDF, "SDF", strict=False)
 
 
 class _Reader:

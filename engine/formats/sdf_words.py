@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from .words import Words, meanings
+from .words import CONTACT, LOOKS, STILL, Words, meanings
 
 SIMULATOR = "it belongs to a simulator"
-CONTACT = "contact isn't computed"
-STILL = "it moves nothing"
-LOOKS = "it is for the eye"
 RIGID = "stops are rigid here"
 
-TABLE = {
+SDF = {
     "sdf": Words(meanings("version"), meanings("model world include", ("light actor", STILL))),
     "world": Words(
         meanings("name"),
@@ -78,4 +75,4 @@ TABLE = {
     "limit": Words({}, meanings("lower upper effort velocity", ("stiffness dissipation", RIGID))),
     "dynamics": Words({}, meanings("damping friction spring_stiffness spring_reference")),
 }
-TABLE["axis2"] = TABLE["axis"]
+SDF["axis2"] = SDF["axis"]

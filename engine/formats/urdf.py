@@ -24,7 +24,7 @@ from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
 from .urdf_drives import note_unused_urdf_limits, put_urdf_limits, put_urdf_losses
 from .urdf_shapes import urdf_material_colours, urdf_origin_entries, urdf_origin_rotation, urdf_shape
-from .urdf_words import TABLE
+from .urdf_words import URDF
 from .words import note_unread_words
 from .xml import Element
 
@@ -47,7 +47,7 @@ def read_urdf(draft: Draft, root: Element, side: Side) -> None:
         reader.joint(name, joint)
     reader.couplings()
     urdf_loops.read_urdf_loops(draft, root, joints, parents, side)
-    note_unread_words(draft, root, TABLE, "URDF", strict=False)
+    note_unread_words(draft, root, URDF, "URDF", strict=False)
 
 
 def _without_xacro(draft: Draft, root: Element) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from .words import Words, meanings
+from .words import CONTACT, LOOKS, Words, meanings
 
 CONTROL = "it belongs to a controller or a simulator"
-CONTACT = "contact isn't computed"
-LOOKS = "it is for the eye"
 
-ORIGIN = Words(meanings("xyz rpy quat_xyzw"))
-END = Words(meanings("link"), meanings("origin"))
-TABLE = {
+URDF_ORIGIN = Words(meanings("xyz rpy quat_xyzw"))
+URDF_END = Words(meanings("link"), meanings("origin"))
+URDF = {
     "robot": Words(
         meanings("name", ("version", "all versions are read alike")),
         meanings("link joint material loop coupling", ("transmission gazebo ros2_control sensor", CONTROL)),
@@ -24,7 +22,7 @@ TABLE = {
         ),
     ),
     "inertial": Words({}, meanings("origin mass inertia")),
-    "origin": ORIGIN,
+    "origin": URDF_ORIGIN,
     "mass": Words(meanings("value")),
     "inertia": Words(meanings("ixx ixy ixz iyy iyz izz")),
     "visual": Words(meanings("name"), meanings("origin geometry material")),
@@ -41,7 +39,10 @@ TABLE = {
         meanings("name type independent", ("dont_collapse", CONTROL)),
         meanings(
             "origin parent child axis limit dynamics mimic joint_properties",
-            ("calibration safety_controller transmission gazebo hardwareInterface mechanicalReduction role", CONTROL),
+            (
+                "calibration safety_controller transmission gazebo hardwareInterface mechanicalReduction role",
+                CONTROL,
+            ),
         ),
     ),
     "parent": Words(meanings("link")),
@@ -57,7 +58,7 @@ TABLE = {
     "mimic": Words(meanings("joint multiplier offset")),
     "loop": Words(meanings("name type"), meanings("predecessor successor axis")),
     "coupling": Words(meanings("name"), meanings("predecessor successor ratio")),
-    "predecessor": END,
-    "successor": END,
+    "predecessor": URDF_END,
+    "successor": URDF_END,
     "ratio": Words(meanings("value")),
 }

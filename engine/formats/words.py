@@ -11,6 +11,9 @@ from .report import DROPPED, IGNORED
 from .xml import Element
 
 MANY = ("link", "joint", "loop", "coupling", "material", "visual", "model", "world", "frame", "mimic", "physics")
+CONTACT = "contact isn't computed"
+STILL = "it moves nothing"
+LOOKS = "it is for the eye"
 CLOSE = 0.8  # how near a word is to a known one that was meant
 
 
