@@ -37,11 +37,10 @@ from .mjcf_model import (
     parts_of_mjcf_body,
 )
 from .mjcf_ties import read_mjcf_ties
-from .mjcf_words import MJCF
 from .pieces import FileEntry, robot_file_inertia_entries
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
-from .words import note_unread_words
+from .words import MJCF, note_unread_words
 from .xml import Element
 
 STANDARD = (0.0, 0.0, -9.81)

@@ -12,9 +12,9 @@ from ..robot import turn_matrix
 from ..robot.read import rotation_of
 from ..text import DOCUMENT_BYTES, text_of_yaml_file
 from .draft import NO_QUATERNION, Draft
-from .mjcf_words import CONTROLLED
 from .pieces import FileEntry
 from .report import CHANGED
+from .words import CONTROLLED
 from .xml import Element, parsed_xml
 
 MOST_FILES = 100

@@ -7,8 +7,7 @@ import numpy as np
 from ..robot.read import rotation_of
 from .draft import Draft
 from .mjcf_model import MAIN, Compiler, Defaults, Frame, Model
-from .mjcf_motors import read_mjcf_actuators
-from .mjcf_tendons import read_mjcf_tendon
+from .mjcf_motors import read_mjcf_actuators, read_mjcf_tendon
 from .pieces import FileEntry, robot_file_rotation_rows
 from .report import CHANGED, DROPPED
 from .xml import Element

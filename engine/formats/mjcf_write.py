@@ -18,8 +18,7 @@ import numpy as np
 from ..errors import ModelError
 from ..robot import Drive, Joint, Link, Placement, Robot, Shape, zxz_turns
 from ..robot.read import HERE, rotation_of
-from .mjcf_write_cuts import CutParts
-from .mjcf_write_ties import Ties, names_of_mjcf_joints
+from .mjcf_write_ties import CutParts, Ties, names_of_mjcf_joints
 from .pieces import quaternion_of_rotation, urdf_number_text, urdf_numbers_text
 from .report import CHANGED, DROPPED, Report
 

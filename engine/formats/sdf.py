@@ -19,11 +19,20 @@ from .pieces import (
     robot_file_rotation_rows,
 )
 from .report import CHANGED, DROPPED, IGNORED
-from .sdf_drives import put_sdf_drive, sdf_axis_of_joint
-from .sdf_frames import TYPES, WORLD, Frames, Pose, Tree, sdf_joints_of_world, sdf_numbers_of_child, sdf_text_of_child
-from .sdf_words import SDF
+from .sdf_frames import (
+    TYPES,
+    WORLD,
+    Frames,
+    Pose,
+    Tree,
+    put_sdf_drive,
+    sdf_axis_of_joint,
+    sdf_joints_of_world,
+    sdf_numbers_of_child,
+    sdf_text_of_child,
+)
 from .side import Side
-from .words import note_unread_words
+from .words import SDF, note_unread_words
 from .xml import Element
 
 TRUE, FALSE = ("1", "true"), ("0", "false")

@@ -24,8 +24,7 @@ from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
 from .urdf_drives import note_unused_urdf_limits, put_urdf_limits, put_urdf_losses
 from .urdf_shapes import urdf_material_colours, urdf_origin_entries, urdf_origin_rotation, urdf_shape
-from .urdf_words import URDF
-from .words import note_unread_words
+from .words import URDF, note_unread_words
 from .xml import Element
 
 TYPES = SIMPLE_JOINTS | {"floating": "free", "planar": "planar", "spherical": "spherical", "ball": "spherical"}
