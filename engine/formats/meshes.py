@@ -20,6 +20,7 @@ HEAD = 84  # bytes before the faces of a binary STL file: a comment, and how man
 FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 LINE = re.compile(rb"^[ \t]*([vf])[ \t]+([^\r\n]*)", re.MULTILINE)
 MOST_CORNERS = 10_000  # of one face
+FARTHEST = 1e50  # m: products of lengths that drawing takes stay within floats
 VERTEX = re.compile(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)")
 GRIDS = (256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4)  # cells along a mesh's longest side
 
@@ -67,6 +68,8 @@ def read_mesh(path: Path) -> Mesh:
         raise _error(path, f"broken ({error})") from None
     if not len(mesh.faces) or not np.isfinite(mesh.points).all():
         raise _error(path, "without faces, or with points that are nowhere")
+    if (farthest := abs(mesh.points).max()) > FARTHEST:
+        raise _error(path, f"a point has the coordinate {farthest:.3g}, and {FARTHEST:g} is the largest one")
     return mesh
 
 

@@ -86,6 +86,26 @@ def test_bodies_in_a_sketch():
     assert "link" not in labels
 
 
+@pytest.mark.parametrize("shape", ["{box: [1e300, 1, 1]}", "{cylinder: {radius: 1e200, length: 1}}"])
+def test_bodies_beyond_all_sizes_are_drawn_without_words_of_numpy(shape, command_line, tmp_path):
+    (tmp_path / "huge.yaml").write_text(
+        "{name: huge, convention: frames, links: [{name: a, mass: 1, com: [0.1, 0, 0], joint: {type: revolute}, "
+        f"inertia: {{xx: 1, yy: 1, zz: 1}}, shape: [{shape}]}}]}}",
+        encoding="utf-8",
+    )
+    code, out, errors = command_line("inspect", str(tmp_path / "huge.yaml"), "--plot", "--out", str(tmp_path))
+    assert code == 0
+    assert "more than there is in anything that is built" in out + errors
+    assert "encountered" not in out + errors
+
+
+def test_a_mesh_beyond_all_sizes_is_not_drawn(tmp_path):
+    """Nothing else would say so: its numbers aren't in the robot's file."""
+    (tmp_path / "far.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 -1e300 0\nf 1 2 3\n", encoding="utf-8")
+    with pytest.raises(denoc.InputError, match=r"the coordinate 1e\+300, and 1e\+50 is the largest one"):
+        read_mesh(tmp_path / "far.obj")
+
+
 def test_missing_meshes_leave_the_link_as_it_was(tmp_path, monkeypatch, capsys):
     text = ROBOT.read_text(encoding="utf-8").replace("package://files/pyramid.obj", "gone.obj")
     (tmp_path / "bodies.yaml").write_text(text.replace("wedge.stl", "broken.stl"), encoding="utf-8")

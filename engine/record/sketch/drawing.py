@@ -25,6 +25,7 @@ WIDTH, HEIGHT, LEGEND = 9.6, 6.6, 2.1  # inches
 MARGINS = (0.65, 0.15, 0.55, 0.45)  # left, between picture and legend, below, above
 
 
+@np.errstate(all="ignore")  # of bodies that are larger than anything that is built; files are warned of these
 def sketch_figure(
     scene: Scene, poses: Poses, k: int = 0, state: str = "initial position", *, room: np.ndarray | None = None
 ) -> Figure:
