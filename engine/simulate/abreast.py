@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ class _Abreast:
         scheme = INTEGRATORS[solver.method].abreast
         assert scheme is not None, "these runs go by the compiled loop"
         self.scheme = scheme
+        self._longest = partial(solver.longest_steps, adaptive=not scheme.fixed)
         self.rtol, self.atol = max(solver.rtol, LEAST_RTOL), max(solver.atol, LEAST_ATOL)
         self.y, self.t = starts.y.copy(), np.full(count, float(grid[0]))
         self.h, self.slope = np.zeros(count), np.zeros_like(self.y)
@@ -111,20 +113,12 @@ class _Abreast:
 
     # ---- legs
 
-    def _longest(self, t: np.ndarray, end: float) -> np.ndarray:
-        """The longest steps that are allowed from these instants on."""
-        longest = np.full(len(t), self.solver.max_step)
-        for begin, over, step in () if self.scheme.fixed else self.solver.paces:
-            if begin < end:
-                longest = np.where(over > t, np.minimum(longest, step), longest)
-        return longest
-
     def _pieces(self, begin: float, end: float) -> SignalPieces | None:
         """The signals of a leg that vary in time; None where these would be too many polynomials."""
         inputs = self.system.inputs
         if inputs.timeless:
             return EMPTY
-        longest = float(self._longest(np.array([begin]), end)[0]) * (1.0 + 1e-9)
+        longest = float(self._longest(np.array(begin), end)) * (1.0 + 1e-9)
         numbers, followed = len(self.starts.symbols), self.system.planning and self.system.follows
 
         def sampled(t: np.ndarray) -> np.ndarray:

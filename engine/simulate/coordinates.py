@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..mechanics.assembly import CLOSED, close_loops_by_newton, close_many_positions_by_newton
-from ..mechanics.closure import Partition, best_partition, independent_constraint_rows
+from ..mechanics.closure import Partition, best_partition, independent_constraint_rows_of_many
 from . import afresh, singular
 from .discrete import Discrete, discrete_partition
 from .events import Event
@@ -53,18 +53,30 @@ def nearness_of_pivot_guard(system: System) -> float:
 def partition_at_run_positions(
     system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()
 ) -> Partition:
-    """The partition at these positions that takes preferred speeds before others.
+    """The partition at these positions that takes preferred speeds before others."""
+    loops, given = system.loops, tuple(system.ruled)
+    if held:
+        ((given, _),) = speeds_given_at_positions(system, loops.scaled(loops.jacobian(q)[0])[None], held)
+    return best_partition(loops, q, given, preferred, system.method.basis, summed=False)
+
+
+def speeds_given_at_positions(
+    system: System, J: np.ndarray, held: Sequence[int]
+) -> list[tuple[tuple[int, ...], np.ndarray]]:
+    """The speeds that are given where these are held, at positions with these scaled Jacobians, and at which of them.
 
     Of the held speeds, as many are given as are independent; the others then keep still by themselves.
     """
-    loops, ruled = system.loops, system.ruled
-    given = (*ruled, *(k for k in held if k not in ruled))
-    if held:
-        J = loops.scaled(loops.jacobian(q)[0])
-        rows, first = np.concatenate([J, np.eye(system.robot.nv)[list(given)]]), len(J) + len(ruled)
-        firm = independent_constraint_rows(rows, [range(len(J)), range(len(J), first), range(first, len(rows))])
-        given = (*ruled, *(k for r, k in enumerate(given, start=len(J)) if r >= first and r in firm))
-    return best_partition(loops, q, given, preferred, system.method.basis, summed=False)
+    ruled, more = system.ruled, [k for k in held if k not in system.ruled]
+    m, first = J.shape[1], J.shape[1] + len(ruled)
+    units = np.eye(system.robot.nv)[[*ruled, *more]]
+    rows = np.concatenate([J, np.broadcast_to(units, (len(J), *units.shape))], axis=1)
+    picks = independent_constraint_rows_of_many(rows, [range(m), range(m, first), range(first, rows.shape[1])])
+    firm = (picks[:, :, None] == np.arange(first, rows.shape[1])).any(axis=1)
+    return [
+        ((*ruled, *(k for k, is_firm in zip(more, one) if is_firm)), np.flatnonzero((firm == one).all(axis=1)))
+        for one in np.unique(firm, axis=0).tolist()
+    ]
 
 
 def independent_speeds_in_words(system: System, discrete: Discrete) -> str:

@@ -238,8 +238,6 @@ def _through(
 
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
     """A stepper of the solver's method from (t, y) towards `end`."""
-    paces = solver.paces if INTEGRATORS[solver.method].adaptive else ()
-    longest = min([solver.max_step, *(step for begin, over, step in paces if begin < end and over > t)])
     return stepper_of_integrator(
         solver.method,
         run.derivative,
@@ -248,7 +246,7 @@ def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -
         end,
         rtol=solver.rtol,
         atol=solver.atol,
-        max_step=longest,
+        max_step=float(solver.longest_steps(np.array(t), end, adaptive=INTEGRATORS[solver.method].adaptive)),
         step=solver.step,
         measured=run.system.measured,
         slopes=run.slopes,

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..machine.jit import choice
-from ..mechanics.closure import Partition, best_partitions_of_many, independent_constraint_rows_of_many
+from ..mechanics.closure import Partition, best_partitions_of_many
 from .contacts import Contacts, stiction_force_ranges
-from .coordinates import nearness_of_pivot_guard
+from .coordinates import nearness_of_pivot_guard, speeds_given_at_positions
 from .discrete import Discrete
 from .patterns import Patterns
 from .recorded import held_speeds_with_supports
@@ -108,17 +108,8 @@ def _partitions(starts: Starts, held: tuple[int, ...], J: np.ndarray) -> list[tu
     """The partitions at positions with these scaled Jacobians, as `partition_at_run_positions` has each."""
     system, loops = starts.run.system, starts.run.system.loops
     preferred = system.preferred if system.preferred is not None else system.robot.driven
-    ruled, more = system.ruled, [k for k in held if k not in system.ruled]
-    if not more:
-        return best_partitions_of_many(loops, J, ruled, preferred)
-    m, first = loops.m, loops.m + len(ruled)
-    units = np.eye(system.robot.nv)[[*ruled, *more]]
-    rows = np.concatenate([J, np.broadcast_to(units, (len(J), *units.shape))], axis=1)
-    picks = independent_constraint_rows_of_many(rows, [range(m), range(m, first), range(first, rows.shape[1])])
-    firm = (picks[:, :, None] == np.arange(first, rows.shape[1])).any(axis=1)
-    result = []
-    for one in np.unique(firm, axis=0):
-        these = np.flatnonzero((firm == one).all(axis=1))
-        given = (*ruled, *(k for k, is_firm in zip(more, one.tolist()) if is_firm))
-        result += [(part, these[some]) for part, some in best_partitions_of_many(loops, J[these], given, preferred)]
-    return result
+    return [
+        (part, these[some])
+        for given, these in speeds_given_at_positions(system, J, held)
+        for part, some in best_partitions_of_many(loops, J[these], given, preferred)
+    ]

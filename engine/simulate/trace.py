@@ -31,6 +31,14 @@ class Solver:
     at_singularity: str = "stop"
     paces: tuple[tuple[float, float, float], ...] = ()  # (from, to, longest step in between), for adaptive methods
 
+    def longest_steps(self, t: np.ndarray, end: float, *, adaptive: bool) -> np.ndarray:
+        """The longest steps that are allowed from these instants towards the end of a leg."""
+        longest = np.full(t.shape, self.max_step)
+        for begin, over, step in self.paces if adaptive else ():
+            if begin < end:
+                longest = np.where(over > t, np.minimum(longest, step), longest)
+        return longest
+
 
 @dataclass
 class Trace:
