@@ -21,10 +21,9 @@ from . import blows, modes
 from .contacts import Contacts, stiction_force_ranges
 from .integrate import INTEGRATORS
 from .marching import ATTEMPTS
-from .patterns import Patterns
+from .patterns import Patterns, Regimes
 from .reasons import CHATTER
 from .recorded import place_of_watched_quantity
-from .regimes import Regimes
 from .runge_kutta import first_step_length
 from .signals import begin_of_run, sides_of_kink, signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL

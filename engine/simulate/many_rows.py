@@ -1,20 +1,24 @@
-"""The rows of runs that went side by side, by compiled code for all of them at once."""
+"""The rows of runs that went side by side, and of those with all motion prescribed, by code for all of them at once."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH
+from .patterns import Patterns
+from .prescribed import NODES, WEIGHTS
 from .recorded import run_equations_close_state
 from .row_parts import ROW as FIELDS
+from .signals import signal_rows
 from .together import Equations, Starts, shut_states
 from .traces import Traces
+
 
 FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled
 
@@ -95,3 +99,42 @@ def _joined(parts: Sequence[tuple[np.ndarray | slice, dict[str, np.ndarray]]], r
         for these, groups in parts:
             joined[name][these] = groups[name][:, :width]
     return joined
+
+
+def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> Traces | None:
+    """The runs over the grid; None without code.
+
+    Where `works` are wanted, those less losses between the rows are found by Gauss's rule.
+    """
+    equations, count = starts.equations(starts.discrete), len(starts.y)
+    code = equations.code(cached=count < FEW and choice.chosen_backend() != "compiled")
+    if code is None:
+        return None
+    blank, everyone = replace(starts.run.system, symbols=None), np.arange(count)
+
+    def signals(t: np.ndarray) -> np.ndarray:
+        return np.repeat(signal_rows(blank, t, starts.discrete, starts.run.planned)[None], count, axis=0)
+
+    states, steps = np.zeros((count, len(grid), 2)), np.diff(grid)
+    for node, weight in zip(NODES, WEIGHTS) if works else ():
+        inputs = starts.inputs(signals(grid[:-1] + node * steps), everyone).reshape(count * len(steps), -1)
+        rates = equations.groups(code, inputs, np.zeros((len(inputs), 0)))["rate"]
+        with np.errstate(all="ignore"):  # what overflows is carried out again by itself
+            states[:, 1:, 0] += weight * steps * (rates[:, -2] - rates[:, -1]).reshape(count, len(steps))
+    with np.errstate(all="ignore"):
+        states = np.cumsum(states, axis=1)
+    none = np.zeros(count, dtype=int)
+    return Traces(
+        t=grid,
+        instants=grid,
+        states=states,
+        whole=np.ones(count, dtype=bool),
+        steps=none,
+        rejected=none,
+        evaluations=none + len(grid),
+        signals=signals(grid),
+        modes=np.zeros((count, len(grid)), dtype=int),
+        kept=np.zeros((count, len(grid), 0)),
+        log=(),
+        patterns=Patterns(starts.run, starts.limits, starts.discrete),
+    )

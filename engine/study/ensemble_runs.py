@@ -20,8 +20,7 @@ from ..simulate.abreast import integrate_runs_abreast
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.many_rows import evaluate_many_run_rows
-from ..simulate.prescribed_many import trace_prescribed_runs
+from ..simulate.many_rows import evaluate_many_run_rows, trace_prescribed_runs
 from ..simulate.recorded import run_equations_close_state
 from ..simulate.runner import Runner
 from ..simulate.signals import own_signal_columns
