@@ -12,8 +12,8 @@ import numpy as np
 from ..machine.jit.account import account_of_backend
 from ..mechanics.mechanisms import Forces
 from ..record import Column, Drawing
+from ..simulate.batch_program import Numbers
 from ..simulate.many_rows import Evaluated
-from ..simulate.together import Numbers
 from ..simulate.traces import Traces
 from . import tabulate
 from .audit import DOUBTFUL, EnergyBalance, energy_residual_amounts, residual_share_of_energy

@@ -112,7 +112,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     start, inputs = _start_with_inputs(reading, constraints, drives, asked, laws)
     system = _system(reading, constraints, inputs)
     if system.switching:
-        from ..simulate.carried import carried_speeds
+        from ..simulate.driven_joints import carried_speeds
 
         if carried := carried_speeds(system, start.q0):
             system = replace(system, carried=carried)
@@ -204,18 +204,19 @@ def _name(reading: Reading, name: str) -> str:
 
 def _system(reading: Reading, constraints: Closure, inputs: Inputs) -> System:
     """The robot with everything that acts on it and moves it."""
-    entry, afresh = reading.file.solver, constraints.m > 0 and METHODS[reading.file.closure.method].afresh
+    entry, closure = reading.file.solver, reading.file.closure
+    unaware = constraints.m > 0 and METHODS[closure.method].recomputes_null_space
     chosen = read_preferred_speeds(reading)
     # a method without joint speeds in its state can't notice that a joint comes to rest
-    smooth = entry.friction == "smooth" or afresh
+    smooth = entry.friction == "smooth" or unaware
     return System(
         reading.robot,
         constraints,
         inputs,
-        closure=reading.file.closure.method,
-        parameters=reading.file.closure.values(),
+        closure=closure.method,
+        parameters=closure.values(),
         preferred=None if chosen is None else tuple(chosen),
         switches=entry.at_singularity == "switch",
         smooth=float(entry.friction_rate) if smooth else 0.0,
-        stops=entry.limits == "stop" and not afresh,
+        stops=entry.limits == "stop" and not unaware,
     )

@@ -25,7 +25,7 @@ from ..mechanics.bodies import runs_as_loop_over_bodies
 from ..mechanics.numbers import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
 from .discrete import Discrete
 from .equations import Evaluation, Recursion
-from .large import recursion_in_discrete_state
+from .many_bodies import recursion_in_discrete_state
 from .recorded import (
     Record,
     fixed_identity_of_run_equations,
@@ -266,7 +266,8 @@ class Compiled:
     def _able(self) -> bool:
         """Whether the equations can be recorded and are short enough for straight-line code."""
         system = self._system
-        return not system.method.afresh and len(system.model.bodies) <= MOST_BODIES and system.inputs.recordable
+        short = len(system.model.bodies) <= MOST_BODIES
+        return short and system.inputs.recordable and not system.method.recomputes_null_space
 
     @property
     def _large(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..mechanics.assembly import CLOSED, close_loops_by_newton, close_many_positions_by_newton
 from ..mechanics.closure import Partition, best_partition, independent_constraint_rows_of_many
-from . import afresh, singular
+from . import singular, svd_projection
 from .discrete import Discrete, discrete_partition
 from .events import Event
 from .signals import prescribed_motion_at, wanted_row_signals, wanted_row_signals_over_time
@@ -92,7 +92,7 @@ def independent_speeds_in_words(system: System, discrete: Discrete) -> str:
 
 def guard_of_coordinates(system: System, discrete: Discrete) -> Event | None:
     """An event function with a zero where the independent coordinates become unusable; None if they can't."""
-    if not system.loops.m or (system.method.afresh and not discrete.passing):
+    if not system.loops.m or (system.method.recomputes_null_space and not discrete.passing):
         return None
     if discrete.passing:
         return lambda t, y: 1.0 - singular.singularity_rank_margin(system, discrete, t, y) / discrete.near
@@ -149,9 +149,9 @@ def state_after_guard(
 def state_at_start(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
     """The state at the run's start."""
     y = system.state(q, qd)
-    if system.method.afresh:
-        part = discrete_partition(afresh.discrete_state_with_null_space(system, discrete, q))
-        y[len(system.state_coordinates) : system.measured] = afresh.state_with_folded_speeds(system, part, qd)
+    if system.method.recomputes_null_space:
+        part = discrete_partition(svd_projection.discrete_state_with_null_space(system, discrete, q))
+        y[len(system.state_coordinates) : system.measured] = svd_projection.state_with_folded_speeds(system, part, qd)
     return y
 
 

@@ -16,7 +16,7 @@ from ..machine.program import Scalar, sign, square_root
 from ..mechanics.closure import AppliedForces, ConstrainedEquations
 from ..mechanics.quantities import damping_power, wrench_power
 from ..mechanics.tree import Pivot, add, coordinate_rates, dot, smooth_dry_friction, sweep_tree
-from . import afresh
+from . import svd_projection
 from .discrete import Discrete, discrete_partition
 from .situation import Situation, situation_of_state
 from .system import Model, System
@@ -74,9 +74,10 @@ def evaluate_equations(
 ) -> Evaluation:
     """Accelerations, forces and powers at one instant; `recursion` takes the place of the text's for a tree."""
     now = situation_of_state(system, signals, y, discrete, model)
-    if system.method.afresh:
-        discrete = afresh.discrete_state_with_null_space(system, discrete, now.q)
-        now = situation_of_state(system, signals, afresh.state_with_unfolded_speeds(system, discrete, now, y), discrete)
+    if system.method.recomputes_null_space:
+        discrete = svd_projection.discrete_state_with_null_space(system, discrete, now.q)
+        y = svd_projection.state_with_unfolded_speeds(system, discrete, now, y)
+        now = situation_of_state(system, signals, y, discrete)
     if not system.loops.m:
         moved = _of_tree(system, now, model, recursion)
     else:
@@ -182,8 +183,8 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
         for c, row in enumerate(part.rows):
             if row in now.rates:
                 moved.driving = moved.driving + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
-    if method.afresh:
-        moved.state_rates = afresh.state_with_folded_speeds(system, part, qdd)
+    if method.recomputes_null_space:
+        moved.state_rates = svd_projection.state_with_folded_speeds(system, part, qdd)
     return moved
 
 

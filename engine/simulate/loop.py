@@ -9,18 +9,18 @@ import numpy as np
 
 from ..mechanics.tree import vanishing_inertia_message
 from . import coordinates, modes, reasons, saturation
-from .blows import prescribed_rates_jump
 from .discrete import Discrete
 from .events import Watch, Watched, first_event_crossing
+from .impacts import prescribed_rates_jump
 from .integrate import INTEGRATORS, stepper_of_integrator
 from .marching import compiled_loop_for_leg, limit_exceeded, marched_leg, strided_leg, strides_in_leg
 from .memory import joined_instants
-from .passage import step_across_singular_position
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .scipy_stepper import Scipy
 from .signals import begin_of_run, sides_of_kink
 from .singular import Singular
+from .singular_step import step_across_singular_position
 from .stepper import Stepper
 from .trace import Progress, Solver, Trace
 

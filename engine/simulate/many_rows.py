@@ -11,14 +11,13 @@ import numpy as np
 from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH
-from .patterns import Patterns
+from .batch_program import Equations, Starts, shut_states
+from .mode_table import ModeTable
 from .prescribed import NODES, WEIGHTS
 from .recorded import run_equations_close_state
 from .row_parts import ROW as FIELDS
 from .signals import signal_rows
-from .together import Equations, Starts, shut_states
 from .traces import Traces
-
 
 FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled
 
@@ -136,5 +135,5 @@ def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> T
         modes=np.zeros((count, len(grid)), dtype=int),
         kept=np.zeros((count, len(grid), 0)),
         log=(),
-        patterns=Patterns(starts.run, starts.limits, starts.discrete),
+        patterns=ModeTable(starts.run, starts.limits, starts.discrete),
     )

@@ -14,7 +14,6 @@ from ..machine.program import as_float, as_floats
 from ..mechanics.assembly import close_loops_by_newton
 from ..robot import Body
 from . import coordinates, saturation
-from .blows import jumping_rates, states_after_blows
 from .contacts import (
     NEAR,
     Contacts,
@@ -27,6 +26,7 @@ from .contacts import (
 )
 from .discrete import Discrete, discrete_states_are_alike
 from .events import Rule, Watch, Watched
+from .impacts import jumping_rates, states_after_blows
 from .instants import Instants, Moved
 from .response import Scaled
 from .runner import Runner
@@ -52,7 +52,7 @@ SOON = 1e-6  # of a run's length: a joint that breaks loose within it does so at
 WIDER = 10.0  # times the slack of a support, where rounding still holds what has been let go
 
 
-class Alone(Instants):
+class SingleInstant(Instants):
     """A single run at one instant."""
 
     def __init__(self, run: Runner, t: float):
@@ -205,7 +205,7 @@ def watches_of_present_modes(run: Runner, t: float, y: np.ndarray) -> list[Watch
     system = run.system
     if not (system.switching or system.bounded):
         return []
-    at, supports, watches = Alone(run, t), Supports(run), watches_of_system(system)
+    at, supports, watches = SingleInstant(run, t), Supports(run), watches_of_system(system)
     places, rules = rules_of_watches(at, at.present(y))
     return [_watched(run, supports, watches[n], Rule(*rule)) for n, rule in zip(places.tolist(), rules[0].tolist())]
 
@@ -276,7 +276,7 @@ def runs_after_events(at: Instants, y: np.ndarray, watches: Sequence[Watch], whi
 
 def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> tuple[np.ndarray, bool]:
     """The state just after the event, and whether its joint isn't at its limit; the run gets its new modes."""
-    at, before = Alone(run, t), run.discrete
+    at, before = SingleInstant(run, t), run.discrete
     after = runs_after_events(at, y[None], [watch], np.zeros(1, dtype=int))
     run.discrete = at.discrete(after.y, after.contacts)
     if watch.what == LOOSE and (before.slip, before.bearing) == (run.discrete.slip, run.discrete.bearing):
@@ -286,12 +286,12 @@ def state_after_event(run: Runner, watch: Watch, t: float, y: np.ndarray) -> tup
 
 def state_after_blows(run: Runner, t: float, y: np.ndarray) -> np.ndarray:
     """The state of a single run after the blows of all joints that are at their stops and move outwards."""
-    return np.asarray(states_after_blows(Alone(run, t), y[None])[0])
+    return np.asarray(states_after_blows(SingleInstant(run, t), y[None])[0])
 
 
 def settle_sticking_modes(run: Runner, t: float, y: np.ndarray) -> np.ndarray:
     """Chooses the modes in which a single run goes on from (t, y); returns the state with held joints at rest."""
-    at = Alone(run, t)
+    at = SingleInstant(run, t)
     states, contacts = settled_modes(at, y[None], np.zeros((1, len(at.columns)), dtype=bool))
     run.discrete = at.discrete(states, contacts)
     return np.asarray(states[0])
@@ -310,4 +310,4 @@ def state_after_rate_jump(run: Runner, earlier: float, later: float, y: np.ndarr
     ahead = system.expanded(prescribed_motion_at(system, earlier), y.tolist())[1]
     for k in system.prescribed:
         before[k] = as_float(ahead[k])
-    return states_after_blows(Alone(run, later), y[None], np.array([before]))[0], names
+    return states_after_blows(SingleInstant(run, later), y[None], np.array([before]))[0], names

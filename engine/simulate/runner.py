@@ -170,10 +170,10 @@ class Runner:
     def begin(self, t: float, y: np.ndarray) -> None:
         """Notes where the run begins, for laws with dead time."""
         if (memory := self.system.inputs.memory) is not None:
-            if self.system.method.afresh:
+            if self.system.method.recomputes_null_space:
                 raise InputError(
                     f"the state of `{self.system.closure}` has no joint speeds, so laws with dead time can't look back",
-                    allowed=", ".join(name for name, row in METHODS.items() if not row.afresh),
+                    allowed=", ".join(name for name, row in METHODS.items() if not row.recomputes_null_space),
                 )
             memory.begin(t, y, self.system.remembered)
 
@@ -305,7 +305,7 @@ class Runner:
         if discrete.passing:
             near = partial(singular.evaluate_near_singularity, self.system, discrete)
             return row_parts.rows_of_each_evaluation(near, values, states)
-        if self.system.method.afresh:
+        if self.system.method.recomputes_null_space:
             return row_parts.rows_of_each_evaluation(lambda row, y: self._plain(row, y, discrete), values, states)
         rows = self._compiled_rows(values, states, discrete) or self._plain_rows(values, states, discrete)
         row_parts.share_supports_in_rows(self.system, discrete, rows)

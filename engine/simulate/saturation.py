@@ -48,7 +48,7 @@ def actuators_without_demand(run: Runner, t: float, y: np.ndarray) -> list[str]:
 def _demanded(run: Runner, t: float, y: np.ndarray, places: Collection[int]) -> dict[int, float]:
     """The forces of laws at these places (`Driven.speed`), whatever their limits."""
     system = run.system
-    if system.method.afresh:  # the state has no joint speeds
+    if system.method.recomputes_null_space:  # the state has no joint speeds
         now = run.evaluate(t, y)
         q, qd = as_floats(now.q), as_floats(now.qd)
     else:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..machine.program import as_floats
+from .delayed_state import DelayedInput, late_state, late_values
 from .discrete import Discrete
 from .inputs import Commanded, Driven
-from .late import Seen, late_state, late_values
 from .memory import ROUNDING
 from .system import System
 
@@ -107,7 +107,7 @@ def _before(system: System, t: Any, recalls: bool = True) -> Before:
     return memory.at(t) if recalls else np.zeros((*np.shape(t), len(system.remembered))), _motion(system, begun)
 
 
-def late_state_at(system: System, driven: Driven, seen: Seen, t: Any) -> tuple[list[Any], list[Any]]:
+def late_state_at(system: System, driven: Driven, seen: DelayedInput, t: Any) -> tuple[list[Any], list[Any]]:
     """All coordinates and speeds as a law with dead time sees them at t, which is 0 for those that it doesn't read."""
     return late_state(system.robot, seen, iter(late_values(seen, *_before(system, t - driven.dead_time))))
 
@@ -202,7 +202,7 @@ def _width_of_commanded(system: System, one: Commanded) -> int:
     return 3 * len(one.joint.speeds) + len(one.gains) * system.tuned
 
 
-def _width(system: System, driven: Driven, seen: Seen | None) -> int:
+def _width(system: System, driven: Driven, seen: DelayedInput | None) -> int:
     """The number of signals of a force law."""
     gains = len(driven.gains) if system.tuned else 0
     gains += 0 if seen is None else len(seen.sources)

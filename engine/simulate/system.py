@@ -21,8 +21,8 @@ from ..mechanics.closure import METHODS, NOTHING_TO_CLOSE, Closure, Method, Meth
 from ..mechanics.numbers import Path, number_leaves_of_bodies, regrouped_bodies
 from ..mechanics.tree import Load, Wrenches, constant_wrenches, wrenches_on_bodies
 from ..robot import Body, Coupling, Drive, Joint, Robot, Three
+from .delayed_state import DelayedInput, seen_of_law
 from .inputs import Driven, Inputs
-from .late import Seen, seen_of_law
 
 
 class Model(NamedTuple):
@@ -57,7 +57,7 @@ class System:
     smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
     stops: bool = True  # limits of joints are stops
     tuned: bool = False  # gains of force laws are inputs of recorded equations
-    carried: tuple[int, ...] = ()  # speeds of joints that prescribed motions carry along (`carried.py`)
+    carried: tuple[int, ...] = ()  # speeds of joints that prescribed motions carry along (`driven_joints.py`)
     planning: bool = False  # the equations find the forces of feedforward, of which signals give the planned motion
     # places in `regrouped` whose numbers differ from run to run, and are inputs of recorded equations; None: one run
     symbols: tuple[Path, ...] | None = None
@@ -187,11 +187,11 @@ class System:
     # ---- what laws with dead time see
 
     @cached_property
-    def seen(self) -> tuple[Seen | None, ...]:
+    def seen(self) -> tuple[DelayedInput | None, ...]:
         """What each force law sees of an earlier state; None for those that see the present one."""
         return tuple(self._seen(one) if one.dead_time else None for one in self.inputs.driven)
 
-    def _seen(self, law: Driven) -> Seen:
+    def _seen(self, law: Driven) -> DelayedInput:
         coordinates, speeds = seen_of_law(self.robot, law)
         motion = iter(range(self.motion_signals))
         given: dict[tuple[str, int], int] = {}
@@ -201,7 +201,7 @@ class System:
                 given |= {(kind, k): -1 - next(motion) for k in places}
         wanted = [*(("q", k) for k in coordinates), *(("qd", k) for k in speeds)]
         sources = [given[one] if one in given else self.remembered.index(self._component(*one)) for one in wanted]
-        return Seen(coordinates, speeds, tuple(sources))
+        return DelayedInput(coordinates, speeds, tuple(sources))
 
     def _component(self, kind: str, k: int) -> int:
         return self.state_coordinates.index(k) if kind == "q" else self.place_of(k)

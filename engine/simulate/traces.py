@@ -10,7 +10,7 @@ import numpy as np
 
 from . import reasons, saturation
 from .discrete import Discrete
-from .patterns import Patterns
+from .mode_table import ModeTable
 
 
 class Log(NamedTuple):
@@ -38,7 +38,7 @@ class Traces:
     modes: np.ndarray  # (runs, instants), as the patterns number them
     kept: np.ndarray  # (runs, instants, speeds that may be held without bearing): their supports
     log: Sequence[Log]  # in order of time for each run
-    patterns: Patterns
+    patterns: ModeTable
 
     def regimes(self) -> np.ndarray:
         """The regimes of all runs at all instants, as the patterns number them."""

@@ -16,7 +16,8 @@ from ..mechanics.numbers import Path as Place
 from ..mechanics.numbers import shape_of_bodies
 from ..robot import Robot
 from ..scenario import Many, Plan, Result, Scenario, carry_out_whole_plan, equations_give_all_forces, result_of_trace
-from ..simulate.abreast import integrate_runs_abreast
+from ..simulate.batch_program import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
+from ..simulate.batch_run import integrate_batch
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans
 from ..simulate.integrate import INTEGRATORS
@@ -24,7 +25,6 @@ from ..simulate.many_rows import evaluate_many_run_rows, trace_prescribed_runs
 from ..simulate.recorded import run_equations_close_state
 from ..simulate.runner import Runner
 from ..simulate.signals import own_signal_columns
-from ..simulate.together import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
 from ..simulate.trace import Trace
 from ..simulate.traces import Traces
 from .variations import Variation, Variations
@@ -179,7 +179,7 @@ def _member(plan: Plan) -> Member | None:
     system = plan.system
     scheme, modal = INTEGRATORS[plan.solver.method].abreast, bool(system.switching or system.bounded)
     alone = scheme is None or (
-        system.loops.m and (system.method.afresh or (modal and not run_equations_close_state(system)))
+        system.loops.m and (system.method.recomputes_null_space or (modal and not run_equations_close_state(system)))
     )
     alone = alone or plan.file.solver.error == "estimate"  # of which the lanes know nothing
     if alone or math.isfinite(plan.solver.max_evaluations) or choice.chosen_backend() == "plain":
@@ -273,7 +273,7 @@ def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> It
     for first in range(0, len(group.places), size):
         part = group.some(slice(first, first + size))
         if part.starts.run.unknown:
-            traces = integrate_runs_abreast(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
+            traces = integrate_batch(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
         else:
             traces = trace_prescribed_runs(part.starts, group.plan.grid, works=group.plan.record.wants("energy"))
         if traces is None:

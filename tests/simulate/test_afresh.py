@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.simulate.afresh import null_basis_at_state
 from denoc.simulate.runner import Runner
+from denoc.simulate.svd_projection import null_basis_at_state
 from denoc.simulate.system import System
 from random_mechanisms import mechanism
 

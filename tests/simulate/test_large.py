@@ -9,7 +9,7 @@ import denoc
 from denoc.machine.jit.choice import using_backend
 from denoc.mechanics.closure import loop_closure
 from denoc.simulate import equations
-from denoc.simulate.large import recursion_in_discrete_state
+from denoc.simulate.many_bodies import recursion_in_discrete_state
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System
 from denoc.study import chain_robot_for_times

@@ -49,7 +49,7 @@ def test_a_law_is_in_the_loop(name, late, robot, tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text(TABLE)
     scenario, alone, lanes = scenario_under(name, robot, path, late), [], []
-    step, abreast = loop._stepped, ensemble_runs.integrate_runs_abreast
+    step, abreast = loop._stepped, ensemble_runs.integrate_batch
 
     def stepped(*of):
         alone.append(of)
@@ -61,7 +61,7 @@ def test_a_law_is_in_the_loop(name, late, robot, tmp_path, monkeypatch):
         return traces
 
     monkeypatch.setattr(loop, "_stepped", stepped)
-    monkeypatch.setattr(ensemble_runs, "integrate_runs_abreast", carried)
+    monkeypatch.setattr(ensemble_runs, "integrate_batch", carried)
     with using_backend("compiled"):
         single = denoc.run(scenario)
         assert not alone

@@ -16,7 +16,7 @@ from denoc.simulate.complementarity import balance_contacts
 from denoc.simulate.contacts import Contacts
 from denoc.simulate.equations import shared_friction
 from denoc.simulate.feedforward import runner_with_feedforward
-from denoc.simulate.modes import Alone, settle_sticking_modes
+from denoc.simulate.modes import SingleInstant, settle_sticking_modes
 from denoc.simulate.row_parts import shares_of_held_speeds
 from denoc.simulate.sticking import states_brought_to_rest
 
@@ -228,7 +228,7 @@ def test_all_supports_together_hold_as_much_as_they_can_and_no_more(name, shift)
     A, h = load_on_actuated_joints(robot, q)
     centre = np.zeros(robot.nv)
     centre[0] = 2.0 * shift * abs(supports).max()
-    limit, at = largest_support(A, h, centre), Alone(run, 0.0)
+    limit, at = largest_support(A, h, centre), SingleInstant(run, 0.0)
     found = at.moved(y[None], Contacts.none(1, robot.nv, 0)).qdd, at.response(q[None], ()).P
     for share, holds in (1 + 1e-6, True), (1 - 1e-6, False):
         ranges = (centre - share * limit)[None], (centre + share * limit)[None]
@@ -261,7 +261,7 @@ def test_the_other_joints_come_to_rest_with_the_one_that_turns_round():
     robot = rough("four-bar", crank=0.3)
     plan = prepare_scenario({"task": "simulate", "time": {"end": 1}, "rates": {"A0": 1e-9}}, robot)
     run = runner_with_feedforward(plan.system, plan.q0)
-    at, y, crank = Alone(run, 0.0), run.start(plan.q0, plan.qd0)[None], robot.joints.index("A0")
+    at, y, crank = SingleInstant(run, 0.0), run.start(plan.q0, plan.qd0)[None], robot.joints.index("A0")
     assert abs(at.motion(y)[1]).min() > 1e-10
     rested, dead = states_brought_to_rest(at, y, crank)
     assert not dead.any()

@@ -142,7 +142,7 @@ class Method:
     switches: bool = False  # takes other coordinates by itself where the present ones become unusable
     scaled: bool = False  # uses the `scales` of the rows, which depend on the mechanism's length
     raw: bool = False  # bends the motion or lets it drift, so that its energy balance is only reported
-    afresh: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
+    recomputes_null_space: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
     divides: bool = False  # by the inertias of the spanning tree, so that none of its joints may have nothing to move
     distributed: bool = False  # nodes with a leg each can take a step of it after a single exchange
 
@@ -223,7 +223,7 @@ METHODS = {
         parameters=(SIGMA,),
         pulls=SIGMA,
         raw=True,
-        afresh=True,
+        recomputes_null_space=True,
     ),
     "penalty": Method(
         "springs and dampers for constraints",

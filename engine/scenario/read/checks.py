@@ -200,7 +200,7 @@ def _of_solver(reading: Reading, system: System, key: str) -> str:
         why = "no joint whose motion is sought has `limits`"
     elif key == "at_singularity":
         method = reading.file.closure.method
-        alone = METHODS[method].switches or METHODS[method].afresh
+        alone = METHODS[method].switches or METHODS[method].recomputes_null_space
         why = _tree(reading) if not system.loops.m else f"`{method}` takes other coordinates by itself" * alone
     return why
 
@@ -212,7 +212,7 @@ def _of_closure(reading: Reading, system: System, key: str) -> str:
     if not system.loops.m:
         return _tree(reading)
     if key == "independent":
-        own = method.afresh or method.basis in ("qr", "svd")
+        own = method.recomputes_null_space or method.basis in ("qr", "svd")
         return f"`{name}` chooses its directions itself" if own else ""
     if key == "method" or key in {one.name for one in method.parameters}:
         return ""

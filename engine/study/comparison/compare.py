@@ -91,7 +91,7 @@ class Comparison:
                 return
 
     def _allowed(self, setting: RunSetting) -> int:
-        return self.options.max_evaluations // (SLOWER if METHODS[setting.method].afresh else 1)
+        return self.options.max_evaluations // (SLOWER if METHODS[setting.method].recomputes_null_space else 1)
 
     def _hopeless(self, setting: RunSetting, stopped: bool) -> str:
         """The reason why a run isn't worth starting; empty if it is."""
@@ -240,7 +240,8 @@ class Comparison:
         if mark not in self._cost:
             run = self.runner(setting)
             with np.errstate(all="ignore"):
-                largest = largest_eigenvalue(self.plan, self.path, run) if not run.system.method.afresh else math.nan
+                known = not run.system.method.recomputes_null_space
+                largest = largest_eigenvalue(self.plan, self.path, run) if known else math.nan
             self._cost[mark] = evaluation_time_for_comparison(self.plan, run), largest * (self.end - self.start)
         return self._cost[mark]
 

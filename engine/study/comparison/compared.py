@@ -98,7 +98,7 @@ def _models(options: Options, name: str) -> list[tuple[str, float | None]]:
     if varied is None:
         return [("", None)]
     values = _values(options, varied)
-    return [(varied.name, value) for value in (values[:1] if METHODS[name].afresh else values)]
+    return [(varied.name, value) for value in (values[:1] if METHODS[name].recomputes_null_space else values)]
 
 
 @dataclass

@@ -235,7 +235,7 @@ def study_slopes_of_integrated_run(plan: Plan, along: Sequence[Along], names: se
         raise NoTangentsError(trace.reason or _said_of_event(trace.events[0]))
     if any(one is not run.discrete for one in trace.discrete):
         raise NoTangentsError("a joint that rests at a dead centre begins to move")
-    if plan.system.method.afresh:
+    if plan.system.method.recomputes_null_space:
         raise NoTangentsError(f"the closure method `{plan.system.closure}` has other states from step to step")
     beside = [_begun(plan, run, one) for one in along]
     rows, own = np.array(trace.states), _alike(plan)

@@ -49,7 +49,7 @@ COMPILED = (
     ),
     Bug(
         "fixed steps side by side are as long as they may be",
-        "_Abreast._begin",
+        "_BatchRun._begin",
         "np.fmin(longest, self.solver.step)",
         "longest",
         ("study/test_abreast.py::test_fixed_steps_in_lanes_are_kutta_s",),
@@ -252,7 +252,7 @@ COMPILED = (
     ),
     Bug(
         "actuators give the limits of another run",
-        "Patterns.put_signals",
+        "ModeTable.put_signals",
         "np.where(contacts.saturated > 0.0, self.limits.most[these], self.limits.least[these])",
         "np.where(contacts.saturated > 0.0, self.limits.most[these * 0], self.limits.least[these * 0])",
         OWN_LIMITS,
@@ -336,7 +336,7 @@ COMPILED = (
     ),
     Bug(
         "held mechanisms side by side have the partition's bounds from their start",
-        "_Abreast._inputs",
+        "_BatchRun._inputs",
         "self.regimes.bounds[these]",
         "1.0 / self.regimes.bounds[these]",
         HELD_ABREAST,
@@ -873,7 +873,7 @@ COMPILED = (
     ),
     Bug(
         "a lane that fails is given out as it is",
-        "_Abreast._carry",
+        "_BatchRun._carry",
         "np.isin(control[STATUS], (GOING, EVENT)) & (self.steps[these] <= most)",
         "self.steps[these] <= most",
         ("study/test_ensemble.py::test_a_run_that_cannot_go_on_ends_as_it_does_alone",),

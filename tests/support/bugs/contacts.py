@@ -18,7 +18,7 @@ CONTACTS = (
     ),
     Bug(
         "runs side by side pass over who breaks loose at once",
-        "_Abreast._break_loose_at_once",
+        "_BatchRun._break_loose_at_once",
         "(s >= high + contacts.slack) | (s <= low - contacts.slack)",
         "(s >= np.inf) | (s <= -np.inf)",
         ("simulate/test_march_modes.py::test_friction_far_below_the_forces_of_a_plan_holds_nothing_back",),
@@ -217,7 +217,7 @@ CONTACTS = (
     ),
     Bug(
         "runs side by side ask what holds a joint at a kink of a law, not behind it",
-        "_Abreast.run",
+        "_BatchRun.run",
         "self.t[self.alive] = stop",
         "self.t[self.alive] = earlier",
         ("study/test_abreast.py::test_what_holds_a_joint_is_asked_behind_a_kink_of_a_law",),
@@ -245,7 +245,7 @@ CONTACTS = (
     ),
     Bug(
         "what a blow at the start takes is missed in all rows of runs side by side",
-        "_Abreast.run",
+        "_BatchRun.run",
         "self.y[:, -2:] = 0.0",
         "self.y[:, -2:] = self.y[:, -2:]",
         ("study/test_abreast.py::test_a_blow_at_the_start_is_no_part_of_the_balance_of_runs_side_by_side",),
@@ -279,14 +279,14 @@ CONTACTS = (
     ),
     Bug(
         "joints that turn at the end of their stroke are stopped there",
-        "blows:_turning",
+        "impacts:_turning",
         "outwards[:, c] & (back > 0.0) & inside",
         "np.zeros_like(inside)",
         ("simulate/test_dead_centres.py::test_a_stop_at_the_end_of_the_stroke_presses_nothing",),
     ),
     Bug(
         "runs side by side are stopped at the end of a stroke",
-        "_Abreast._settle",
+        "_BatchRun._settle",
         "contacts.grazing | (dead & (contacts.lower | contacts.upper))",
         "np.zeros_like(dead)",
         ("simulate/test_dead_centres.py::test_runs_side_by_side_pass_a_stop_at_the_end_of_the_stroke",),

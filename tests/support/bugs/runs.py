@@ -81,7 +81,7 @@ RUNS = (
     ),
     Bug(
         "a stage of the step across a singular position is in that position",
-        "passage:PLACE",
+        "singular_step:PLACE",
         "DORMAND_PRINCE.C[1] / 2",
         "DORMAND_PRINCE.C[1]",
         ("mechanics/mechanisms/test_benchmarks.py::test_a_single_step_crosses_each_singular_position",),

@@ -15,13 +15,13 @@ import numpy as np
 from ..machine.jit import choice
 from ..mechanics.closure import Partition, best_partitions_of_many
 from . import modes
+from .batch_program import Starts
 from .contacts import Contacts, Limits, discrete_state_of_contacts, stiction_force_ranges
 from .coordinates import nearness_of_pivot_guard, speeds_given_at_positions
 from .discrete import Discrete
 from .recorded import held_speeds_with_supports
 from .runner import Runner
 from .signals import first_mode_signal, pivot_limit_signals
-from .together import Starts
 from .trace import Solver
 
 FEWEST = 16  # runs for which the equations of another regime are compiled where that has to pay
@@ -49,7 +49,7 @@ class Regimes:
         return Regimes(np.zeros(count, dtype=int), bounds.copy(), np.zeros(count, dtype=int), bounds.copy())
 
     def renew(
-        self, starts: Starts, patterns: Patterns, solver: Solver, these: np.ndarray, q: np.ndarray, contacts: Contacts
+        self, starts: Starts, patterns: ModeTable, solver: Solver, these: np.ndarray, q: np.ndarray, contacts: Contacts
     ) -> np.ndarray:
         """Give these runs at these coordinates the regimes of what holds them now; say which of them have one."""
         done, system = np.zeros(len(these), dtype=bool), starts.run.system
@@ -71,7 +71,7 @@ class Regimes:
         self.free[loose], self.free_bounds[loose] = self.now[loose], self.bounds[loose]
         return done
 
-    def _ready(self, starts: Starts, patterns: Patterns, solver: Solver, regime: Discrete, count: int) -> bool:
+    def _ready(self, starts: Starts, patterns: ModeTable, solver: Solver, regime: Discrete, count: int) -> bool:
         """Whether there is code for a regime that so many runs want, or it is worth it."""
         equations = starts.equations(regime)
         bears = len(held_speeds_with_supports(starts.run.system, regime)) == len(regime.bearing)
@@ -89,7 +89,7 @@ class Regimes:
 
 
 def _alike(
-    patterns: Patterns, contacts: Contacts
+    patterns: ModeTable, contacts: Contacts
 ) -> list[tuple[dict[int, tuple[float, float]], dict[int, float], np.ndarray]]:
     """The sets of held speeds that occur, with ranges of what holds them, those that don't bear, and their rows.
 
@@ -117,7 +117,7 @@ def _partitions(starts: Starts, held: tuple[int, ...], J: np.ndarray) -> list[tu
     ]
 
 
-class Patterns:
+class ModeTable:
     """The patterns of contacts that have occurred, with a number for each; `run` is any of the runs.
 
     The patterns of mechanisms belong to regimes: their joints that are held, and the coordinates that are independent.

@@ -13,7 +13,7 @@ from ..robot import Robot
 from .inputs import Driven
 
 
-class Seen(NamedTuple):
+class DelayedInput(NamedTuple):
     """What a law with dead time reads of the state, and where that is found.
 
     A source is a place among the components that a run remembers or, from −1 downwards, among the signals of
@@ -38,7 +38,7 @@ def seen_of_law(robot: Robot, one: Driven) -> tuple[tuple[int, ...], tuple[int, 
     return tuple(sorted(coordinates)), tuple(sorted({*speeds}))
 
 
-def late_state(robot: Robot, seen: Seen, values: Iterator[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+def late_state(robot: Robot, seen: DelayedInput, values: Iterator[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
     """Coordinates and speeds of the robot with those that a law sees; the others are 0."""
     q, qd = list[Scalar]([0.0] * robot.nq), list[Scalar]([0.0] * robot.nv)
     for k in seen.coordinates:
@@ -54,6 +54,6 @@ def late_state(robot: Robot, seen: Seen, values: Iterator[Scalar]) -> tuple[list
     return q, qd
 
 
-def late_values(seen: Seen, remembered: np.ndarray, motion: Sequence[Any]) -> list[Any]:
+def late_values(seen: DelayedInput, remembered: np.ndarray, motion: Sequence[Any]) -> list[Any]:
     """The signals of a law, from what is remembered (along the last axis) and from prescribed motions of that time."""
     return [remembered[..., k] if k >= 0 else motion[-1 - k] for k in seen.sources]

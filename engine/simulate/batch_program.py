@@ -24,7 +24,6 @@ from ..mechanics.numbers import (
     shape_of_bodies,
 )
 from ..robot import Body
-from .beside import quantities_beside_state, widths_beside_state
 from .contacts import Contacts, Limits
 from .discrete import Discrete
 from .instants import Instants, Moved
@@ -32,6 +31,7 @@ from .integrate import INTEGRATORS
 from .marching import ROWS_CLOSED
 from .recorded import held_speeds_with_supports, run_equations_outputs
 from .response import Scaled
+from .row_outputs import quantities_beside_state, widths_beside_state
 from .runner import Runner
 from .signals import mode_columns, own_signal_columns, signals_at, wanted_row_signals_over_time
 from .system import Model, System, bodies_without_dry_friction, dry_friction_of_system
@@ -267,7 +267,7 @@ def shut_states(equations: Equations, code: Kernel, inputs: np.ndarray, states: 
     return left <= CLOSED
 
 
-class Beside(Instants):
+class BatchInstants(Instants):
     """Some of the runs side by side, with the instants, and the contacts, at which they are."""
 
     def __init__(self, starts: Starts, these: np.ndarray, t: np.ndarray, present: Contacts, ask: Ask, motion: Motion):
@@ -284,7 +284,7 @@ class Beside(Instants):
     def some(self, these: np.ndarray) -> Instants:
         """Some of them."""
         here = self.these[these], self.t[these], self.present.some(these)
-        return Beside(self.starts, *here, self.ask, self.expanded)
+        return BatchInstants(self.starts, *here, self.ask, self.expanded)
 
     def motion(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All coordinates and speeds of the robots."""

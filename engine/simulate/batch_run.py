@@ -17,34 +17,33 @@ import numpy as np
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.stepping.march import ACCEPTED, EVENT, GOING, REJECTED, ROW, STATUS, WHICH, H, Many, March, T
-from . import blows, modes
+from . import modes
+from .batch_program import BatchInstants, Equations, Starts, shut_states
 from .contacts import Contacts, stiction_force_ranges
+from .impacts import prescribed_rates_jump
 from .integrate import INTEGRATORS
 from .marching import ATTEMPTS
-from .patterns import Patterns, Regimes
+from .mode_table import ModeTable, Regimes
 from .reasons import CHATTER
 from .recorded import place_of_watched_quantity
 from .runge_kutta import first_step_length
 from .signals import begin_of_run, sides_of_kink, signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .sticking import settled_modes
-from .together import Beside, Equations, Starts, shut_states
 from .trace import Solver
 from .traces import Log, Traces
 
 
-def integrate_runs_abreast(
-    starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()
-) -> Traces | None:
+def integrate_batch(starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()) -> Traces | None:
     """The runs over the grid, by the compiled loop; None where there is none that could carry them."""
     equations = starts.equations(starts.discrete)
     if equations.march(solver) is None or (starts.modal and equations.code(cached=False) is None):
         return None
     with np.errstate(all="ignore"):
-        return _Abreast(starts, grid, solver).run(kinks)
+        return _BatchRun(starts, grid, solver).run(kinks)
 
 
-class _Abreast:
+class _BatchRun:
     """Runs under way; all arrays have a row for each of them."""
 
     def __init__(self, starts: Starts, grid: np.ndarray, solver: Solver):
@@ -53,7 +52,7 @@ class _Abreast:
         self.instants = self.grid.copy()
         self.system, count = starts.run.system, len(starts.y)
         self.blank = replace(self.system, symbols=None)
-        self.patterns = Patterns(starts.run, starts.limits, starts.discrete)
+        self.patterns = ModeTable(starts.run, starts.limits, starts.discrete)
         scheme = INTEGRATORS[solver.method].abreast
         assert scheme is not None, "these runs go by the compiled loop"
         self.scheme = scheme
@@ -89,7 +88,7 @@ class _Abreast:
             self._leg(t, stop, pieces)
             if stop < end:
                 earlier, stop = sides_of_kink(stop, self.grid)
-                if blows.prescribed_rates_jump(self.system, earlier, stop):
+                if prescribed_rates_jump(self.system, earlier, stop):
                     return None
                 self.t[self.alive] = stop
                 self._settle(np.flatnonzero(self.alive), kink=True)
@@ -313,9 +312,9 @@ class _Abreast:
         assert code is not None
         return code
 
-    def _beside(self, these: np.ndarray) -> Beside:
+    def _beside(self, these: np.ndarray) -> BatchInstants:
         """These runs at their instants."""
-        return Beside(self.starts, these, self.t[these], self.contacts.some(these), self._ask, self._expanded)
+        return BatchInstants(self.starts, these, self.t[these], self.contacts.some(these), self._ask, self._expanded)
 
     def _ask(self, these: np.ndarray, y: np.ndarray, contacts: Contacts, free: bool) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations, forces of actuators and friction, and what is demanded, of these runs at their instants.
