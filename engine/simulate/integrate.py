@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, allowed_names
-from ..machine.stepping.march import ImplicitMethod, Scheme
+from ..machine.stepping.implicit import ImplicitMethod
+from ..machine.stepping.march_dense import Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8
 from .ndf import NDF
 from .radau import RADAU

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..machine.stepping.march import Collocation
+from ..machine.stepping.collocation import Collocation
 from .runge_kutta import LEAST_FACTOR, MOST_FACTOR, SAFETY
 
 ROOT = math.sqrt(6.0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.loops.explicit import aim, error_of_step, next_length, take_further_stages, take_stages
-from ..machine.stepping.march import Scheme
+from ..machine.stepping.march_dense import Scheme
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 from .tableau import Tableau, hermite_dense_output
 

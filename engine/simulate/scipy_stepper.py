@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.stepping.march import History
+from ..machine.stepping.differences import History
 from .ndf import FIRST_ORDER
 from .radau import ERROR_ORDER
 from .runge_kutta import first_step_length
