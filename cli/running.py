@@ -115,7 +115,7 @@ def summary_to_print(result: Result, files: list[Path]) -> Run:
 
 def print_run(result: Result, files: list[Path]) -> None:
     """Prints how a run ended, its largest forces, its energy balance, its events and its files."""
-    from denoc.scenario import DOUBTFUL, error_sentences
+    from denoc.scenario import DOUBTFUL
 
     record, audit = result.record, result.audit
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
@@ -134,8 +134,10 @@ def print_run(result: Result, files: list[Path]) -> None:
         print_lines("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
     if audit["energy"] is not None and audit["energy"] < DOUBTFUL * audit["exchanged"]:  # else a warning says so
         print_lines(f"  energy balance holds to {audit['energy']:.2g} J")
-    for sentence in error_sentences(record.get("error")):
-        print_lines(f"  {sentence}")
+    if record.get("error"):
+        from denoc.scenario import error_sentences
+
+        print_lines(*(f"  {sentence}" for sentence in error_sentences(record["error"])))
     for event in record["events"][:6]:
         whose = event.get("joint") or event.get("actuator")  # a singular position belongs to neither
         who = f"{whose} " if whose else ""

@@ -42,7 +42,6 @@ from .course import (
     scenario_course_by_following,
     scenario_course_by_integration,
 )
-from .error_estimate import estimated_error, plan_with_finer_steps
 from .plan import Plan, plan_of_scenario
 from .read import formula_column_places, no_force_of_formula
 from .replay import (
@@ -154,6 +153,8 @@ def carry_out_plan(plan: Plan, report: Progress | None = None, start: Callable[[
             report(math.inf)
         result = _concluded(plan, run, time.perf_counter() - begun)
         if plan.file.solver.error == "estimate" and run.steps and run.ended != "interrupted":
+            from .error_estimate import estimated_error, plan_with_finer_steps
+
             finer = plan_with_finer_steps(plan)
             other = course_of_plan(finer, report)
             if other.ended != "interrupted":

@@ -1,7 +1,7 @@
 """The models that read scenario files, and from which their JSON Schema is made."""
 
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, create_model, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,16 +20,17 @@ from ..text.fields import (
     Numbers,
     Or,
     Point,
-    Schema,
     Strict,
     field_of_several,
     formula_field,
-    json_schema,
     quantity_field,
     quantity_list_field,
     unit_field,
 )
 from .tabulate import FAMILIES
+
+if TYPE_CHECKING:
+    from ..text.fields import Schema
 
 
 class FormulaEntry(Strict):
@@ -325,8 +326,10 @@ class ScenarioFile(Strict):
     replay: ReplayEntry | None = Field(default=None, description="written by denoc beside results")
 
 
-def scenario_schema() -> Schema:
+def scenario_schema() -> "Schema":
     """The JSON Schema by which editors check scenario files."""
+    from ..text.fields import json_schema
+
     schema = json_schema(ScenarioFile, "a scenario of denoc")
     definitions = schema["$defs"]
     drive = definitions[DriveEntry.__name__]
@@ -337,7 +340,7 @@ def scenario_schema() -> Schema:
     return schema
 
 
-def _beside(drive: Schema, own: Schema, law: Schema) -> Schema:
+def _beside(drive: "Schema", own: "Schema", law: "Schema") -> "Schema":
     """The schema of a drive with the keys of a law beside its own."""
     required = [key for key in drive["required"] if key != "motion"] + law["required"]
     return {**law, "properties": {**own, **law["properties"]}, "required": required}
