@@ -162,17 +162,14 @@ def new_study_command(
 
 def _filled(name: str, values: Mapping[str, str]) -> str:
     """The template of this name with values in the places of words; comments keep their columns if there is room."""
-    lines = (TEMPLATES / f"{name}.yaml").read_text(encoding="utf-8").split("\n")
-    return "\n".join(_filled_line(line, values) for line in lines)
-
-
-def _filled_line(line: str, values: Mapping[str, str]) -> str:
-    head, mark, comment = line.partition(" #")
-    words = re.compile("|".join(values))
-    filled = words.sub(lambda found: values[found[0]], head)
-    if mark and filled != head:
-        filled = f"{filled.rstrip():{len(head)}}"
-    return filled + mark + words.sub(lambda found: values[found[0]], comment)
+    words, made = re.compile("|".join(values)), []
+    for line in (TEMPLATES / f"{name}.yaml").read_text(encoding="utf-8").split("\n"):
+        head, mark, comment = line.partition(" #")
+        filled = words.sub(lambda found: values[found[0]], head)
+        if mark and filled != head:
+            filled = f"{filled.rstrip():{len(head)}}"
+        made.append(filled + mark + words.sub(lambda found: values[found[0]], comment))
+    return "\n".join(made)
 
 
 def _place(name: str, out: Path | None) -> tuple[str, Path]:
