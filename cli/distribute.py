@@ -30,12 +30,6 @@ class EngineName(StrEnum):
     dask = "dask"
 
 
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
-    ),
-]
 Nodes = Annotated[
     int | None,
     typer.Option(
@@ -55,7 +49,7 @@ def distribute_command(
     engine: Annotated[
         EngineName, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
     ] = EngineName.process,
-    scheduler: Scheduler = None,
+    scheduler: options.Scheduler = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the messages that a run would send, and stop.")
     ] = False,

@@ -10,7 +10,7 @@ import typer
 from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options
 from denoc.cli.said import print_lines
-from denoc.cli.sweep import Out, Place, Scheduler, Where, Workers, duration_to_print
+from denoc.cli.sweep import Out, Place, Where, Workers, duration_to_print
 from denoc.cli.waiting import WRITING, Wait
 from denoc.text import count_with_noun
 
@@ -31,7 +31,7 @@ def optimise_command(
     ],
     on: Where = Place.threads,
     workers: Workers = None,
-    scheduler: Scheduler = None,
+    scheduler: options.Scheduler = None,
     resume: Annotated[
         bool, typer.Option("--resume/--fresh", help="Take runs that are kept from the store, or compute all anew.")
     ] = True,

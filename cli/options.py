@@ -134,6 +134,13 @@ Step = Annotated[
     ),
 ]
 
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
+    ),
+]
+
 OUTPUTS = Path("outputs")
 NO_FORMS: list[ResultFormat] = []
 

@@ -47,12 +47,6 @@ Workers = Annotated[
         help="How many threads, processes or workers of a cluster (default: the processors).",
     ),
 ]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
-    ),
-]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")]
 
 
@@ -67,7 +61,7 @@ def sweep_command(
     ],
     on: Where = Place.threads,
     workers: Workers = None,
-    scheduler: Scheduler = None,
+    scheduler: options.Scheduler = None,
     resume: Annotated[
         bool, typer.Option("--resume/--fresh", help="Go on with the runs that are kept, or compute all anew.")
     ] = True,

@@ -28,7 +28,7 @@ class Place:
         return safe_to_print(f"{self.file}:{self.line}:{self.column}" if self.line else self.file)
 
 
-class Words(TypedDict):
+class Words(TypedDict, total=False):
     """What an error says beside its message."""
 
     found: str

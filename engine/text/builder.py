@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import yaml
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, Words, did_you_mean
 from .document import DOCUMENT_DEPTH, DOCUMENT_NODES, SURROGATE, Document, Keys, Spot, dotted_path
 from .writing import resolve_yaml_scalar
 
@@ -66,9 +66,9 @@ class DocumentBuilder:
             elif isinstance(event, yaml.CollectionStartEvent):
                 self.open(event)
 
-    def error(self, event: Any, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
+    def error(self, event: yaml.Event, message: str, **words: Unpack[Words]) -> InputError:
         place = self.document.spot(*_spot(event))
-        return InputError(message, place=place, key=dotted_path(self.path()), found=found, allowed=allowed, hint=hint)
+        return InputError(message, place=place, key=dotted_path(self.path()), **words)
 
     def path(self) -> Keys:
         """The path of the node that comes next."""

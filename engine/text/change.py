@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, Words, did_you_mean
 from .document import Document, Keys, yaml_value_in_words
 
 ROBOT = "robot."  # the prefix of keys in the robot's file
@@ -22,8 +22,8 @@ class Change:
     label: str
     text: str = ""
 
-    def error(self, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
-        return InputError(message, key=self.label, found=found, allowed=allowed, hint=hint)
+    def error(self, message: str, **words: Unpack[Words]) -> InputError:
+        return InputError(message, key=self.label, **words)
 
 
 def parted_changes(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:

@@ -6,9 +6,9 @@ import re
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
-from ..errors import InputError, Place
+from ..errors import InputError, Place, Words
 
 Keys = tuple[str | int, ...]  # the path of a node, such as ("links", 0, "joint", "type")
 Spot = tuple[int, int]  # line and column, from 1
@@ -52,30 +52,19 @@ class Document:
                 return spot if isinstance(spot, Place) else self.spot(*spot)
         return None
 
-    def error(
-        self,
-        path: Keys,
-        message: str,
-        *,
-        key: bool = False,
-        found: str = "",
-        allowed: str = "",
-        hint: str = "",
-    ) -> InputError:
+    def error(self, path: Keys, message: str, *, key: bool = False, **words: Unpack[Words]) -> InputError:
         """The error for a value, or for its key, with its place."""
         whole = next((label for at, label in self.changed.items() if path[: len(at)] == at), "")
         if option := whole or self.options.get(path):
-            return InputError(message, key=option, found=found, allowed=allowed, hint=hint)
+            return InputError(message, key=option, **words)
         place = self.place(path, key) or (Place(self.name) if self.name else None)
         parts = [label for at, label in self.changed.items() if path and at[: len(path)] == path]
         # a mapping that a change has replaced only in part still has its place in the file
         known = place if path in self.values or not parts else None
         beside = [label for at, label in self.changed.items() if len(path) > 1 and at[:-1] == path[:-1]]
-        if beside and not hint:
-            hint = f"beside it stands `{beside[0]}`"
-        return InputError(
-            message, place=known, key=", ".join(parts) or dotted_path(path), found=found, allowed=allowed, hint=hint
-        )
+        if beside and not words.get("hint"):
+            words["hint"] = f"beside it stands `{beside[0]}`"
+        return InputError(message, place=known, key=", ".join(parts) or dotted_path(path), **words)
 
 
 def dotted_path(path: Keys) -> str:
