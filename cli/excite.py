@@ -69,7 +69,7 @@ def excite_command(
         },
     }
     head = [f"A motion to identify {model.name} with, from `denoc excite`; log det {result.log_det:.6g}."]
-    names = [options.column_names_to_print(model, what) for what in ("coordinates", "speeds")]
+    names = [model.columns(what) for what in ("coordinates", "speeds")]
     names.append([one.replace(".qd", ".qdd") for one in names[1]])
     columns = {one: part[:, k] for own, part in zip(names, result.at(t)) for k, one in enumerate(own)}
     files = {

@@ -46,19 +46,14 @@ def linearize_command(
 
     model = options.robot_of_argument(robot, floating, loops, warned=True)
     q, qd = options.state_of_options(model, at, rates)
-    tau = (
-        options.numbers_of_option(
-            forces, "--forces", ["effort"] * model.nv, options.column_names_to_print(model, "forces"), ()
-        )
-        or None
-    )
+    tau = options.numbers_of_option(forces, "--forces", ["effort"] * model.nv, model.columns("forces"), ()) or None
     with Wait(model.name, quiet=as_json) as wait:
         wait.now(CLOSING)
         linear = linearized(model, q, np.array(qd), np.array(tau) if tau else None)
-    names = [options.column_names_to_print(model, "speeds")[k] for k in linear["independent"]]
+    names = [model.columns("speeds")[k] for k in linear["independent"]]
     states = [_displacements(model)[k] for k in linear["independent"]] + names
     q = tuple(float(x) for x in linear.get("q", q))
-    inputs = [options.column_names_to_print(model, "forces")[k] for k in linear["actuated"]]
+    inputs = [model.columns("forces")[k] for k in linear["actuated"]]
     eigenvalues = np.linalg.eigvals(linear["A"])
     regulated = _regulated(model, linear, q, lqr) if lqr is not None else None
     if as_json:

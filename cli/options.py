@@ -315,16 +315,11 @@ def file_options(given: list[ResultFormat], style: str = "screen", degrees: bool
     return Files(plots[0] if plots else None, others, style, degrees)
 
 
-def column_names_to_print(model: Model, what: str) -> list[str]:
-    """The column names of all `coordinates`, `speeds` or `forces`."""
-    return [f"{joint.name}.{suffix}" for joint in model.moving for suffix in getattr(joint.type, what)]
-
-
 def state_of_options(model: Model, at: str | None, rates: str | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The coordinates of `--at`, by default those at the start, and the speeds of `--rates`, by default 0."""
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
-    q = numbers_of_option(at, "--at", kinds, column_names_to_print(model, "coordinates"), model.q0)
-    speeds, still = column_names_to_print(model, "speeds"), (0.0,) * model.nv
+    q = numbers_of_option(at, "--at", kinds, model.columns("coordinates"), model.q0)
+    speeds, still = model.columns("speeds"), (0.0,) * model.nv
     return q, numbers_of_option(rates, "--rates", ["velocity"] * model.nv, speeds, still)
 
 

@@ -146,6 +146,10 @@ class Joint:
         """Whether the joint has a spring and no actuator."""
         return not self.actuated and any(drive.stiffness for drive in self.drives)
 
+    def columns(self, what: str) -> list[str]:
+        """The names of the columns of its `coordinates`, `speeds`, `accelerations` or `forces`."""
+        return [f"{self.name}.{suffix}" for suffix in getattr(self.type, what)]
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -342,6 +346,10 @@ class Robot:
     def moving(self) -> tuple[Joint, ...]:
         """The joints that move, in the file's order."""
         return tuple(link.joint for link in self.links if link.joint.type.nv)
+
+    def columns(self, what: str) -> list[str]:
+        """The names of the columns of all joints' `coordinates`, `speeds`, `accelerations` or `forces`."""
+        return [name for joint in self.moving for name in joint.columns(what)]
 
     @cached_property
     def joints(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def simulator_effort_limits(robot: Robot) -> list[tuple[float, float]]:
 
 def simulator_force_columns(robot: Robot) -> tuple[str, ...]:
     """The columns of the forces, in their order."""
-    own = [f"{joint.name}.{x}" for joint in robot.moving if joint.actuated for x in joint.type.forces]
+    own = [name for joint in robot.moving if joint.actuated for name in joint.columns("forces")]
     return (*own, *(f"{one.name}.force" for one in robot.actuators))
 
 

@@ -58,7 +58,7 @@ def thinned_animation_rows(count: int) -> np.ndarray:
 
 def animation_coordinates(kept: Stored, robot: Robot) -> np.ndarray:
     """The coordinates of all joints at each row."""
-    names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates]
+    names = robot.columns("coordinates")
     missing = [name for name in names if name not in kept.table]
     if missing:
         raise InputError(

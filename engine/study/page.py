@@ -353,10 +353,7 @@ def _data(
         "units": list(system.units),
         "closes": system.loops.m > 0,
         "stateCoordinates": list(system.state_coordinates),
-        "names": {
-            what: [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in getattr(joint.type, what)]
-            for what in ("coordinates", "speeds", "forces")
-        },
+        "names": {what: robot.columns(what) for what in ("coordinates", "speeds", "forces")},
         "kinds": [kind for joint in robot.moving for kind in joint.type.kinds],
         "links": [link.name for link in robot.links],
         "solver": _solver(plan),

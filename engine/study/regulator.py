@@ -55,7 +55,7 @@ def study_regulator_as_laws(
                 f"`{joint.name}` has Euler parameters, along which there are no displacements to feed back"
             )
         names.append((f"{joint.name}.{joint.type.coordinates[place]}", float(q[joint.coordinates[place]])))
-    speeds = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.speeds]
+    speeds = robot.columns("speeds")
     columns = [name for name, _ in names] + [speeds[k] for k in linear["independent"]]
     laws = {}
     for row, k in zip(K, linear["actuated"]):

@@ -393,6 +393,13 @@ def test_the_columns_of_actuated_joints_suffice_in_loops(tmp_path):
     assert max(again.train[str(tmp_path / "d.csv")].values()) < 1e-6
 
 
+def test_accelerations_of_a_spherical_joint_are_read_from_their_own_columns(tmp_path):
+    run = denoc.run("spherical-arm-idyn")
+    write(tmp_path / "d.csv", [run.t, *run.table.values()], ["t", *run.table])
+    result = denoc.identify(wrong(denoc.load("spherical-arm")), tmp_path / "d.csv")
+    assert max(result.train[str(tmp_path / "d.csv")].values()) < 1e-6
+
+
 def test_smooth_friction_is_the_law_that_is_asked_for():
     robot, t = denoc.loads(ONE), np.linspace(0, 6, 200)
     q, qd, qdd = swing(robot, t)

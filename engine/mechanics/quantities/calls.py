@@ -247,8 +247,7 @@ def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> Pattern:
     if motion.shape[0] and not ((motion == motion[0]).all() and (force == force[0]).all()):
         raise InputError("the pattern of NaN differs from sample to sample", allowed="one pattern for the whole batch")
     motion, force = motion[:1].any(axis=0), force[:1].any(axis=0)
-    columns = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.accelerations]
-    for k, name in enumerate(columns):
+    for k, name in enumerate(robot.columns("accelerations")):
         if motion.shape and motion[k] == force[k]:
             state = "both" if motion[k] else "neither"
             raise InputError(

@@ -155,11 +155,10 @@ class Comparison:
     def judge(self, run: Run, table: dict[str, np.ndarray]) -> None:
         """Puts errors against the reference and corrections of the planned forces into the run."""
         for motion in self.system.inputs.feedforward:
-            for suffix, x in zip(motion.joint.type.coordinates, motion.at(run.t)[0]):
-                name = f"{motion.joint.name}.{suffix}"
+            for name, x in zip(motion.joint.columns("coordinates"), motion.at(run.t)[0]):
                 run.errors[name] = table[name] - x
         if self.recorded is not None:
-            for name in (f"{joint.name}.{suffix}" for joint in self.joints for suffix in joint.type.coordinates):
+            for name in (one for joint in self.joints for one in joint.columns("coordinates")):
                 run.errors[name] = table[name] - self.recorded.column(name, run.t)
         both = np.array(list(run.errors.values()))
         units = dict.fromkeys("rad" if turns else "m" for joint in self.joints for turns in joint.type.turning)
@@ -171,8 +170,7 @@ class Comparison:
         planned = np.array([self.planned(float(t)) for t in run.t])
         now = []
         for joint in self.joints:
-            for suffix, k in zip(joint.type.forces, joint.speeds):
-                name = f"{joint.name}.{suffix}"
+            for name, k in zip(joint.columns("forces"), joint.speeds):
                 added = table[name] - planned[:, k]
                 largest = max(self._largest(k), 1e-300)
                 run.corrections[name] = 100 * added / largest

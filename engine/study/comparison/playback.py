@@ -33,7 +33,7 @@ class RecordedMotion:
     def __init__(self, robot: Robot, t: np.ndarray, table: Mapping[str, np.ndarray]):
         from scipy.interpolate import make_interp_spline
 
-        names = [f"{j.name}.{x}" for kind in KINDS for j in robot.moving for x in getattr(j.type, kind)]
+        names = [name for kind in KINDS for name in robot.columns(kind)]
         self._places = {name: k for k, name in enumerate(name for name in names if name in table)}
         self._curve = make_interp_spline(t, np.column_stack([table[name] for name in self._places]), k=5)
         self._nq, self._nv = robot.nq, robot.nv
@@ -88,10 +88,10 @@ def plan_played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> tupl
         recorded = _recorded(first)
         system = plan.system
         driven = [
-            Driven(speed, None, partial(_force_of_time, recorded, f"{joint.name}.{suffix}"), None, place, timed=True)
+            Driven(speed, None, partial(_force_of_time, recorded, column), None, place, timed=True)
             for joint in robot.moving
             if joint.actuated
-            for place, (speed, suffix) in enumerate(zip(joint.speeds, joint.type.forces))
+            for place, (speed, column) in enumerate(zip(joint.speeds, joint.columns("forces")))
         ]
         plan = replace(
             plan, system=replace(system, inputs=replace(system.inputs, driven=(*system.inputs.driven, *driven)))

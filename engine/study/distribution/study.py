@@ -148,15 +148,12 @@ def distribution_explained(
 
 def columns_of_all_joints(plan: Plan, result: Result, what: str) -> np.ndarray:
     """The columns of all joints from a result's table."""
-    kind = QUANTITIES[what]
-    names = [f"{joint.name}.{suffix}" for joint in plan.robot.moving for suffix in getattr(joint.type, kind)]
-    return np.column_stack([result.table[name] for name in names])
+    return np.column_stack([result.table[name] for name in plan.robot.columns(QUANTITIES[what])])
 
 
 def force_columns_of_actuators(plan: Plan) -> list[str]:
     """The columns of the forces of joints with actuators."""
-    moving = [joint for joint in plan.robot.moving if joint.actuated]
-    return [f"{joint.name}.{suffix}" for joint in moving for suffix in joint.type.forces]
+    return [name for joint in plan.robot.moving if joint.actuated for name in joint.columns("forces")]
 
 
 def relative_difference(x: np.ndarray, reference: np.ndarray) -> float:

@@ -50,7 +50,7 @@ def measured_joints(robot: Robot) -> list[Joint]:
 
 def measured_effort_columns(robot: Robot) -> list[str]:
     """The columns of the measured forces: of joints with actuators, and of actuators on links."""
-    own = [f"{joint.name}.{name}" for joint in robot.moving if joint.actuated for name in joint.type.forces]
+    own = [name for joint in robot.moving if joint.actuated for name in joint.columns("forces")]
     return own + [f"{one.name}.tau" for one in robot.actuators]
 
 
@@ -123,9 +123,9 @@ class _Table:
         """Time, positions, speeds, accelerations and efforts; what isn't there is None."""
         given, settings = self._settings.columns, self._settings
         names = {
-            "positions": [f"{joint.name}.{name}" for joint in joints for name in joint.type.coordinates],
-            "speeds": [f"{joint.name}.{name}" for joint in joints for name in joint.type.speeds],
-            "accelerations": [f"{joint.name}.{_second(name)}" for joint in joints for name in joint.type.speeds],
+            "positions": [name for joint in joints for name in joint.columns("coordinates")],
+            "speeds": [name for joint in joints for name in joint.columns("speeds")],
+            "accelerations": [name for joint in joints for name in joint.columns("accelerations")],
             "efforts": measured_effort_columns(robot),
         }
         for what, own in (*names.items(), ("currents", names["efforts"])):
@@ -196,11 +196,6 @@ def _kinds_of_measured(robot: Robot, joints: Sequence[Joint], what: str) -> list
         return [*("moment" if turns else "force" for turns in turning), *("effort" for _ in robot.actuators)]
     turn, slide = {"speeds": ("rate", "speed"), "accelerations": ("angular acceleration", "acceleration")}[what]
     return [turn if turns else slide for joint in joints for turns in joint.type.turning]
-
-
-def _second(speed: str) -> str:
-    """The suffix of an acceleration, from that of its speed."""
-    return speed.replace("qd", "qdd", 1)
 
 
 def smooth_measured_columns(t: np.ndarray, x: np.ndarray, order: int, cutoff: float) -> np.ndarray:

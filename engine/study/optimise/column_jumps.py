@@ -43,11 +43,7 @@ def jumps_of_loads(plan: Plan, names: set[str], t: np.ndarray, made: Columns, *,
     """What jumps in the dry friction of joints that follow given motions, and with `laws` in all force laws."""
     if all(one.family in OF_MOTION for one in made.columns if one.name in names):
         return []
-    joints = plan.robot.moving
-    q, qd = (
-        np.array([made.data[f"{joint.name}.{x}"] for joint in joints for x in getattr(joint.type, what)]).T
-        for what in ("coordinates", "speeds")
-    )
+    q, qd = (np.array([made.data[name] for name in plan.robot.columns(x)]).T for x in ("coordinates", "speeds"))
     return [*(jumps_of_forces(plan.system, t, q, qd) if laws else ()), *jumps_of_dry_friction(plan.system, qd)]
 
 

@@ -94,9 +94,7 @@ class _Form:
         self.result = carry_out_whole_plan(self.plan)
 
     def rows_of(self, kind: str) -> np.ndarray:
-        joints = self.robot.moving
-        names = [f"{joint.name}.{suffix}" for joint in joints for suffix in getattr(joint.type, kind)]
-        return np.ascontiguousarray(np.column_stack([self.result.table[name] for name in names]))
+        return np.ascontiguousarray(np.column_stack([self.result.table[name] for name in self.robot.columns(kind)]))
 
     def works(self) -> dict[str, Callable[[], Any]]:
         """The computations to be timed, by name: compiled programs, and calls that look at their arguments first."""
@@ -235,8 +233,7 @@ def _begins(result: Result) -> str:
 def _wrench_in_link_2(result: Result, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
     """The force and moment of link 3 on link 2 at the cut, in the axes of link 2."""
     robot = hanzaki_rssr(changes)
-    names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates]
-    q = np.column_stack([result.table[name] for name in names])
+    q = np.column_stack([result.table[name] for name in robot.columns("coordinates")])
     R = frames(robot, q)["link2"][:, :3, :3]
     parts = []
     for letter in "fn":

@@ -183,10 +183,8 @@ def khan_spring_rows(runs: Sequence[Run]) -> list[Row]:
         early = run.t <= EARLY + 1e-9
         if run.reached < EARLY:
             continue
-        q, qd = (
-            np.column_stack([run.table[f"{j.name}.{x}"][early] for j in robot.moving for x in getattr(j.type, kind)])
-            for kind in ("coordinates", "speeds")
-        )
+        both = (robot.columns("coordinates"), robot.columns("speeds"))
+        q, qd = (np.column_stack([run.table[name][early] for name in names]) for names in both)
         gap, pull, speed = loops.gap(q), [], []
         for place, speeds, c in zip(q.tolist(), qd, gap):
             tied = loops.ties_at(place)

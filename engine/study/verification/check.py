@@ -301,9 +301,8 @@ def _along(
 ) -> Iterator[Difference]:
     """The worst difference along each speed, whose column is named by `forces` or `accelerations`."""
     turns = [turning for joint in robot.moving for turning in joint.type.turning]
-    names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in getattr(joint.type, what)]
     units = {"forces": ("N m", "N"), "accelerations": ("rad/s²", "m/s²")}[what]
-    for k, (name, turning) in enumerate(zip(names, turns)):
+    for k, (name, turning) in enumerate(zip(robot.columns(what), turns)):
         kind = max(x for x, other in zip(sizes, turns) if other == turning)
         allowed = allowed_recorded_difference(float(sizes[k]), float(kind), share, None, FLOOR * share)
         yield worst_row_of_column(units[0] if turning else units[1], name, t, old[:, k], new[:, k], allowed)

@@ -121,8 +121,7 @@ class StoredRows:
 
     def joints(self, what: str) -> np.ndarray:
         """All joints' `coordinates`, `speeds`, `accelerations` or `forces`."""
-        moving = self.plan.robot.moving
-        return self._columns([f"{joint.name}.{suffix}" for joint in moving for suffix in getattr(joint.type, what)])
+        return self._columns(self.plan.robot.columns(what))
 
     def _columns(self, names: Sequence[str]) -> np.ndarray:
         missing = [name for name in names if name not in self.table]
