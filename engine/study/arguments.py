@@ -58,7 +58,12 @@ class Argument:
 def numbers_named_by_patterns(robot: Robot, patterns: Sequence[str]) -> list[Argument]:
     """The numbers of the file that the patterns name, in the file's order; `*` stands for every entry."""
     file = codegen_draft_with_arguments(robot).file
-    known = [one for one in _numbers(file) if _allowed(one.key)]
+    posed = "links.*.joint.spring.pose"  # a direction in four numbers, of norm 1
+    known = [
+        one
+        for one in _numbers(file)
+        if not _matches(one.key, posed) and any(_matches(one.key, pattern) for pattern in ALLOWED)
+    ]
     result: dict[Keys, Argument] = {}
     for pattern in patterns:
         short = pattern.strip().removeprefix(ROBOT)
@@ -179,8 +184,10 @@ def _numbers(x: Any, key: tuple[str, ...] = (), path: Keys = ()) -> Iterator[Arg
     if isinstance(x, float):
         yield Argument(".".join(key), path, float(x))
     elif isinstance(x, Strict):
+        # a link without mass has no mass centre either
+        empty = isinstance(x, LinkEntry) and not x.mass and not (x.com or x.r or x.first_moments)
         for name in type(x).model_fields:
-            if name in x.model_fields_set and not (name == "mass" and _empty(x)):
+            if name in x.model_fields_set and not (name == "mass" and empty):
                 yield from _numbers(getattr(x, name), (*key, name), (*path, name))
     elif isinstance(x, dict):
         for name, one in x.items():
@@ -191,19 +198,9 @@ def _numbers(x: Any, key: tuple[str, ...] = (), path: Keys = ()) -> Iterator[Arg
             yield from _numbers(one, (*key, own if isinstance(own, str) else str(at)), (*path, at))
 
 
-def _empty(x: Strict) -> bool:
-    """Whether an entry is a link without mass, which has no mass centre either."""
-    return isinstance(x, LinkEntry) and not x.mass and not (x.com or x.r or x.first_moments)
-
-
 def _by_place(one: Argument) -> str:
     """The key with places in lists instead of names."""
     return ".".join(str(step) for step in one.path)
-
-
-def _allowed(key: str) -> bool:
-    posed = _matches(key, "links.*.joint.spring.pose")  # a direction in four numbers, of norm 1
-    return not posed and any(_matches(key, pattern) for pattern in ALLOWED)
 
 
 def _matches(key: str, pattern: str) -> bool:

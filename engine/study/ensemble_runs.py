@@ -168,7 +168,9 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
             quick.update(group.places)
             if asked.independent:  # it serves later blocks of the family, too
                 asked.exemplars[mark] = exemplar
-        elif len(asked) > 1 and not asked.independent and _may_be_alike(member):
+        elif len(asked) == 1 or asked.independent or (member.plan.system.planning and member.plan.robot.closed):
+            continue  # it goes beside no others that are planned in full
+        else:
             alike.setdefault(member.likeness(), []).append((k, member))
     groups += [_of_members(members) for members in alike.values() if len(members) > 1]
     return plans, groups
@@ -197,11 +199,6 @@ def _member(plan: Plan) -> Member | None:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
     return None if run.without_inertia(begin, y) else Member(plan, run, y, run.signals(begin))
-
-
-def _may_be_alike(member: Member) -> bool:
-    """Whether a run may go beside others that are planned in full, too."""
-    return not (member.plan.system.planning and member.plan.robot.closed)
 
 
 def _of_numbers(asked: Variations, exemplar: Exemplar, family: Sequence[int]) -> Group | None:

@@ -30,7 +30,7 @@ from ..simulate.signals import gain_signal_columns, steady_signal_columns, stead
 from ..simulate.system import System
 from ..text import Keys
 from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of_quantity_field
-from .arguments import codegen_draft_with_arguments
+from .arguments import codegen_draft_with_arguments, codegen_file_part_with_value
 from .vary_geometry import (
     OtherError,
     rebuild_varied_robots,
@@ -103,7 +103,9 @@ def varied_numbers_of_runs(
         for path, values in numbers.items():
             if _of_link(path):  # zero may mean that there is nothing
                 plain &= (values != 0.0) == (independent or values[0] != 0.0)
-                plain &= draft is None or not _lacks_centre(draft.file.links[int(path[1])], path[2])
+            if draft is not None and _of_link(path) and path[2] == "mass":
+                entry = draft.file.links[int(path[1])]  # only a link without mass may lack a mass centre
+                plain &= entry.com is not None or entry.r is not None or entry.first_moments is not None
         placed = not all(_of_link(path) for path in numbers)
         if placed:
             made = rebuild_varied_robots(plan, numbers, plain)
@@ -311,11 +313,6 @@ def _of_link(path: Keys) -> bool:
     return _known(path[2], path[3:])
 
 
-def _lacks_centre(entry: LinkEntry, key: str | int) -> bool:
-    """Whether this key is the mass of a link without a mass centre, which only a link without mass may lack."""
-    return key == "mass" and entry.com is None and entry.r is None and entry.first_moments is None
-
-
 def _known(key: str | int, within: Keys) -> bool:
     """Whether a link's key, and the path within its value, lead to numbers that are known here."""
     return key in OF_MASS or (key == "joint" and within in OF_DRIVE)
@@ -342,7 +339,7 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
             raise OtherError  # the ground
         entry = draft.file.links[k]
         for path, values in numbers.items():
-            entry = _with(entry, path, values)
+            entry = codegen_file_part_with_value(entry, path, values)
         if any(path[0] in OF_MASS for path in numbers):
             links[k] = _with_inertia(links[k], entry, plain)
         joint = links[k].link.joint
@@ -382,13 +379,3 @@ def _with_inertia(link: ReadLink, entry: LinkEntry, plain: np.ndarray) -> ReadLi
     finite = np.isfinite(made.G).all(axis=(-2, -1)) & np.isfinite(made.about_com).all(axis=(-2, -1))
     plain &= finite
     return replace(link, G=np.where(finite[..., None, None], made.G, link.G))
-
-
-def _with(part: Any, path: Keys, values: np.ndarray) -> Any:
-    """A part of a model with an array in the place of a number."""
-    if not path:
-        return values
-    step, *rest = path
-    if isinstance(part, Strict):
-        return part.model_copy(update={str(step): _with(getattr(part, str(step)), tuple(rest), values)})
-    return tuple(_with(one, tuple(rest), values) if at == step else one for at, one in enumerate(part))

@@ -78,7 +78,9 @@ class Forecast:
             return f"each {self.unit} takes {each}{price}; how many {self.unit}s adaptive steps need isn't known before"
         many = f"{count_with_noun(self.units, self.unit)} will take {self.units * self.messages} messages in "
         many += f"{count_with_noun(self.units * self.exchanges, 'exchange')}{price}"
-        return many if self.seconds is None else f"{many}, {_duration(self.seconds)} in all beside the nodes' work"
+        if (s := self.seconds) is None:
+            return many
+        return f"{many}, {f'{s / 60:.0f} min' if s >= 120 else f'{s:.2g} s'} in all beside the nodes' work"
 
 
 def distribution_forecast(
@@ -114,10 +116,6 @@ def ping_distribution_nodes(engine: Engine, nodes: int) -> tuple[float, float]:
         return latency, np.inf
     seconds = float(np.median([exchange(large) for _ in range(5)]))
     return latency, 2 * nodes * 8 * LARGE / max(seconds - latency, 1e-9)
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.2g} s"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from .columns import (
 from .least_squares import (
     ROUNDED,
     Fit,
-    identification_solver_available,
+    identification_solver,
     identified_numbers_kept,
     least_change_of_identified_numbers,
     physical_identified_numbers,
@@ -135,7 +135,7 @@ def identify(
     friction_fits_joints(robot, settings, document)
     physical = settings.physical if physical is None else physical
     if physical:
-        identification_solver_available()
+        identification_solver()
     if settings.filter is not None and isinstance(data, Mapping) and not settings.train:
         raise document.error(
             ("filter",), "arrays that are given aren't filtered", key=True, allowed="no `filter`, or data in files"

@@ -89,7 +89,7 @@ def physical_identified_numbers(
 
     Where the data tell little, the values of the robot's file count.
     """
-    solver = _solver()
+    solver = identification_solver()
     from scipy import sparse
 
     rows = (X / deviations[:, None] * size).reshape(-1, len(names))
@@ -170,12 +170,8 @@ def pseudo_inertia_of_identified_link(ten: np.ndarray) -> np.ndarray:
     return result
 
 
-def identification_solver_available() -> None:
-    """Raises an error if the solver isn't installed."""
-    _solver()
-
-
-def _solver() -> ModuleType:
+def identification_solver() -> ModuleType:
+    """The solver for physical numbers; an error if it isn't installed."""
     try:
         return import_module("clarabel")
     except ImportError:

@@ -91,8 +91,10 @@ class Derivatives:
         try:
             with np.errstate(all="ignore"):
                 made = self._slopes(place)
-        except DenocError as error:
-            return Outcome("failed", False, _why_none(error), ())
+        except NoTangentsError as error:
+            return Outcome("failed", False, str(error), ())
+        except DenocError as error:  # what is said about a run beside a sound one isn't about the files
+            return Outcome("failed", False, f"a run right beside fails: {_cause(error)}", ())
         return Outcome(WHAT, True, "", tuple(made.ravel().tolist()))
 
     def _slopes(self, place: Mapping[str, float]) -> np.ndarray:
@@ -159,32 +161,22 @@ class Derivatives:
                 continue
             return [w / size for w in weights.values()], there
         assert first is not None
-        why = first.message if isinstance(first, InputError) else _cause(first)
-        raise NoTangentsError(f"no value of `{name}` beside {place[name]:.6g} is possible: {why}")
+        raise NoTangentsError(f"no value of `{name}` beside {place[name]:.6g} is possible: {_cause(first)}")
 
     def _planned(self, points: Sequence[Mapping[str, float]]) -> list[Plan]:
-        asked = self._asked(points)
-        return [asked.plan(k) for k in range(len(points))]
+        return [*map(self._asked(points).plan, range(len(points)))]
 
     def _robots(self, points: Sequence[Mapping[str, float]]) -> list[Robot]:
-        asked = self._asked(points)
-        return [asked.robot(k) for k in range(len(points))]
+        return [*map(self._asked(points).robot, range(len(points)))]
 
     def _asked(self, points: Sequence[Mapping[str, float]]) -> Variations:
         study = self._study.at(points)
         return self._files.with_others([study.changes(k) for k in range(len(points))])
 
 
-def _why_none(error: DenocError) -> str:
-    """Why there are no derivatives: what is said about a run beside a sound one isn't about the files."""
-    if isinstance(error, NoTangentsError):
-        return str(error)
-    return f"a run right beside fails: {error.message if isinstance(error, InputError) else _cause(error)}"
-
-
 def _cause(error: DenocError) -> str:
     """A message without its advice, which is for runs that are wanted."""
-    return str(error).partition("; ")[0]
+    return error.message if isinstance(error, InputError) else str(error).partition("; ")[0]
 
 
 def search_outputs_that_jump(wanted: Sequence[Reduction]) -> str:

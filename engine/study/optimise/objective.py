@@ -49,7 +49,15 @@ def search_verdict(land: Landscape, best: np.ndarray) -> Verdict:
     around = land.ranks(search_neighbours(best, land.seed))
     allowed = around[around < OUTSIDE]
     nearby = float(allowed.min() - here.rank) if len(allowed) and here.allowed else None
-    gradient, rest, why = _slope(land, best, at, reached)
+    gradient, rest, why = None, None, ""
+    try:
+        land.derivatives.at(land.place(best))
+    except NoTangentsError as error:
+        why = str(error)
+    else:
+        slope, rooms = land.slopes(best)
+        gradient = dict(zip(land.names, (slope * land.size / (land.high - land.low)).tolist()))
+        rest = projected_search_slope(slope, rooms[reached], at)  # what bounds and reached limits leave of it
     projected = None if rest is None else float(abs(rest).max())
 
     def judged(minimum: bool, words: str) -> Verdict:
@@ -88,19 +96,6 @@ def search_neighbours(best: np.ndarray, seed: int) -> np.ndarray:
     points: np.ndarray = np.clip(best + AROUND * along, 0.0, 1.0)
     apart = points[(points != best).any(axis=1)]
     return np.asarray(apart)
-
-
-def _slope(
-    land: Landscape, best: np.ndarray, at: Sequence[int | None], reached: Sequence[int]
-) -> tuple[dict[str, float] | None, np.ndarray | None, str]:
-    """The gradient, what bounds and reached limits leave of it, and why there is none if so."""
-    try:
-        land.derivatives.at(land.place(best))
-    except NoTangentsError as error:
-        return None, None, str(error)
-    slope, rooms = land.slopes(best)
-    gradient = dict(zip(land.names, (slope * land.size / (land.high - land.low)).tolist()))
-    return gradient, projected_search_slope(slope, rooms[list(reached)], at), ""
 
 
 def projected_search_slope(slope: np.ndarray, rooms: np.ndarray, at: Sequence[int | None]) -> np.ndarray:

@@ -108,17 +108,14 @@ def go_together(land: Landscape, searches: Sequence[Search]) -> None:
             while waiting := [(one, one.asked) for one in views if one.asked is not None]:
                 land.look(np.concatenate([np.atleast_2d(points) for _, (_, points) in waiting]))
                 for one, (what, points) in waiting:
-                    one.answer(_answered(land, what, points))
+                    try:
+                        answer = getattr(land, what)(points)
+                    except (LostError, SpentError) as error:
+                        answer = error
+                    one.answer(answer)
                     one.raised()
         finally:
             for one in views:
                 one.end()
     for one in views:
         one.raised()
-
-
-def _answered(land: Landscape, what: str, points: np.ndarray) -> Any:
-    try:
-        return getattr(land, what)(points)
-    except (LostError, SpentError) as error:
-        return error

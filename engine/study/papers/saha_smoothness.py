@@ -130,29 +130,24 @@ def saha_smoothness() -> Reproduction:
         lines = tuple(Line(own[name], name + ("" if (x < MOST).all() else f", given up after {MOST}"), mark="o")
                       for name, x in counts.items())  # fmt: skip
         panels.append(Panel(f"rtol {rtol:g}", "evaluations", "", lines))
+    heads = [*(f"error, {name}" for name in WAYS), *(f"evaluations at {rtol:g}" for rtol in TOLERANCES)]
     return Reproduction(
         table,
         tuple(panels),
         tuple(_row(case) for case in cases),
-        ("links", "last link", "condition", *(f"error, {name}" for name in WAYS), *map(_head, TOLERANCES)),
+        ("links", "last link", "condition", *heads),
         "last link's mass, power of ten",
         ranges=False,
         verdict=saha_smoothness_verdict(cases),
     )
 
 
-def _head(rtol: float) -> str:
-    return f"evaluations at {rtol:g}"
-
-
 def _row(case: SmoothnessCase) -> Row:
-    counts = (" / ".join(_count(x) for x in case.evaluations[rtol].values()) for rtol in TOLERANCES)
+    counts = (
+        " / ".join(f"{x}" if x < MOST else "given up" for x in case.evaluations[rtol].values()) for rtol in TOLERANCES
+    )
     errors = (f"{x:.1e}" for x in case.errors.values())
     return (str(case.links), f"x {case.heavier:g}", f"{case.condition:.1e}", *errors, *counts)
-
-
-def _count(evaluations: int) -> str:
-    return f"{evaluations}" if evaluations < MOST else "given up"
 
 
 def saha_smoothness_verdict(cases: list[SmoothnessCase]) -> str:

@@ -21,7 +21,7 @@ from ...text.expressions import (
 from ..ensemble_runs import ensemble
 from .keep import SETTLES, dimension_of_sweep_column
 from .reading import Study
-from .schema import CrossingEntry, KeptEntry
+from .schema import KeptEntry
 
 MOST_NAMED = 60  # columns that a message lists
 MOST_BYTES = 2**31  # of rows that are kept whole
@@ -125,9 +125,12 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
     for name, one in study.file.keep.items():
         if one.column is not None:
             units[name] = columns[one.column]
+            kind = dimension_of_sweep_column(units[name])
             if one.at is not None:
-                _check_level(study, name, one.at, columns)
-            _check_range(study, name, one, units[name])
+                level = dimension_of_sweep_column(columns[one.at.column])
+                _refuse_other_kind(study, ("keep", name, "at", "reaches"), one.at.column, level, one.at.reaches)
+            _refuse_other_kind(study, ("keep", name, "within"), one.column, kind, one.within)
+            _refuse_other_kind(study, ("keep", name, "goal"), one.column, kind, one.goal)
             units[name] = "s" if one.take == SETTLES else units[name]
             given[name] = Quantity(1.0, dimension_of_sweep_column(units[name]))
         else:
@@ -135,24 +138,14 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
             given[name] = Quantity(1.0, dimension)
     for name, limits in study.file.expect.outputs.items():
         for key, limit in (("at_least", limits.at_least), ("at_most", limits.at_most)):
-            if limit is not None and limit.dimension not in (PLAIN, given[name].dimension):
-                raise study.document.error(
-                    ("expect", "outputs", name, key),
-                    f"`{name}` is {dimension_in_words(given[name].dimension)}",
-                    found=limit.written,
-                )
+            _refuse_other_kind(study, ("expect", "outputs", name, key), name, given[name].dimension, limit)
     return units
 
 
-def _check_level(study: Study, name: str, at: CrossingEntry, columns: Mapping[str, str]) -> None:
-    """Raises an error unless the column that crosses exists, and its level has its unit."""
-    dimension = dimension_of_sweep_column(columns[at.column])
-    if at.reaches.dimension not in (PLAIN, dimension):
-        raise study.document.error(
-            ("keep", name, "at", "reaches"),
-            f"`{at.column}` is {dimension_in_words(dimension)}",
-            found=at.reaches.written,
-        )
+def _refuse_other_kind(study: Study, path: Keys, whose: str, dimension: Dimension, x: Quantity | None) -> None:
+    """Raises an error for a number of the study that isn't of the kind of what it is compared with."""
+    if x is not None and x.dimension not in (PLAIN, dimension):
+        raise study.document.error(path, f"`{whose}` is {dimension_in_words(dimension)}", found=x.written)
 
 
 def _check_rows(it: Probed) -> None:
@@ -169,14 +162,6 @@ def _check_rows(it: Probed) -> None:
             key=True,
             hint="fewer runs, a longer `time: {step: …}` of the scenario, or fewer columns",
         )
-
-
-def _check_range(study: Study, name: str, one: KeptEntry, unit: str) -> None:
-    """Raises an error if a column can't settle within a range of another kind."""
-    for key, x in (("within", one.within), ("goal", one.goal)):
-        if x is not None and x.dimension not in (PLAIN, dimension_of_sweep_column(unit)):
-            message = f"`{one.column}` is {dimension_in_words(dimension_of_sweep_column(unit))}"
-            raise study.document.error(("keep", name, key), message, found=x.written)
 
 
 def _unit_of_expression(

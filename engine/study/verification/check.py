@@ -77,15 +77,8 @@ def _frame(kept: Stored, again: Result) -> Iterator[Difference]:
     ended = kept.record.get("ended")
     if ended not in (again.ended, "interrupted"):
         yield Difference("ended", f"`{ended}` in the record, `{again.ended}` if it is computed again")
-    if (
-        len(kept.t) != len(again.t)
-        or (
-            recorded_difference_excess(
-                kept.t, again.t, allowed_recorded_difference(recorded_column_size(kept.t), 0.0, None, None)
-            )
-            > 1.0
-        ).any()
-    ):
+    allowed = allowed_recorded_difference(recorded_column_size(kept.t), 0.0, None, None)
+    if len(kept.t) != len(again.t) or (recorded_difference_excess(kept.t, again.t, allowed) > 1.0).any():
         yield Difference("rows", f"{len(kept.t)} rows to {kept.t[-1]:g} s, {len(again.t)} to {again.t[-1]:g} s again")
     for name in (name for name in again.table if name not in kept.table):
         yield Difference(name, "the column is missing")
@@ -96,9 +89,10 @@ def _frame(kept: Stored, again: Result) -> Iterator[Difference]:
         if described.get(column.name) != column.unit:
             unit = described.get(column.name, "nothing")
             yield Difference(column.name, f"its unit is `{column.unit}`, in the record `{unit}`")
-    before, now = ([(one.get("joint"), one.get("event")) for one in events] for events in _events(kept, again))
+    both = kept.record.get("events") or [], again.record["events"]
+    before, now = ([(one.get("joint"), one.get("event")) for one in events] for events in both)
     if before != now and ended != "interrupted":
-        kept_first, now_first = _parting(kept.record.get("events") or [], again.record["events"])
+        kept_first, now_first = _parting(*both)
         yield Difference("events", f"the record has {kept_first} where {now_first} comes if it is computed again")
 
 
@@ -115,10 +109,6 @@ def _parting(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any
     names = ("joint", "actuator", "event")
     first = next((a, b) for a, b in pairs if not a or not b or any(a.get(name) != b.get(name) for name in names))
     return words(first[0]), words(first[1])
-
-
-def _events(kept: Stored, again: Result) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    return kept.record.get("events") or [], again.record["events"]
 
 
 def _sensitivity(made: Plan, again: Result, count: int, report: Progress) -> dict[str, np.ndarray]:

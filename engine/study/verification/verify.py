@@ -31,7 +31,7 @@ from .check import (
     check_motion_of_rows,
     run_of_result_again,
 )
-from .peer import ImpossibleError, PeerModel, PlainText
+from .peer import ImpossibleError, Mujoco, PeerModel, Pinocchio, PlainText
 from .stored_rows import StoredRows
 
 
@@ -114,19 +114,7 @@ class Peer:
     make: Callable[[Robot], PeerModel]
 
 
-def _pinocchio(robot: Robot) -> PeerModel:
-    from .peer import Pinocchio
-
-    return Pinocchio(robot)
-
-
-def _mujoco(robot: Robot) -> PeerModel:
-    from .peer import Mujoco
-
-    return Mujoco(robot)
-
-
-PEERS = {"pinocchio": Peer("Pinocchio", "pin", _pinocchio), "mujoco": Peer("MuJoCo", "mujoco", _mujoco)}
+PEERS = {"pinocchio": Peer("Pinocchio", "pin", Pinocchio), "mujoco": Peer("MuJoCo", "mujoco", Mujoco)}
 
 
 def peer_engine(name: str, robot: Robot) -> PeerModel:
