@@ -20,7 +20,7 @@ from ..mechanics.quantities import Samples, dynamics_without_numbers_error
 from ..mechanics.tree import placement_of_body
 from ..robot import Robot
 from .engines import Engine, Process
-from .node import Message
+from .node import Message, rows_of_scalars
 from .part import LegPart, euler_parameters_of_platform, parts_by_legs
 from .steps import TASKS, least_effort_of_legs
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 from dataclasses import replace
 
 from ..errors import NumericalError
-from ..machine.program import Scalar, as_floats, scalars_into_columns
+from ..machine.program import Scalar, as_floats
 from ..mechanics.closure import ConstrainedEquations
 from ..mechanics.tree import dot
 from ..simulate import equations
@@ -76,7 +76,8 @@ class RatesByLegs:
             rates = K.solve([*([0.0] * len(part.rows)), *(dot(list(row), now.qd) for row in part.N)])
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
         pushed = equations.pushed_by_force_laws(system, now, rates, system.model)
-        places, speeds, forces = (_columns_of_state(x, count) for x in (q, now.qd, pushed))
+        state = (q, now.qd, pushed)
+        places, speeds, forces = (np.array(as_floats(x)) if count is None else rows_of_scalars(x, count) for x in state)
         wrenches = (
             wrenches_at_instants(system.robot, system.inputs.wrenches, t, places, speeds) if t is not None else None
         )
@@ -100,14 +101,6 @@ def refuse_given_motions_of_legs(system: System) -> None:
             f"{system.robot.name}: a distributed simulation has no joints that stick or come to a stop",
             allowed="`friction: smooth` and `limits: ignore` under `solver`",
         )
-
-
-def _columns_of_state(values: Sequence[Scalar], count: int | None) -> np.ndarray:
-    if count is None:
-        return np.array(as_floats(values))
-    stacked = np.empty((count, len(values)))
-    scalars_into_columns(stacked, values)
-    return stacked
 
 
 BATCH = 1000  # samples of one message, at most

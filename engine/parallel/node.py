@@ -18,12 +18,13 @@ shifts comparable, because its text is recorded; here messages hold many samples
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..machine.program import as_samples
+from ..machine.program import Scalar, as_samples, scalars_into_columns
 from ..mechanics.closure import TINY, loop_closure
 from ..mechanics.quantities import Samples, inertia
 from ..mechanics.quantities import inverse as tree_inverse
@@ -76,7 +77,7 @@ def leg_rates(part: LegPart, own: Own, inbox: Message) -> Message:
     # C ṫ_P = G θ̈ + g; s are the platform's own components, whose rates lack ω × v
     turning = np.zeros_like(t)
     turning[:, 3:] = np.cross(t[:, :3], t[:, 3:])
-    drift = _rows(own["tied"].drift(_scalars(np.concatenate([qd, s], axis=1)), own["columns"]), len(t))
+    drift = rows_of_scalars(own["tied"].drift(_scalars(np.concatenate([qd, s], axis=1)), own["columns"]), len(t))
     c = _times(own["back"], -drift + _times(own["C"], turning))
     own |= {"qd": qd, "s": s, "c": c, "turning": turning, "R": R}
     pushed = np.einsum("nrk,nk->nr", own["P"][:, :, list(part.kept)], own["accelerations"])
@@ -140,7 +141,7 @@ def _eliminated(part: LegPart, own: Own, inbox: Message) -> None:
     q = inbox["q"]
     robot, loops, N = part.robot, loop_closure(part.robot), len(q)
     (tied,) = loops.ties_at(Samples(robot, q=_floats_if_single(q)).scalars("q"))
-    _refuse_open(part, _rows(tied.values(), N) * loops.row_scale)
+    _refuse_open(part, rows_of_scalars(tied.values(), N) * loops.row_scale)
     columns = tied.columns()
     J = np.zeros((N, loops.m, robot.nv))
     for r, row in enumerate(tied.jacobian(columns)):
@@ -248,8 +249,8 @@ def _scalars(x: np.ndarray) -> list[Any]:
     return x[0].tolist() if len(x) == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
 
 
-def _rows(values: list[Any], count: int) -> np.ndarray:
-    stacked = np.empty((count, len(values)))
-    for k, x in enumerate(values):
-        stacked[:, k] = x
-    return stacked
+def rows_of_scalars(values: Sequence[Scalar], count: int) -> np.ndarray:
+    """The array of these scalars, with a row for each sample."""
+    rows = np.empty((count, len(values)))
+    scalars_into_columns(rows, values)
+    return rows

@@ -178,13 +178,14 @@ def _event(event: Mapping[str, Any]) -> list[str]:
 def _appendix(kept: Stored) -> Iterator[str]:
     """What comes behind the plots: the extremes, how to repeat the run, what ran it, its audit and its inputs."""
     record, (rows, zero) = kept.record, _extremes(kept)
+    audit = record.get("audit", {}).items()
     yield '<section aria-label="Extremes"><h2>Extremes</h2>'
     yield html_table(HEADER, rows) + "".join(f"<p>{html_text(zero)}</p>" if zero else "") + "</section>"
     yield '<section aria-label="Repetition"><h2>How to repeat it</h2>'
     yield f"<pre>denoc run {html_text(kept.name)}{ENDING}.yaml</pre>"
     yield "<p>The scenario names its robot; both files are printed below. This is what ran it:</p>"
     yield html_table(("program", "version"), [(str(k), str(v)) for k, v in record.get("versions", {}).items()])
-    yield html_table(("audit", "value"), [(str(k), _shown(v)) for k, v in record.get("audit", {}).items()])
+    yield html_table(("audit", "value"), [(k, f"{v:.6g}" if isinstance(v, float) else str(v)) for k, v in audit])
     yield html_table(("file", "SHA-256"), [(str(k), str(v)) for k, v in record.get("checksums", {}).items()])
     yield "</section>"
     for path in report_inputs(kept):
@@ -204,10 +205,6 @@ def report_text_of_file(path: Path) -> str:
 
 def _lines(path: Path) -> list[str]:
     return content_of_file(path, DOCUMENT_BYTES).decode(errors="replace").splitlines()
-
-
-def _shown(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 # ---- PDF

@@ -297,7 +297,9 @@ def fit_slider_polynomials(sliders: Sequence[Slider], f: Function) -> dict[str, 
         for i, one in enumerate(sliders)
     ]
     for i, one in enumerate(sliders):  # so that nothing is added at the slider's own value
-        alone[i] = alone[i] - _series(_TO_CHEBYSHEV @ alone[i], _place(one)) if one.high > one.low else alone[i]
+        if one.high > one.low:
+            place = (2 * one.value - one.low - one.high) / (one.high - one.low)  # between −1 and 1
+            alone[i] = alone[i] - _series(_TO_CHEBYSHEV @ alone[i], place)
     polynomials = [_TO_CHEBYSHEV @ values for values in alone]
     together = {}
     for i, j in combinations(range(len(sliders)), 2):
@@ -352,11 +354,6 @@ def _check(
                 found=", ".join(one.key for one in sliders),
                 hint="fewer sliders, shorter ranges, or bodies under `shape` for links whose rods or plates change",
             )
-
-
-def _place(slider: Slider) -> float:
-    """Where the slider's own value is, between −1 and 1."""
-    return (2 * slider.value - slider.low - slider.high) / (slider.high - slider.low)
 
 
 def _series(table: np.ndarray, place: float) -> np.ndarray:

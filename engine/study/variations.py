@@ -185,8 +185,9 @@ class Variations:
         of_scenario: dict[Keys, Values] = {}
         in_robot: dict[Keys, Values] = {}
         for key, values in self._values(exemplar, family):
-            equal = all(value is values[0] for value in values) or _equal(values)
-            if equal and not (self.independent and _plain(values[0])):
+            first = values[0]  # numbers of different types aren't the same, for a key may take one type only
+            equal = all(x is first for x in values) or all(type(x) is type(first) and x == first for x in values)
+            if equal and not (self.independent and _plain(first)):
                 continue
             if key in in_file:
                 in_robot[in_file[key]] = values
@@ -221,12 +222,6 @@ def _key_of_label(label: str) -> str:
 def _plain(value: Any) -> bool:
     """Whether a value is a number, or a list of numbers."""
     return type(value) in NUMBERS or (isinstance(value, list) and all(type(x) in (*NUMBERS, int) for x in value))
-
-
-def _equal(values: Values) -> bool:
-    """Whether all values are the same; numbers of different types aren't, for a key may take one type only."""
-    first = values[0]
-    return all(type(value) is type(first) and value == first for value in values)
 
 
 def _of_numbers(value: Any) -> bool:

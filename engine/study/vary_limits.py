@@ -19,18 +19,14 @@ def put_varied_limit(plan: Plan, path: Keys, values: np.ndarray, limits: Limits)
     joint = plan.robot.links[int(path[1])].joint
     if joint.type.nv != 1 or side not in (0, 1):
         raise OtherError
-    speed = joint.speeds[0]
+    speed, steady = joint.speeds[0], {one.speed for one in system.inputs.driven if one.steady}
     if path[3] == "limits" and speed in system.stopped:
         (limits.high if side else limits.low)[:, [*system.switching].index(speed)] = values
-    elif path[3] == "effort" and speed in system.bounded and not _steady(system, speed):
+    # a constant force may be within other limits from beginning to end
+    elif path[3] == "effort" and speed in system.bounded and speed not in steady:
         (limits.most if side else limits.least)[:, [*system.bounded].index(speed)] = values
     else:  # a limit that ends no mode in the first run
         raise OtherError
-
-
-def _steady(system: System, speed: int) -> bool:
-    """Whether a constant force acts along a speed, which may be within other limits from beginning to end."""
-    return any(one.steady for one in system.inputs.driven if one.speed == speed)
 
 
 def runs_with_sound_limits(

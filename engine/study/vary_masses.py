@@ -18,7 +18,7 @@ from ..errors import DenocError
 from ..laws import Constant
 from ..mechanics.closure import freedom_pivots_are_sound
 from ..mechanics.tree import joint_pivots_are_sound
-from ..robot import Body, Joint, Robot
+from ..robot import Body, Robot
 from ..robot.read import Draft, LinkEntry, ReadLink, bodies_with_link_masses, inertia_of_link, joint_drives
 from ..scenario import Plan
 from ..simulate.batch_program import Numbers, system_numbers_of_bodies
@@ -27,7 +27,6 @@ from ..simulate.discrete import discrete_partition
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
 from ..simulate.signals import gain_signal_columns, steady_signal_columns, steady_wrench_columns
-from ..simulate.system import System
 from ..text import Keys
 from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of_quantity_field
 from .arguments import codegen_draft_with_arguments, codegen_file_part_with_value
@@ -268,8 +267,10 @@ def _put(
     joint = next((one for one in plan.robot.moving if one.name == name), None)  # other sections name no joints
     if section not in STATE or rest or joint is None or joint.type.nq != 1 or joint not in system.free:
         raise OtherError
-    if _follows(system, joint):  # a motion that may begin there
-        raise OtherError
+    inputs = system.inputs
+    led = [*(one.joint for one in inputs.commanded), *(one.joint for one in inputs.feedforward)]
+    if joint in led or any(one.speed in joint.speeds and one.reference is not None for one in inputs.driven):
+        raise OtherError  # it follows a motion, which may begin there
     if section == "initial":
         q[:, joint.coordinates[0]] = values
     else:
@@ -294,13 +295,6 @@ def _put_force(plan: Plan, name: str, key: str, values: np.ndarray, signals: np.
             signals[:, gains[k][law.gains().index(key)]] = values
         else:
             raise OtherError
-
-
-def _follows(system: System, joint: Joint) -> bool:
-    """Whether the law of a joint follows a motion."""
-    inputs = system.inputs
-    led = [*(one.joint for one in inputs.commanded), *(one.joint for one in inputs.feedforward)]
-    return joint in led or any(one.speed in joint.speeds and one.reference is not None for one in inputs.driven)
 
 
 # ---- numbers of links

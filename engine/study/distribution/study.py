@@ -14,7 +14,7 @@ from ...errors import InputError
 from ...mechanics.closure import distributed_closure_methods
 from ...mechanics.platforms import bodies_shared_by_legs, legs
 from ...parallel.conduct import Distributed, RatesByLegs, refuse_given_motions_of_legs
-from ...parallel.engines import Counting, Engine, Process, TimedProcess
+from ...parallel.engines import Counting, Process, TimedProcess
 from ...parallel.full import Full
 from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
@@ -112,7 +112,10 @@ def distribution_study(
     if workers is not None and len(workers) < nodes:
         notes.append(f"{nodes} nodes on {count_with_noun(len(workers), 'worker')}")
     try:
-        prices = price_exchanges(engine.engine, nodes) if measured else None
+        prices = None
+        if measured:  # with nodes that have nothing to do
+            engine.engine.begin([[None] for _ in range(nodes)])
+            prices = ping_distribution_nodes(engine.engine, nodes)
         outcome = carry_out_distributed_run(make, plan, engine, setting, nodes, count, check, listener, prices)
         listener.reached(math.inf)
         if prices is not None and outcome.result.ended != "interrupted":
@@ -149,16 +152,6 @@ def distribution_explained(
 def columns_of_all_joints(plan: Plan, result: Result, what: str) -> np.ndarray:
     """The columns of all joints from a result's table."""
     return np.column_stack([result.table[name] for name in plan.robot.columns(QUANTITIES[what])])
-
-
-def force_columns_of_actuators(plan: Plan) -> list[str]:
-    """The columns of the forces of joints with actuators."""
-    return [name for joint in plan.robot.moving if joint.actuated for name in joint.columns("forces")]
-
-
-def relative_difference(x: np.ndarray, reference: np.ndarray) -> float:
-    """The largest difference, relative to the largest number."""
-    return float(abs(x - reference).max(initial=0.0) / max(abs(reference).max(initial=0.0), 1e-300))
 
 
 def differences_by_family(result: Result, reference: Result) -> dict[str, float]:
@@ -238,8 +231,9 @@ def _inverse(
     seconds = time.perf_counter() - begun
     samples = min(len(q), setting.batch)
     rows = list(messages_of(conductor.task("inverse", q[0]), conductor.groups, samples, list(wrenches or {})))
-    table, names = dict(reference.table), force_columns_of_actuators(plan)
-    off = {"force": relative_difference(tau, np.column_stack([reference.table[name] for name in names]))}
+    names = [name for joint in robot.moving if joint.actuated for name in joint.columns("forces")]
+    table, right = dict(reference.table), np.column_stack([reference.table[name] for name in names])
+    off = {"force": float(abs(tau - right).max(initial=0.0) / max(abs(right).max(initial=0.0), 1e-300))}
     for name, column in zip(names, tau.T):
         table[name] = column.copy()
     units, result = -(-len(q) // setting.batch), replace(reference, table=table)
@@ -266,12 +260,6 @@ def _outcome(
         plan.name, plan.task, form, count, distribution_part_name(plan), nodes, engine.name, result, off, before,
         seconds, rows, units, messages, passed, None, [],
     )  # fmt: skip
-
-
-def price_exchanges(engine: Engine, nodes: int) -> tuple[float, float]:
-    """The latency and the rate of exchanges with nodes that have nothing to do."""
-    engine.begin([[None] for _ in range(nodes)])
-    return ping_distribution_nodes(engine, nodes)
 
 
 def measured_distribution_cost(

@@ -53,19 +53,17 @@ def regression_cases(folder: Path, asked: Sequence[str], *, update: bool = False
 def _case(folder: Path, text: str, entries: Mapping[str, BaselineEntry]) -> Case:
     """The case of a name in the baseline, or of a file or a name of the library."""
     old = entries.get(text)
-    path = _path(folder, old.kept.scenario) if old else find_library_file(text, "scenarios")
+    if old is None:
+        path = find_library_file(text, "scenarios")
+    elif "/" in old.kept.scenario:
+        path = Path(os.path.normpath(folder / old.kept.scenario))
+    else:
+        path = library("scenarios") / f"{old.kept.scenario}.yaml"
     if not os.path.isfile(path):
         return Case(text, old.kept.scenario if old else "", None, old)
     plan = prepare_scenario(path)
     regression_settings(plan)
     return Case(plan.name, _reference(folder, path), plan, old or entries.get(plan.name))
-
-
-def _path(folder: Path, scenario: str) -> Path:
-    """The file of a scenario that an entry names."""
-    if "/" in scenario:
-        return Path(os.path.normpath(folder / scenario))
-    return library("scenarios") / f"{scenario}.yaml"
 
 
 def _reference(folder: Path, path: Path) -> str:
@@ -211,20 +209,15 @@ def read_baseline_entry(folder: Path, name: str) -> BaselineEntry:
             raise _corrupt(folder / other, "it isn't the one that the JSON file was written with")
     table = table_of_stored_scenario_result(csv, contents[csv.name])
     t = table.pop("t")
-    if list(table) != [one.name for one in kept.columns]:
-        other = next(
-            (name for name in [*table, *(one.name for one in kept.columns)] if _not_both(name, table, kept)), ""
-        )
+    names = [one.name for one in kept.columns]
+    if list(table) != names:
+        other = next((name for name in [*table, *names] if name not in table or name not in names), "")
         raise _corrupt(
             csv, "its columns are not those of the JSON file", f"`{other}` in one of the two" if other else ""
         )
     if not np.isfinite(t).all() or not (np.diff(t) > 0).all():
         raise _corrupt(csv, "its times don't grow from row to row")
     return BaselineEntry(name, kept, t, table, {plot: contents[image.file] for plot, image in kept.images.items()})
-
-
-def _not_both(name: str, table: Mapping[str, np.ndarray], kept: EntryFile) -> bool:
-    return name not in table or name not in [one.name for one in kept.columns]
 
 
 def _kept(file: Path) -> EntryFile:

@@ -295,27 +295,6 @@ def _compared_columns(result: Result, settings: RegressEntry, count: int) -> lis
     kinds: dict[tuple[str, str], float] = {}
     for column in result.columns:
         kinds[column.kind] = max(kinds.get(column.kind, 0.0), recorded_column_size(result.table[column.name][:count]))
-    _check_names(result, settings)
-    compared = []
-    for column in result.columns:
-        values = result.table[column.name][:count]
-        floor = FLOORS.get(column.family, FLOOR)
-        rtol, atol = _tolerance(settings, column.name)
-        allowed = allowed_recorded_difference(recorded_column_size(values), kinds[column.kind], rtol, atol, floor)
-        compared.append(compared_recorded_column(column.name, column.unit, values, allowed))
-    return compared
-
-
-def _tolerance(settings: RegressEntry, name: str) -> tuple[float | None, float | None]:
-    own = settings.columns.get(name) or next(
-        (tolerance for pattern, tolerance in settings.columns.items() if fnmatchcase(name, pattern)), settings
-    )
-    rtol = own.rtol if own.rtol is not None else settings.rtol
-    return rtol, own.atol if own.atol is not None else settings.atol
-
-
-def _check_names(result: Result, settings: RegressEntry) -> None:
-    """Raises an error if there are tolerances for unknown columns."""
     for pattern in settings.columns:
         if not any(name == pattern or fnmatchcase(name, pattern) for name in result.table):
             raise InputError(
@@ -325,3 +304,14 @@ def _check_names(result: Result, settings: RegressEntry) -> None:
                 allowed="columns of the result, * for any letters",
                 hint=did_you_mean(pattern, result.table),
             )
+    compared = []
+    for column in result.columns:
+        values = result.table[column.name][:count]
+        floor = FLOORS.get(column.family, FLOOR)
+        own = settings.columns.get(column.name) or next(
+            (one for pattern, one in settings.columns.items() if fnmatchcase(column.name, pattern)), settings
+        )
+        rtol, atol = (getattr(settings, x) if getattr(own, x) is None else getattr(own, x) for x in ("rtol", "atol"))
+        allowed = allowed_recorded_difference(recorded_column_size(values), kinds[column.kind], rtol, atol, floor)
+        compared.append(compared_recorded_column(column.name, column.unit, values, allowed))
+    return compared

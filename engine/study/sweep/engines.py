@@ -95,7 +95,13 @@ def study_task_carried_out(task: Task) -> Done:
 def _outcomes(task: Task) -> list[Outcome]:
     """The outcomes; where a run can't even begin, the others are carried out without it."""
     try:
-        return _together(task)
+        made: dict[int, Outcome] = {}
+        for block in block_of_variations(_files(task), task.variations):
+            numbers = take_sweep_outputs(block.t, block.columns, task.wanted, len(block.places))
+            rows = whole_sweep_rows(block.t, block.columns, task.rows, len(block.places))
+            kept = map(tuple, np.column_stack([numbers, block.energy]).tolist())
+            made.update(zip(block.places, map(Outcome, block.ended, block.as_expected, block.reasons, kept, rows)))
+        return [made[k] for k in range(len(task.variations))]
     except DenocError as error:
         if len(task.places) == 1:
             why = error.message if isinstance(error, InputError) else str(error)
@@ -105,17 +111,6 @@ def _outcomes(task: Task) -> list[Outcome]:
             return [Outcome(ended, False, reason, (float("nan"),) * (len(task.wanted) + 2))]
     half = len(task.places) // 2
     return [*_outcomes(task.part(slice(None, half))), *_outcomes(task.part(slice(half, None)))]
-
-
-def _together(task: Task) -> list[Outcome]:
-    """The outcomes of runs all of which can begin."""
-    made: dict[int, Outcome] = {}
-    for block in block_of_variations(_files(task), task.variations):
-        numbers = take_sweep_outputs(block.t, block.columns, task.wanted, len(block.places))
-        rows = whole_sweep_rows(block.t, block.columns, task.rows, len(block.places))
-        kept = map(tuple, np.column_stack([numbers, block.energy]).tolist())
-        made.update(zip(block.places, map(Outcome, block.ended, block.as_expected, block.reasons, kept, rows)))
-    return [made[k] for k in range(len(task.variations))]
 
 
 class _Latest(threading.local):

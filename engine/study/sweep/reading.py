@@ -72,7 +72,8 @@ class Study:
         for key, text in self.file.set_.items():
             runs = range(self.design.count)
             if isinstance(text, str):
-                made[key] = [_plain(self._tied(text, self.quantities(self.design.point(k)))) for k in runs]
+                tied = (self._tied(text, self.quantities(self.design.point(k))) for k in runs)
+                made[key] = [x if isinstance(x, str) else float(x) for x in tied]
             else:
                 made[key] = [text if isinstance(text, bool) else float(text)] * len(runs)
         made.update({key: [value] * self.design.count for key, value in self.switched.items()})
@@ -142,10 +143,6 @@ class Study:
 def _whole(value: Value) -> Value | int:
     """A whole number as such."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _plain(value: Quantity | str) -> float | str:
-    return value if isinstance(value, str) else float(value)
 
 
 def dimension_of_varied_number(one: VariedEntry) -> Dimension | None:
