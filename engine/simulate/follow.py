@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,6 +31,8 @@ NEARLY = 1e-4  # correction of a prediction below which two iterations are exact
 APART = 8  # instants, of which one is reached from the one before
 FINEST = 1e-9  # part of the run; shorter steps mean a singular position
 Row = tuple[np.ndarray, np.ndarray, np.ndarray]  # coordinates, speeds, accelerations
+Forced = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]  # and forces of joints, where they are known
+Made = TypeVar("Made", Row, Forced)
 
 
 @dataclass
@@ -55,32 +59,36 @@ def follow_prescribed_motion(run: Runner, q0: np.ndarray, grid: np.ndarray, tell
         if len(rows) <= k + max(ends):
             stride = 1  # something lies between that no leap has seen
         if len(rows) == k + 1:  # none of them
-            t, q = float(grid[k]), rows[-1][0]
-            t, q, singular = _reached_by_steps(run, t, float(grid[k + 1]), q, FINEST * float(grid[-1] - grid[0]))
-            if singular is not None:
-                return _rows(rows, singular)
-            rows.append(_rates(run, t, q))
+            t, end = grid[k : k + 2].tolist()
+            here, finest = _rates(run, t, rows[-1][0]), FINEST * float(grid[-1] - grid[0])
+            t, row = _continued(t, end, here, partial(_next_row, run), finest)
+            if t != end:
+                return _rows(rows, describe_singular_position(run.system, run.discrete, t, row[0]))
+            rows.append(row)
         tell(float(grid[len(rows) - 1]))
     return _rows(rows, None)
 
 
-def _reached_by_steps(
-    run: Runner, t: float, end: float, q: np.ndarray, finest: float
-) -> tuple[float, np.ndarray, Singular | None]:
-    """The instant that is reached from t, which is the end unless there is a singular position before, and q there."""
-    step = end - t
-    while t < end:
-        step = min(step, end - t)
-        there = t + step if step < end - t else end
-        reached = _step(run, there, *_rates(run, t, q), step)
-        if reached is not None:
-            t, q = there, reached
+def _continued(
+    here: float, t: float, row: Made, reached: Callable[[float, Made, float], Made | None], finest: float
+) -> tuple[float, Made]:
+    """The instant to which steps lead from `here`, which is t or as far as the motion can be followed, and its row.
+
+    `reached` gives the row at an instant from the one a step before, or None; steps are no shorter than the finest.
+    """
+    step = t - here
+    while here != t:
+        last = abs(step) >= abs(t - here)
+        step, there = (t - here, t) if last else (step, here + step)
+        found = reached(there, row, step)
+        if found is not None:
+            here, row = there, found
             step *= 2
-        elif step > finest:
+        elif abs(step) > finest:
             step /= 4
         else:
-            return t, q, describe_singular_position(run.system, run.discrete, t, q)
-    return t, q, None
+            break
+    return here, row
 
 
 def _leaps(run: Runner, grid: np.ndarray, row: Row, stride: int) -> tuple[dict[int, Row], int]:
@@ -173,12 +181,12 @@ class Path:
         q, _ = close_loops_by_newton(
             system.loops.at(wanted_row_signals(system, t)[0]), _placed(run, t, q), system.prescribed
         )
-        self._run, self._first = run, (t, *self._at_start(run, t, q))
-        self._last: tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] = self._first
+        self._run, self._first = run, (t, self._at_start(run, t, q))
+        self._last = self._first
         self._times, self._rows = np.zeros(0), np.zeros((0, run.robot.nq + 3 * run.robot.nv))
 
     @staticmethod
-    def _at_start(run: Runner, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    def _at_start(run: Runner, t: float, q: np.ndarray) -> Forced:
         """The motion at the first instant, by the run's equations where these know the forces as well."""
         _, qd, qdd = _rates(run, t, q)
         if run.unknown:
@@ -194,27 +202,14 @@ class Path:
         """The instant that was reached last."""
         return self._last[0]
 
-    def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    def at(self, t: float) -> Forced:
         """Positions, speeds and accelerations at t, and joint forces where they are known.
 
         Where the motion can't be followed as far as t, they are those at the last instant that was reached.
         """
-        here, q, qd, qdd, tau = min(self._last, self._first, key=lambda row: abs(row[0] - t))
-        step = t - here
-        finest = FINEST * abs(step)
-        while here != t:
-            last = abs(step) >= abs(t - here)
-            step, there = (t - here, t) if last else (step, here + step)
-            reached = self._reached(there, q, qd, qdd, step)
-            if reached is not None:
-                here, (q, qd, qdd, tau) = there, reached
-                step *= 2
-            elif abs(step) > finest:
-                step /= 4
-            else:
-                break
-        self._last = here, q, qd, qdd, tau
-        return q, qd, qdd, tau
+        here, row = min(self._last, self._first, key=lambda one: abs(one[0] - t))
+        self._last = _continued(here, t, row, self._reached, FINEST * abs(t - here))
+        return self._last[1]
 
     def many(self, times: np.ndarray) -> Motion:
         """The same at many instants; rows are NaN where the motion can't be followed.
@@ -296,11 +291,9 @@ class Path:
                 row[nq + 2 * nv :] = tau
         return rows
 
-    def _reached(
-        self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
+    def _reached(self, t: float, row: Forced, step: float) -> Forced | None:
         """The state one step beyond the last one, or None where the motion can't be followed so far."""
-        run = self._run
+        run, (q, qd, qdd, _) = self._run, row
         if not run.unknown:  # the run's equations close loops that are nearly closed, and may be compiled
             guess = _placed(
                 run, t, closing_position_moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2)
@@ -309,8 +302,8 @@ class Path:
             rows = tuple(np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd, now.tau))
             if abs(rows[0] - guess).max(initial=0.0) < NEARLY * min(run.system.loops.column_scale.min(), 1.0):
                 return (rows[0], rows[1], rows[2], rows[3]) if all(np.isfinite(x).all() for x in rows) else None
-        closed = _step(run, t, q, qd, qdd, step)
-        return (*_rates(run, t, closed), None) if closed is not None else None
+        found = _next_row(run, t, (q, qd, qdd), step)
+        return (*found, None) if found is not None else None
 
 
 def _foretold(run: Runner, t: np.ndarray, *ends: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -343,6 +336,12 @@ def _step(run: Runner, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
         return None
     before, after = (singularity_margin(system, run.discrete, x) for x in (q, closed))
     return closed if abs(after) > END and before * after > 0 else None
+
+
+def _next_row(run: Runner, t: float, row: Row, step: float) -> Row | None:
+    """The row at t, from the one a step before; None likewise."""
+    closed = _step(run, t, *row, step)
+    return None if closed is None else _rates(run, t, closed)
 
 
 def _placed(run: Runner, t: float, q: np.ndarray) -> np.ndarray:
