@@ -417,9 +417,9 @@ RESULTS = (
     ),
     Bug(
         "tolerances of columns don't count",
-        "_tolerance",
-        "own.rtol if own.rtol is not None else settings.rtol",
-        "settings.rtol",
+        "judging:_compared_columns",
+        "getattr(settings, x) if getattr(own, x) is None else getattr(own, x)",
+        "getattr(settings, x)",
         ("study/test_regress.py::test_tolerances",),
     ),
     Bug(

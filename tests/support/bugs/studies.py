@@ -16,9 +16,9 @@ STUDIES = (
     ),
     Bug(
         "a mass needs no centre where another run has none",
-        "_lacks_centre",
-        'key == "mass"',
-        'key == "none"',
+        "varied_numbers_of_runs",
+        'path[2] == "mass"',
+        'path[2] == "none"',
         ("study/test_every_number.py::test_a_mass_without_a_centre_is_refused_beside_other_runs_too",),
     ),
     Bug(
