@@ -184,3 +184,13 @@ def test_a_cut_by_khalils_parameters():
     khalil = load(data)
     tau = [denoc.run("four-bar-idyn", robot=robot).table["A0.tau"] for robot in (plain, khalil)]
     assert tau[0] == pytest.approx(tau[1], abs=1e-11)
+
+
+def test_of_links_that_are_equally_far_the_first_is_named():
+    """It is the same one in each process, whatever the order of its sets."""
+    names = [f"link-{letter}" for letter in "hgfedcba"]
+    joints = [{"joint": "revolute", "between": ["base", name]} for name in names]
+    loop = {"joint": "spherical", "between": names[:2]}
+    links = [{"name": name, "mass": 1, "com": [0, 0, 0]} for name in names]
+    robot = load({"name": "x", "convention": "frames", "links": links, "joints": [*joints, loop]})
+    assert robot.notes[0].endswith(f"is 1 (at {names[0]}), the least")

@@ -185,13 +185,12 @@ def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, in
     reach = {"base": 0}
     tree: dict[str, tuple[int, str]] = {}
     waiting: list[tuple[int, int, str, str]] = [(0, -1, "", "base")]
-    done: set[str] = set()
+    done: dict[str, int] = {}
     while waiting:
         length, j, parent, name = heapq.heappop(waiting)
         if name in done:
             continue
-        done.add(name)
-        reach[name] = length
+        done[name] = length
         if j >= 0:
             tree[name] = (j, parent)
         for k in kept:
@@ -204,7 +203,7 @@ def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, in
             ):
                 reach[other] = length + freedoms_of_joint(joints[k])
                 heapq.heappush(waiting, (reach[other], k, name, other))
-    return {name: reach[name] for name in done}, tree
+    return done, tree
 
 
 def _notes(joints: list[JointInGraph], cut: list[int], radius: int, farthest: str) -> tuple[str, ...]:
