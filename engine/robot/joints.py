@@ -8,7 +8,6 @@ last have no mass.  A new joint type is a new row here and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict
 
 ANGLE, LENGTH, NUMBER = "angle", "length", "number"
 RATE_OF = {ANGLE: "rate", LENGTH: "speed"}
@@ -65,83 +64,40 @@ ORIENT = JointPart((("orient", 0, 0),), (0, 1, 2), 4)
 PLACE_AND_ORIENT = JointPart((("place", 0, 0), ("orient", 0, 3)), (3, 4, 5, 0, 1, 2), 7)
 
 
-class _Rates(TypedDict):
-    speeds: tuple[str, ...]
-    accelerations: tuple[str, ...]
-    forces: tuple[str, ...]
+def _plain(
+    name: str, about: str, parts: tuple[JointPart, ...], *kinds: str, axis: bool = True, of: str = ""
+) -> JointType:
+    """The row of a joint whose coordinates are angles and lengths, numbered if there are several."""
+    ends = [str(k) for k in range(1, len(kinds) + 1)] if len(kinds) > 1 else [""]
+    q, qd, qdd, tau = (tuple(word + end for end in ends) for word in ("q", "qd", "qdd", "tau"))
+    turning = tuple(kind == ANGLE for kind in kinds)
+    return JointType(name, about, parts, q, qd, qdd, tau, kinds, turning, axis, form_of=of)
 
 
-class _Suffixes(_Rates):
-    coordinates: tuple[str, ...]
-
-
-def _numbered(n: int) -> _Suffixes:
-    """The column suffixes of a joint with n plain coordinates."""
-    end = [str(k) for k in range(1, n + 1)] if n > 1 else [""]
-    return {
-        "coordinates": tuple("q" + k for k in end),
-        "speeds": tuple("qd" + k for k in end),
-        "accelerations": tuple("qdd" + k for k in end),
-        "forces": tuple("tau" + k for k in end),
-    }
-
-
-_TURNS: _Rates = {
-    "speeds": ("wx", "wy", "wz"),
-    "accelerations": ("alx", "aly", "alz"),
-    "forces": ("nx", "ny", "nz"),
-}
+TURNS = (("wx", "wy", "wz"), ("alx", "aly", "alz"), ("nx", "ny", "nz"))  # suffixes of what turns freely
 
 # what `type:` may say
 TYPES = {
     row.name: row
     for row in (
-        JointType(
-            "revolute", "turns about z", (TURN_Z,), **_numbered(1), kinds=(ANGLE,), turning=(True,), has_axis=True
-        ),
-        JointType(
-            "prismatic", "slides along z", (SLIDE_Z,), **_numbered(1), kinds=(LENGTH,), turning=(False,), has_axis=True
-        ),
-        JointType(
-            "helical",
-            "turns about z and slides along it, `pitch` metres a radian",
-            (SCREW_Z,),
-            **_numbered(1),
-            kinds=(ANGLE,),
-            turning=(True,),
-            has_axis=True,
-        ),
-        JointType(
-            "cylindrical",
-            "turns about z (1) and slides along it (2)",
-            (TURN_AND_SLIDE_Z,),
-            **_numbered(2),
-            kinds=(ANGLE, LENGTH),
-            turning=(True, False),
-            has_axis=True,
-        ),
-        JointType(
-            "universal",
-            "turns about x (1), then about its own y (2)",
-            (TURN_X, TURN_Y),
-            **_numbered(2),
-            kinds=(ANGLE, ANGLE),
-            turning=(True, True),
-        ),
-        JointType(
+        _plain("revolute", "turns about z", (TURN_Z,), ANGLE),
+        _plain("prismatic", "slides along z", (SLIDE_Z,), LENGTH),
+        _plain("helical", "turns about z and slides along it, `pitch` metres a radian", (SCREW_Z,), ANGLE),
+        _plain("cylindrical", "turns about z (1) and slides along it (2)", (TURN_AND_SLIDE_Z,), ANGLE, LENGTH),
+        _plain("universal", "turns about x (1), then about its own y (2)", (TURN_X, TURN_Y), ANGLE, ANGLE, axis=False),
+        _plain(
             "planar",
             "slides along x (1) and y (2), then turns about z (3)",
             (SLIDE_XY, TURN_Z),
-            **_numbered(3),
-            kinds=(LENGTH, LENGTH, ANGLE),
-            turning=(False, False, True),
+            *(LENGTH, LENGTH, ANGLE),
+            axis=False,
         ),
         JointType(
             "spherical",
             "turns freely; Euler parameters, scalar first; speeds are the relative angular velocity in link axes",
             (ORIENT,),
-            coordinates=("e0", "e1", "e2", "e3"),
-            **_TURNS,
+            ("e0", "e1", "e2", "e3"),
+            *TURNS,
             kinds=(NUMBER,) * 4,
             turning=(True,) * 3,
             orientation=0,
@@ -151,10 +107,10 @@ TYPES = {
             "moves freely; position, Euler parameters; speeds are the origin's velocity and the angular velocity, "
             "in link axes",
             (PLACE_AND_ORIENT,),
-            coordinates=("x", "y", "z", "e0", "e1", "e2", "e3"),
-            speeds=("vx", "vy", "vz", *_TURNS["speeds"]),
-            accelerations=("ax", "ay", "az", *_TURNS["accelerations"]),
-            forces=("fx", "fy", "fz", *_TURNS["forces"]),
+            ("x", "y", "z", "e0", "e1", "e2", "e3"),
+            speeds=("vx", "vy", "vz", *TURNS[0]),
+            accelerations=("ax", "ay", "az", *TURNS[1]),
+            forces=("fx", "fy", "fz", *TURNS[2]),
             kinds=(LENGTH,) * 3 + (NUMBER,) * 4,
             turning=(False,) * 3 + (True,) * 3,
             orientation=3,
@@ -167,14 +123,13 @@ TYPES = {
 FORMS = {
     row.name: row
     for row in (
-        JointType(
+        _plain(
             "three-revolutes",
             "three turns about z, y, x",
             (TURN_Z, TURN_Y, TURN_X),
-            **_numbered(3),
-            kinds=(ANGLE,) * 3,
-            turning=(True,) * 3,
-            form_of="spherical",
+            *(ANGLE, ANGLE, ANGLE),
+            axis=False,
+            of="spherical",
         ),
     )
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from ...text import Document, fixed_data
 from ...text.expressions import DIMENSIONS
 from ...text.fields import checked_document_model
 from ..joints import FORMS, TYPES, JointType
-from ..model import ZERO, Cord, Joint, Link, Robot, Three, Wrench
+from ..model import ZERO, Joint, Link, Robot, Three, Wrench
 from ..placement import Placement, placement_number
 from . import plausible
 from .beyond_tree import Closing, effort_limits_of_actuator
@@ -106,7 +106,9 @@ class Draft:
         closing = Closing(file, [r.link for r in links], complain)
         loops, couplings = closing.loops(), closing.couplings()
         actuators, springs = closing.actuators(), closing.springs()
-        links = tuple(_with_cords(r, [cord for _, cord in springs]) for r in links)
+        if cords := [cord for _, cord in springs]:
+            joints = (joint_with_cords(r.link.joint, cords) for r in links)
+            links = tuple(replace(r, link=replace(r.link, joint=joint)) for r, joint in zip(links, joints))
         ordered = replace(self, links=links).ordered
         return Robot(
             name=file.name,
@@ -154,10 +156,6 @@ def _check_sizes(robot: Robot, complain: Callable[..., Complain]) -> None:
         for k, link in enumerate(robot.links if len(bad) else ()):
             if tree.seats[link.name][0] in bad:
                 raise complain("links", k)("masses and lengths together are too large to compute with")
-
-
-def _with_cords(read: ReadLink, cords: Sequence[Cord]) -> ReadLink:
-    return replace(read, link=replace(read.link, joint=joint_with_cords(read.link.joint, cords))) if cords else read
 
 
 def _convention(file: RobotFile, entry: LinkEntry) -> str:

@@ -72,12 +72,12 @@ def robot_data_with_meshes_seen_from(data: Any, folder: Path, new: Path, *, pack
 
 def _renamed(data: Any, rename: Callable[[str], str]) -> Any:
     """The data with other names of the files of its meshes."""
-    if isinstance(data, dict):
-        return {key: _with_file(one, rename) if key == "mesh" else _renamed(one, rename) for key, one in data.items()}
-    return [_renamed(one, rename) for one in data] if isinstance(data, list) else data
-
-
-def _with_file(mesh: Any, rename: Callable[[str], str]) -> Any:
-    if not isinstance(mesh, dict) or not isinstance(mesh.get("file"), str):
-        return mesh
-    return {**mesh, "file": rename(mesh["file"])}
+    if isinstance(data, list):
+        return [_renamed(one, rename) for one in data]
+    if not isinstance(data, dict):
+        return data
+    made = {key: one if key == "mesh" else _renamed(one, rename) for key, one in data.items()}
+    mesh = data.get("mesh")
+    if isinstance(mesh, dict) and isinstance(mesh.get("file"), str):
+        made["mesh"] = {**mesh, "file": rename(mesh["file"])}
+    return made

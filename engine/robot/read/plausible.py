@@ -12,7 +12,6 @@ from pydantic import BaseModel
 from ...text import Keys
 from ...text.expressions import PLAIN, Quantity
 from .bodies import ReadLink
-from .joint_schema import JointEntry
 from .schema import LinkEntry, RobotFile, SpringEntry
 from .values import Complain
 
@@ -31,13 +30,13 @@ def doubts_about_robot_numbers(
     length, turning = longest_distance_in_robot(links), _turning(links)
     for k, (entry, read) in enumerate(zip(file.links, links)):
         at = complain("links", k)
-        yield from (str(at(*path, words)) for path, words in _angles(entry, read))
+        yield from (str(at(*path, words)) for path, x in _angles(entry, read) if (words := unbelievable_robot_angle(x)))
         yield from (str(at(*path, words)) for path, words in _inertias(entry, read, length, read.link.name in turning))
     yield from (str(complain("links", k)("r", words)) for k, words in _ends(file, links))
     turns = {read.link.joint.name: any(read.link.joint.type.turning) for read in links}
-    yield from (
-        str(complain()(*path, words)) for path, words in (*_elsewhere(file, turns), *enormous_robot_numbers(file))
-    )
+    angles = _angles_elsewhere(file, turns)
+    doubts = ((path, words) for path, x in angles if (words := unbelievable_robot_angle(x)))
+    yield from (str(complain()(*path, words)) for path, words in (*doubts, *enormous_robot_numbers(file)))
     x, y, z = file.gravity
     if z > 0 and not (x or y):
         yield str(complain()("gravity", f"gravity points upwards: {z:g} m/s² along z of the base"))
@@ -58,53 +57,36 @@ def unbelievable_robot_angle(value: Any) -> str:
     return f"{value:g} without a unit is in radians, which are {turns:.3g} turns; write `{value:g} deg` for degrees"
 
 
-def _angles(entry: LinkEntry, read: ReadLink) -> Iterator[tuple[Keys, str]]:
-    """Bare numbers of more than a turn among the angles of a joint."""
+def _angles(entry: LinkEntry, read: ReadLink) -> Iterator[tuple[Keys, Any]]:
+    """The numbers of a link that are angles, of limits those that look like degrees."""
     joint, kinds = entry.joint, read.link.joint.type.kinds
-    for key in ("alpha", "theta", "gamma"):
-        if words := unbelievable_robot_angle(getattr(joint, key, 0.0)):
-            yield ("joint", key), words
+    yield from ((("joint", key), getattr(joint, key, 0.0)) for key in ("alpha", "theta", "gamma"))
     for owner, path in ((joint, ("joint", "rpy")), (entry.offset, ("offset", "rpy"))):
-        for k, angle in enumerate(getattr(owner, "rpy", ())):
-            if words := unbelievable_robot_angle(angle):
-                yield (*path, k), words
-    if read.link.joint.type.kinds == ("angle",):
-        yield from _of_turning(joint)
+        yield from (((*path, k), angle) for k, angle in enumerate(getattr(owner, "rpy", ())))
+    if kinds == ("angle",):
+        if joint.spring is not None:
+            yield ("joint", "spring", "rest"), joint.spring.rest
+        for k, limit in enumerate(joint.range or ()):
+            if DEGREES[0] <= abs(limit) <= DEGREES[1] and limit == round(limit):
+                yield ("joint", *joint.range_key, k), limit
     initial = joint.initial if isinstance(joint.initial, tuple) else (joint.initial,)
-    for value, kind in zip(initial, kinds):
-        if kind == "angle" and (words := unbelievable_robot_angle(value)):
-            yield ("joint", "initial"), words
+    yield from ((("joint", "initial"), value) for value, kind in zip(initial, kinds) if kind == "angle")
 
 
-def _of_turning(joint: JointEntry) -> Iterator[tuple[Keys, str]]:
-    """Bare numbers of more than a turn in the spring and the limits of a joint that turns."""
-    if joint.spring is not None and (words := unbelievable_robot_angle(joint.spring.rest)):
-        yield ("joint", "spring", "rest"), words
-    for k, limit in enumerate(joint.range or ()):
-        degrees = DEGREES[0] <= abs(limit) <= DEGREES[1] and limit == round(limit)
-        if degrees and (words := unbelievable_robot_angle(limit)):
-            yield ("joint", *joint.range_key, k), words
-
-
-def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Keys, str]]:
-    """Bare numbers of more than a turn in cuts, in the guess for the assembly, in couplings and springs."""
+def _angles_elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Keys, Any]]:
+    """The angles in cuts, in the guess for the assembly, in couplings and springs."""
     for k, cut in enumerate(file.loops):
         for side in ("first", "second"):
             frame = getattr(cut, side)
-            angles = [((key,), getattr(frame, key)) for key in ("gamma", "alpha", "theta")]
-            for path, angle in [*angles, *(((("rpy", i), x)) for i, x in enumerate(frame.rpy))]:
-                if words := unbelievable_robot_angle(angle):
-                    yield ("loops", k, side, *path), words
-    for name, values in file.assembly.items():
-        if turns.get(name) and len(values) == 1 and (words := unbelievable_robot_angle(values[0])):
-            yield ("assembly", name), words
-    for k, coupling in enumerate(file.couplings):
-        if turns.get(coupling.joint) and (words := unbelievable_robot_angle(coupling.offset)):
-            yield ("couplings", k, "offset"), words
+            yield from ((("loops", k, side, key), getattr(frame, key)) for key in ("gamma", "alpha", "theta"))
+            yield from ((("loops", k, side, "rpy", i), angle) for i, angle in enumerate(frame.rpy))
+    guesses = file.assembly.items()
+    yield from ((("assembly", name), q[0]) for name, q in guesses if turns.get(name) and len(q) == 1)
+    followers = enumerate(file.couplings)
+    yield from ((("couplings", k, "offset"), one.offset) for k, one in followers if turns.get(one.joint))
     for k, spring in enumerate(file.springs):
         for key in ("rest", "slack") if all(turns.get(name) for name in spring.joints) else ():
-            if words := unbelievable_robot_angle(getattr(spring, key)):
-                yield ("springs", k, key), words
+            yield ("springs", k, key), getattr(spring, key)
 
 
 def enormous_robot_numbers(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:
