@@ -335,12 +335,11 @@ def scenario_schema() -> "Schema":
     drive = definitions[DriveEntry.__name__]
     own = {key: value for key, value in drive["properties"].items() if key != "motion"}
     laws = [definitions[law.__name__] for law in MOTION_LAWS.values()]
-    beside = [_beside(drive, own, law) for law in laws if not set(law["properties"]) & set(own)]
+    needed = [key for key in drive["required"] if key != "motion"]
+    beside = [  # the keys of a law beside those of the drive
+        {**law, "properties": {**own, **law["properties"]}, "required": needed + law["required"]}
+        for law in laws
+        if not set(law["properties"]) & set(own)
+    ]
     definitions[DriveEntry.__name__] = {"if": {"required": ["motion"]}, "then": drive, "else": {"anyOf": beside}}
     return schema
-
-
-def _beside(drive: "Schema", own: "Schema", law: "Schema") -> "Schema":
-    """The schema of a drive with the keys of a law beside its own."""
-    required = [key for key in drive["required"] if key != "motion"] + law["required"]
-    return {**law, "properties": {**own, **law["properties"]}, "required": required}

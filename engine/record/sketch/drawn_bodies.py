@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from .canvas import Canvas, sketch_points_moved
-from .scene import FORMS, Colour, Solid
+from .scene import FORMS, Solid
 
 GREY = (0.76, 0.79, 0.83, 1.0)
 DARK = 0.55  # how bright a face is that the light doesn't reach
@@ -25,20 +25,16 @@ def sketch_links_have_shapes(canvas: Canvas) -> bool:
 
 def sketch_body(canvas: Canvas, solid: Solid, T: np.ndarray) -> None:
     """Adds a body of a link that is at T to the picture."""
+    view, colour = canvas.view, np.array(solid.colour or GREY)
+    light = 0.5 * view.up + 0.3 * view.right - view.away  # which comes from above the eye
     for faces in _faces(canvas, solid):
         corners = sketch_points_moved(T, faces.reshape(-1, 3)).reshape(faces.shape)
-        canvas.faces(corners, _lit(canvas, corners, solid.colour or GREY), "body of a link")
-
-
-def _lit(canvas: Canvas, corners: np.ndarray, colour: Colour) -> np.ndarray:
-    """The colours of faces in a light that comes from above the eye; both sides of a face are alike."""
-    view = canvas.view
-    light = 0.5 * view.up + 0.3 * view.right - view.away
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals *= -np.sign(normals @ view.away)[:, None]
-    lengths = np.maximum(np.linalg.norm(normals, axis=1), 1e-300) * np.linalg.norm(light)
-    bright = DARK + (1 - DARK) * np.clip(normals @ light / lengths, 0.0, 1.0)
-    return np.column_stack([np.clip(bright[:, None] * np.array(colour[:3]), 0.0, 1.0), np.full(len(bright), colour[3])])
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals *= -np.sign(normals @ view.away)[:, None]  # both sides of a face are alike
+        lengths = np.maximum(np.linalg.norm(normals, axis=1), 1e-300) * np.linalg.norm(light)
+        bright = DARK + (1 - DARK) * np.clip(normals @ light / lengths, 0.0, 1.0)
+        lit = np.clip(bright[:, None] * colour[:3], 0.0, 1.0)
+        canvas.faces(corners, np.column_stack([lit, np.full(len(bright), colour[3])]), "body of a link")
 
 
 def _faces(canvas: Canvas, solid: Solid) -> list[np.ndarray]:

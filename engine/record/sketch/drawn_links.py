@@ -111,7 +111,10 @@ def sketch_links(canvas: Canvas) -> None:
         for solid in part.solids:
             (sketch_body if solid.kind in FORMS else _solid)(canvas, solid, T)
         if part.centre is not None and part.mass and not part.ghost:
-            _centre(canvas, sketch_points_moved(T, [part.centre])[0])
+            at = sketch_points_moved(T, [part.centre])[0]
+            look = {"markerfacecoloralt": "#ffffff", "mew": 0.7, "fillstyle": "top"}
+            spot = canvas.view.flat(at[None])
+            canvas.mark(canvas.nearer(at, 3), spot, "mass centre", marker="o", ms=5.5, color="#333333", **look)
 
 
 def sketch_link_frames(canvas: Canvas) -> None:
@@ -194,18 +197,3 @@ def _pivot(canvas: Canvas, at: np.ndarray, down: np.ndarray, size: float) -> Non
         strokes.append([start, start + 0.5 * size * (foot - 0.7 * along)])
     for stroke in strokes:
         canvas.stroke(behind, np.array(stroke), color=EARTH, lw=1.0)
-
-
-def _centre(canvas: Canvas, at: np.ndarray) -> None:
-    """Adds the symbol of a mass centre."""
-    canvas.mark(
-        canvas.nearer(at, 3),
-        canvas.view.flat(at[None]),
-        "mass centre",
-        marker="o",
-        ms=5.5,
-        color="#333333",
-        markerfacecoloralt="#ffffff",
-        mew=0.7,
-        fillstyle="top",
-    )

@@ -11,7 +11,7 @@ from typing import Any
 from ...laws import FORCE_LAWS, OF_JOINT, ComputedTorque, Feedforward, Force, ForceLaw, laws_of_state, laws_of_time
 from ...robot import Actuator, Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion
-from ...simulate.state_force import AlongForce
+from ...simulate.state_force import AlongForce, StateForce
 from ...text import Keys, yaml_value_in_words
 from . import formulas
 from .motion import Motions
@@ -167,33 +167,34 @@ def read_actuator_laws(reading: Reading) -> Laws:
 
 
 def actuators_driven_by_laws(reading: Reading, given: Laws) -> list[Driven]:
-    """The actuators under their laws, at the places behind the robot's speeds."""
-    return [
-        _driven(reading, one, place, *given[one.name])
-        for place, one in enumerate(reading.robot.actuators, start=reading.robot.nv)
-        if one.name in given
-    ]
+    """The actuators under their laws, of time, of the state, or of the sum of joints by which they move.
 
-
-def _driven(reading: Reading, one: Actuator, place: int, law: ForceLaw, path: Keys) -> Driven:
-    """One actuator under its law: of time, of the state, or of the sum of joints by which it moves."""
-    _refuse(reading, one, law, path)
-    for key, kind, value in law.measured():
-        if isinstance(value, tuple):
-            raise reading.error(
-                (*path, key), f"`{one.name}` needs 1 number", found=yaml_value_in_words(value), allowed="one"
-            )
-        reading.fits(value, OF_JOINT[kind][0 if one.moment else 1], (*path, key))
-    low, high = one.effort.low, one.effort.high
-    limited = partial(Driven, place, None, reference=None, place=0, low=low, high=high, dead_time=law.delay())
-    if law.reads_all():
-        return limited(
-            force=formulas.no_force_of_formula, whole=formulas.read_actuator_formula(reading, one, law, path)
-        )
-    function = reading.tabled(law, path, ["effort"], one.name, partial(law.forces, 1, reading.folder))[0]
-    if law.reads_state():
-        return limited(force=formulas.no_force_of_formula, whole=AlongForce(law, function, one.joints))
-    return limited(force=function, timed=True, steady=law.steady())
+    Their places are behind the robot's speeds.
+    """
+    driven = []
+    for place, one in enumerate(reading.robot.actuators, start=reading.robot.nv):
+        if one.name not in given:
+            continue
+        law, path = given[one.name]
+        _refuse(reading, one, law, path)
+        for key, kind, value in law.measured():
+            if isinstance(value, tuple):
+                message, found = f"`{one.name}` needs 1 number", yaml_value_in_words(value)
+                raise reading.error((*path, key), message, found=found, allowed="one")
+            reading.fits(value, OF_JOINT[kind][0 if one.moment else 1], (*path, key))
+        low, high = one.effort.low, one.effort.high
+        limited = partial(Driven, place, None, reference=None, place=0, low=low, high=high, dead_time=law.delay())
+        if law.reads_all():
+            whole: StateForce = formulas.read_actuator_formula(reading, one, law, path)
+            driven.append(limited(force=formulas.no_force_of_formula, whole=whole))
+            continue
+        function = reading.tabled(law, path, ["effort"], one.name, partial(law.forces, 1, reading.folder))[0]
+        if law.reads_state():
+            whole = AlongForce(law, function, one.joints)
+            driven.append(limited(force=formulas.no_force_of_formula, whole=whole))
+        else:
+            driven.append(limited(force=function, timed=True, steady=law.steady()))
+    return driven
 
 
 def _refuse(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> None:
