@@ -11,7 +11,7 @@ from denoc.errors import InputError
 from denoc.mechanics.closure import loop_closure
 from denoc.mechanics.mechanisms.base import _closed
 from denoc.mechanics.numbers import INERTIAL_NAMES
-from denoc.study.identification import written
+from denoc.study.identification import report
 from denoc.study.identification.columns import sliding
 from denoc.study.identification.least_squares import (
     least_change_of_identified_numbers,
@@ -66,7 +66,7 @@ def wrong(robot, seed=2):
     """The robot with other numbers in its file."""
     rng, own = np.random.default_rng(seed), denoc.parameters(robot)
     other = {name: x * rng.uniform(1 - CHANGED, 1 + CHANGED) for name, x in own.items()}
-    return denoc.loads(written.identified_robot_text(written.robot_data_with_identified_numbers(robot, other, own), []))
+    return denoc.loads(report.identified_robot_text(report.robot_data_with_identified_numbers(robot, other, own), []))
 
 
 @pytest.mark.parametrize("name", ["puma", "rx90", "three-rrr", pytest.param("gough-stewart", marks=pytest.mark.full)])

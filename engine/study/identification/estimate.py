@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...errors import InputError, NumericalError, Place, did_you_mean
-from ...formats import loads
 from ...mechanics.numbers import parameters, regressor_speeds
 from ...robot import Robot
-from . import written
 from .columns import (
     Sought,
     best_distance,
@@ -28,7 +26,6 @@ from .columns import (
     sizes_of_identified_numbers,
     sliding,
     sought_identification_numbers,
-    unit_of_identified_number,
 )
 from .least_squares import (
     ROUNDED,
@@ -40,76 +37,11 @@ from .least_squares import (
     solve_identification_fit,
 )
 from .recorded import Recorded, measured_effort_columns, recorded_measurement
+from .report import Identified, unwritable_identified_numbers
 from .settings import DataFile, IdentificationFile, friction_fits_joints, identification_settings, placed_in_study
 
 SHOWN = 4.0  # standard errors beyond which dry friction is there: its path is the best of many
 TYPICAL = 1e-4  # share of a joint's travel that is taken for a distance at first
-
-
-@dataclass(frozen=True, eq=False)
-class Identified:
-    """What data tell about a robot's numbers.
-
-    `values`, `errors` (standard errors, not a number where the data tell nothing) and `of_file` belong to the base
-    parameters `names`; `determined` says which of them the data tell. `numbers` are those of links and joints that have
-    these values and are nearest to the robot's file.
-    """
-
-    robot: Robot
-    names: tuple[str, ...]
-    words: tuple[str, ...]  # the groups that the names stand for
-    values: np.ndarray
-    errors: np.ndarray
-    of_file: np.ndarray
-    determined: np.ndarray
-    silent: tuple[str, ...]  # numbers that no force shows
-    condition: float
-    deviations: dict[str, float]  # of the residuals, by effort
-    correlated: bool  # whether the standard errors allow for the residuals' autocorrelation
-    lags: int
-    physical: bool
-    numbers: dict[str, float]
-    distances: dict[str, float]  # on which dry friction builds up after reversals (63 %), with the law `dahl`
-    train: dict[str, dict[str, float]]  # error in % of RMS effort, by file and effort
-    test: dict[str, dict[str, float]]
-    unwritable: tuple[str, ...]  # why no file of a robot has these numbers
-    sources: tuple[str, ...]
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """The units of the base parameters."""
-        return tuple(unit_of_identified_number(self.robot, name) for name in self.names)
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """The base parameters that the data don't tell."""
-        return tuple(name for name, there in zip(self.names, self.determined) if not there)
-
-    def robot_text(self) -> str:
-        """The identified robot as the text of a robot's file."""
-        if self.unwritable:
-            raise InputError(
-                "no robot's file has these numbers", found="; ".join(self.unwritable[:3]), hint="`physical: true`"
-            )
-        data = written.robot_data_with_identified_numbers(self.robot, self.numbers, parameters(self.robot))
-        data["name"] = f"{self.robot.name}-identified"
-        head = [f"{self.robot.name} with numbers identified by `denoc identify` from {', '.join(self.sources)}."]
-        if self.physical:
-            head.append("Every link's pseudo-inertia is positive definite.")
-        head.append("What the data don't tell has the values nearest to the robot's file; unknown from the data:")
-        head.append(f"  {', '.join((*self.silent, *self.unknown)) or 'none'}")
-        constant = written.identified_force_offsets(self.robot, self.numbers)
-        if self.distances:
-            head.append("Paths on which dry friction builds up (63 %), which a robot's file doesn't have:")
-            head += [f"  {name}: {x:.17g}" for name, x in self.distances.items()]
-        if constant:
-            head.append("Constant forces, which a robot's file doesn't have:")
-            head += [f"  {name}: {x:.17g}" for name, x in constant.items()]
-        return written.identified_robot_text(data, head)
-
-    def to_robot(self) -> Robot:
-        """The identified robot."""
-        return loads(self.robot_text(), f"{self.robot.name}-identified")
 
 
 LARGEST = 1e30  # of what is measured and of a robot's own numbers, whose products are squared
@@ -292,7 +224,7 @@ def _identified(
         distances=_distances(wanted, own, dict(zip(base.names, fit.errors.tolist()))),
         train=compared(training),
         test=compared(others),
-        unwritable=tuple(written.unwritable_identified_numbers(robot, own, source)),
+        unwritable=tuple(unwritable_identified_numbers(robot, own, source)),
         sources=tuple(one.name for one in training),
     )
 
