@@ -48,7 +48,7 @@ def animate_command(
             write_file_whole(files[-1], into)
 
         if gif or mp4 or strip:
-            scene, poses = animation_scene_of_result(kept, options.print_warning_beside_output)
+            _, scene, poses = animation_scene_of_result(kept, options.print_warning_beside_output)
             if gif:
                 write("gif", lambda draft: write_gif(draft, scene, poses, kept.t, report))
             if mp4:

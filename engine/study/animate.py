@@ -22,9 +22,7 @@ SCRIPTS = ("player.js",)
 
 def animation_html(kept: Stored, say: Say = silence_sketch_warning) -> str:
     """The HTML of a result's animation; `say` takes a sentence on each thing that can't be drawn."""
-    robot = robot_of_studied_result(kept)
-    scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[thinned_animation_rows(len(kept.t))])
-    say_undrawn_animation(scene, say)
+    robot, scene, poses = animation_scene_of_result(kept, say, thinned_animation_rows(len(kept.t)))
     words = {"title": f"{robot.name} ({kept.name})", "about": str(kept.record.get("about", ""))}
     return html_page_with_machine("animation.html", PLAYER, words, SCRIPTS, animation_data(kept, robot, scene, poses))
 
@@ -35,18 +33,15 @@ def say_undrawn_animation(scene: Scene, say: Say) -> None:
         say(warning)
 
 
-def animation_scene_of_result(kept: Stored, say: Say = silence_sketch_warning) -> tuple[Scene, Poses]:
-    """The scene of a result's robot and its poses at all rows."""
-    robot = robot_of_studied_result(kept)
-    scene, poses = stage_scene(robot, animation_coordinates(kept, robot))
-    say_undrawn_animation(scene, say)
-    return scene, poses
-
-
-def robot_of_studied_result(kept: Stored) -> Robot:
-    """The robot that a result belongs to, from the scenario and the robot that were written with it."""
+def animation_scene_of_result(
+    kept: Stored, say: Say = silence_sketch_warning, rows: slice | np.ndarray = slice(None)
+) -> tuple[Robot, Scene, Poses]:
+    """The robot that a result was written with, its scene, and its poses at some rows, or at all."""
     path = scenario_of_result(kept.folder, kept.name)
-    return robot_of_scenario(read_yaml_document(path), path.parent)
+    robot = robot_of_scenario(read_yaml_document(path), path.parent)
+    scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[rows])
+    say_undrawn_animation(scene, say)
+    return robot, scene, poses
 
 
 def thinned_animation_rows(count: int) -> np.ndarray:

@@ -37,8 +37,7 @@ from .animate import (
     SCRIPTS,
     animation_coordinates,
     animation_data,
-    robot_of_studied_result,
-    say_undrawn_animation,
+    animation_scene_of_result,
     thinned_animation_rows,
 )
 from .staging import stage_scene
@@ -119,9 +118,7 @@ def report_verdict(kept: Stored) -> ReportVerdict:
 
 def report_html(kept: Stored, say: Say = silence_sketch_warning) -> str:
     """The HTML of a result's report; `say` takes a sentence on each thing that can't be drawn."""
-    robot = robot_of_studied_result(kept)
-    scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[thinned_animation_rows(len(kept.t))])
-    say_undrawn_animation(scene, say)
+    robot, scene, poses = animation_scene_of_result(kept, say, thinned_animation_rows(len(kept.t)))
     words = {"title": f"{robot.name}: {kept.name}", "about": str(kept.record.get("about", ""))}
     parts = {"sections": "\n".join(_sections(kept, robot, scene, poses)), "appendix": "\n".join(_appendix(kept))}
     data = animation_data(kept, robot, scene, poses)
@@ -214,9 +211,7 @@ def write_report_pdf(path: Path, kept: Stored, say: Say = silence_sketch_warning
     """Writes the report as a PDF: the verdict, the sketch, all plots, the extremes, the machine, and the inputs."""
     from matplotlib import rc_context
 
-    robot = robot_of_studied_result(kept)
-    scene, poses = stage_scene(robot, animation_coordinates(kept, robot)[:1])
-    say_undrawn_animation(scene, say)
+    robot, scene, poses = animation_scene_of_result(kept, say, slice(1))
     with rc_context({"pdf.fonttype": 42}):
         figures = report_figures(kept, robot, sketch_figure(scene, poses, state="first row of the result"))
         write_sheets(path, figures, f"{robot.name}: {kept.name}")
