@@ -1,7 +1,7 @@
 """Studies: what is made of many runs, or of a whole robot or result; nothing here knows of the terminal.
 
     variations, ensemble_runs, run_blocks        runs with different numbers, side by side
-    vary_masses, vary_geometry, vary_limits, arguments    numbers of files that differ from run to run
+    vary_masses, vary_geometry, arguments        numbers of files that differ from run to run
     sweep/, optimise/, minimisers                sweeps, and searches
     comparison/, distribution/, papers/          closure methods, distributed runs, the papers' tables and figures
     identification/                              numbers from measured data

@@ -32,12 +32,14 @@ from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of_quantity_field
 from .arguments import codegen_draft_with_arguments, codegen_file_part_with_value
 from .vary_geometry import (
     OtherError,
+    put_varied_limit,
     rebuild_varied_robots,
+    runs_with_sound_limits,
     start_depends_on_inertia,
     start_varied_runs,
+    varied_path_is_limit,
     varied_run_with_partition,
 )
-from .vary_limits import put_varied_limit, runs_with_sound_limits, varied_path_is_limit
 
 Values = Sequence[Any]  # of one key, one for each run
 OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
