@@ -165,6 +165,14 @@ def _closes(result: Result) -> str:
     return f"The printed configuration {closes} with base joints 1 m apart: it is off by at most {off:.1g} m or rad."
 
 
+def _springs(integrator: str, accuracy: float, quoted: Sequence[str] = NO_NUMBERS) -> Callable[[], Reproduction]:
+    """The panels of four spring constants, of which the thesis says this; runs of adaptive steps are counted."""
+    counted = integrator == ADAPTIVE
+    verdict = verdicts.khan_springs_verdict if counted else verdicts.khan_broken_runs_verdict(quoted)
+    settings = [khan_penalty_setting(k, integrator, accuracy) for k in KS]
+    return khan_error_panels(settings, quoted, verdict, khan_spring_rows, counted)
+
+
 def _calm() -> Reproduction:
     springs = khan_run(khan_penalty_setting(1e5, ADAPTIVE, 1e-3)).stiffness
     return khan_error_panels(
@@ -200,26 +208,14 @@ EXHIBITS = (
         "3-RRR manipulator, penalty method at rtol 1e-3: errors for four spring constants",
         "The thesis' nine coordinates and three sprung joints. Its counts and curves aren't readable, and which of "
         "Simulink's adaptive integrators it used isn't known, so no curve can be claimed.",
-        khan_error_panels(
-            [khan_penalty_setting(k, ADAPTIVE, 1e-3) for k in KS],
-            NO_NUMBERS,
-            verdicts.khan_springs_verdict,
-            khan_spring_rows,
-            True,
-        ),
+        _springs(ADAPTIVE, 1e-3),
     ),
     Exhibit(
         "khan-2002",
         "Fig. 4.4",
         "3-RRR manipulator, penalty method at rtol 1e-6: errors for four spring constants",
         "As Fig. 4.3 with a tighter tolerance. A run is given up after 20000 evaluations; no curve can be claimed.",
-        khan_error_panels(
-            [khan_penalty_setting(k, ADAPTIVE, 1e-6) for k in KS],
-            NO_NUMBERS,
-            verdicts.khan_springs_verdict,
-            khan_spring_rows,
-            True,
-        ),
+        _springs(ADAPTIVE, 1e-6),
     ),
     Exhibit(
         "khan-2002",
@@ -227,12 +223,7 @@ EXHIBITS = (
         "3-RRR manipulator, penalty method at steps of 0.01 s: errors for four spring constants",
         "Which runs fail can be claimed: an independent model of the thesis' equations says the same with each of "
         "Simulink's fixed-step integrators, ode1 to ode5; ours is the classical one of fourth order. The curves can't.",
-        khan_error_panels(
-            [khan_penalty_setting(k, FIXED, 0.01) for k in KS],
-            FAILS_LONG,
-            verdicts.khan_broken_runs_verdict(FAILS_LONG),
-            khan_spring_rows,
-        ),
+        _springs(FIXED, 0.01, FAILS_LONG),
     ),
     Exhibit(
         "khan-2002",
@@ -240,12 +231,7 @@ EXHIBITS = (
         "3-RRR manipulator, penalty method at steps of 0.001 s: errors for four spring constants",
         "Which runs fail can be claimed, as of Fig. 4.5; the curves can't, since every error grows along this unstable "
         "motion.",
-        khan_error_panels(
-            [khan_penalty_setting(k, FIXED, 0.001) for k in KS],
-            FAILS_SHORT,
-            verdicts.khan_broken_runs_verdict(FAILS_SHORT),
-            khan_spring_rows,
-        ),
+        _springs(FIXED, 0.001, FAILS_SHORT),
     ),
     Exhibit(
         "khan-2002",

@@ -104,11 +104,16 @@ def saha_other_table_verdict(scenario: str, which: str) -> Callable[[Result], st
     return verdict
 
 
-TURN, FORCE = ("torque", "N m"), ("force", "N")
-SIX_FORCES = {f"joint{k}": (f"τ{chr(0x2080 + k)}", *(FORCE if k == 3 else TURN)) for k in range(1, 7)}
-SIX_PLACES = {
-    f"joint{k}": ("b₃", "position", "m") if k == 3 else (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)
-}
+def _planar_panel(quantity: str, unit: str, suffix: str, letter: str, axis: tuple[float, float]) -> Panel:
+    lines = tuple(Line(f"{joint}.{suffix}", f"{letter}{chr(0x2081 + k)}") for k, joint in enumerate(PLANAR))
+    return Panel("", quantity, unit, lines, low=axis[0], high=axis[1])
+
+
+# panels of six joints: those that turn, and those of an arm whose third joint slides
+SIX_TORQUES = {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)}
+SIX_ANGLES = {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)}
+SIX_FORCES = {**SIX_TORQUES, "joint3": ("τ₃", "force", "N")}
+SIX_PLACES = {**SIX_ANGLES, "joint3": ("b₃", "position", "m")}
 
 EXHIBITS = (
     Exhibit(
@@ -135,14 +140,7 @@ EXHIBITS = (
         "likely, not proven, and its curves have no numbers to compare with.",
         exhibit_of_run(
             "planar3r-idyn",
-            Panel(
-                "",
-                "torque",
-                "N m",
-                tuple(Line(f"joint{k}.tau", f"τ{chr(0x2080 + k)}") for k in (1, 2, 3)),
-                low=TORQUES[0],
-                high=TORQUES[1],
-            ),
+            _planar_panel("torque", "N m", "tau", "τ", TORQUES),
             rows=_torques,
             verdict=lambda result: saha_axis_fill(_planar(result, "tau"), TORQUES, "torques"),
         ),
@@ -155,14 +153,7 @@ EXHIBITS = (
         "curves themselves have no numbers to compare with.",
         exhibit_of_run(
             "planar3r-fall",
-            Panel(
-                "",
-                "angle",
-                "rad",
-                tuple(Line(f"joint{k}.q", f"θ{chr(0x2080 + k)}") for k in (1, 2, 3)),
-                low=ANGLES[0],
-                high=ANGLES[1],
-            ),
+            _planar_panel("angle", "rad", "q", "θ", ANGLES),
             rows=_angles,
             verdict=_falls,
         ),

@@ -23,7 +23,7 @@ from .reproduction import (
     exhibit_value_at,
     paper_run,
 )
-from .saha_1999 import SIX_FORCES, SIX_PLACES, saha_other_table_verdict
+from .saha_1999 import SIX_ANGLES, SIX_FORCES, SIX_PLACES, SIX_TORQUES, saha_other_table_verdict
 from .saha_counts import saha_overview_forward_counts, saha_overview_inverse_counts
 from .saha_smoothness import saha_smoothness
 
@@ -196,13 +196,7 @@ EXHIBITS = (
         "torques of the PUMA arm, all angles from 0 to 180 deg in 10 s",
         "Right for the printed table and motion, with gravity along -Z, which isn't stated. Its inertias are too large "
         "for such links, perhaps by a factor of 9.81; the curves have no numbers to compare with.",
-        exhibit_of_run(
-            "puma-idyn",
-            *exhibit_panel_of_each_joint(
-                "tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)}
-            ),
-            verdict=_plausible_inertias,
-        ),
+        exhibit_of_run("puma-idyn", *exhibit_panel_of_each_joint("tau", SIX_TORQUES), verdict=_plausible_inertias),
     ),
     Exhibit(
         "saha-overview",
@@ -210,13 +204,7 @@ EXHIBITS = (
         "free fall of the PUMA arm from its initial position",
         "Right for the printed table, with gravity along -Z. The text says neither how long the fall lasts (10 s here) "
         "nor gives numbers of the curves.",
-        exhibit_of_run(
-            "puma-fall",
-            *exhibit_panel_of_each_joint(
-                "q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)}
-            ),
-            verdict=_keeps_its_energy,
-        ),
+        exhibit_of_run("puma-fall", *exhibit_panel_of_each_joint("q", SIX_ANGLES), verdict=_keeps_its_energy),
     ),
     Exhibit(
         "saha-overview",
