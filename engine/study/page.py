@@ -11,7 +11,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.polynomials import SignalPieces
+from ..machine.loops.javascript import explicit_steps_in_javascript
 from ..machine.program import Program, Recording, javascript_function
+from ..machine.stepping.march_dense import Scheme
 from ..mechanics.numbers import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..mechanics.quantities import energies
 from ..mechanics.tree import link_placements
@@ -152,7 +154,10 @@ def page_of_plan(
     sliders, table, used = (sliders, *followed.table(sliders)) if sliders else followed.own(laws[0])
     words = {"title": f"{plan.robot.name} ({plan.name})", "about": plan.about}
     paths = [path for path, _ in number_leaves_of_bodies(base.model)]
-    code = _code(laws, [paths[k] for k in used])
+    system = plan.system
+    code = _code(laws, [paths[k] for k in used]) + explicit_steps_in_javascript(
+        _scheme(plan), system.measured + 2, system.measured, system.units
+    )
     return html_page_with_machine(
         "page.html", RUNNER, words, SCRIPTS, _data(laws, base, sliders, table, used), own=code
     )
@@ -382,12 +387,21 @@ def _movable(plan: Plan, mode: Discrete) -> dict[str, int]:
     }
 
 
+def _scheme(plan: Plan) -> Scheme:
+    """The tableau and the constants of the step control; without estimates of errors for fixed steps."""
+    known = INTEGRATORS[plan.solver.method].scheme or integrator_scheme(RUNGE_KUTTA)
+    return replace(known, E=(), E_low=()) if plan.solver.step else known
+
+
 def _solver(plan: Plan) -> dict[str, Any]:
-    """The tableau and the constants of the step control, or a fixed step."""
-    solver, known = plan.solver, INTEGRATORS[plan.solver.method].scheme or integrator_scheme(RUNGE_KUTTA)
+    """What a page has to know of the steps beside their text."""
+    solver, known = plan.solver, _scheme(plan)
     return {
-        **vars(known),
+        "stages": len(known.B) + 1,
+        "further": len(known.further),
+        "exponent": known.exponent,
         "step": solver.step,
+        "lands": known.lands or solver.step is not None,
         "rtol": max(solver.rtol, LEAST_RTOL),
         "atol": max(solver.atol, LEAST_ATOL),
         "maxStep": solver.max_step if np.isfinite(solver.max_step) else None,

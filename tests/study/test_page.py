@@ -15,6 +15,7 @@ from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
 from denoc.record.pages import html
 from denoc.scenario import carry_out_plan, prepare_scenario
+from denoc.simulate.integrate import INTEGRATORS
 from denoc.study import page as pages
 from denoc.study.arguments import number_with_key
 from denoc.study.sliders import (
@@ -142,6 +143,20 @@ def test_fixed_steps(tmp_path):
         rows = np.array(computed(result.t)["rows"])
         q = coordinates(result, computed.data, len(result.t))
         assert abs(rows[:, : q.shape[1]] - q).max() <= 1e-10
+
+
+@needs_node
+@pytest.mark.parametrize("method", [name for name, one in INTEGRATORS.items() if one.scheme is not None])
+@pytest.mark.parametrize("robot", ["puma", "four-bar"])
+def test_pages_take_the_steps_of_every_explicit_method(method, robot, tmp_path):
+    """Also those with further stages for dense output, with two estimates of errors, and that land on rows."""
+    scenario = {"robot": robot, "task": "simulate", "name": "steps", "time": {"end": 1.0, "step": 0.0371}}
+    scenario |= {"solver": {"method": method}}
+    computed = Computed(pages.page_of_plan(prepare_scenario(scenario)), tmp_path)
+    result = denoc.run(scenario)
+    rows = np.array(computed(result.t)["rows"])
+    q = coordinates(result, computed.data, len(result.t))
+    assert abs(rows[:, : q.shape[1]] - q).max() <= 1e-11
 
 
 @needs_node

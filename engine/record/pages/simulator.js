@@ -1,7 +1,9 @@
 "use strict";
-// A machine's equations of motion in time: the recorded functions of denocModes, integrated as denoc does.
+// A machine's equations of motion in time: the recorded functions of denocModes, integrated by denoc's own `steps`, which
+// are written out beside them.
 
 if (typeof Denoc === "undefined") globalThis.Denoc = {};
+const TOO_SMALL = 2; // the status of a run whose steps have become so
 
 // numbers that follow the sliders: Chebyshev series of each slider alone, and of pairs of them
 Denoc.Numbers = class {
@@ -42,8 +44,9 @@ Denoc.Simulation = class {
     this.m = data.y.length; this.n = data.measured; // the last two of y are work and losses
     this.u = data.signals.map((one) => { const u = new Float64Array(one.length + data.used.length); u.set(one); return u; });
     this.mode = this.set = 0;
-    const s = data.solver.B.length;
-    this.K = Array.from({ length: s + 1 }, () => new Float64Array(this.m));
+    const { stages, further } = data.solver;
+    this.K = Array.from({ length: stages + further }, () => new Float64Array(this.m));
+    this.dense = this.K.map((row) => Float64Array.from(row)); // the stages of the last step
     this.guard = new Float64Array(1);
     this.rowLength = this.n + data.names.coordinates.length + 2 * data.names.speeds.length + 3 + 12 * data.links.length;
     this.row = new Float64Array(this.rowLength);
@@ -158,55 +161,34 @@ Denoc.Simulation = class {
 
   // one step towards the end; false if none can be taken
   step(end) {
-    const { A, B, C, E, exponent, safety, least_factor, most_factor, rtol, atol, maxStep, step } = this.data.solver;
-    const s = B.length, K = this.K, y = this.y;
+    const { stages, rtol, atol, maxStep, step } = this.data.solver, K = this.K, y = this.y, longest = maxStep || Infinity;
     if (this.fresh) { this.rate(this.t, y, K[0]); this.fresh = false; }
-    if (!this.h) this.h = step || this.first(end - this.t);
-    const spacing = 10 * this.t * Number.EPSILON || 1e-300;
-    let h = Math.min(Math.max(this.h, spacing), maxStep || Infinity), wanted = h, most = most_factor;
-    while (h >= spacing) {
-      const cut = step ? this.t + h * (1 + 1e-9) >= end : this.t + h > end, t = cut ? end : this.t + h;
-      h = t - this.t;
-      for (let i = 1; i < s; i++) {
-        for (let k = 0; k < this.m; k++) { let sum = 0; for (let j = 0; j < i; j++) sum += A[i][j] * K[j][k]; this.trial[k] = y[k] + sum * h; }
-        this.rate(this.t + C[i] * h, this.trial, K[i]);
-      }
-      for (let k = 0; k < this.m; k++) { let sum = 0; for (let j = 0; j < s; j++) sum += B[j] * K[j][k]; this.next[k] = y[k] + h * sum; }
-      this.rate(t, this.next, K[s]);
-      let error = 0;
-      if (!step) {
-        error = this.rms((k) => {
-          let sum = 0;
-          for (let j = 0; j <= s; j++) sum += E[j] * K[j][k];
-          return sum * h / (atol + Math.max(Math.abs(y[k]), Math.abs(this.next[k])) * rtol);
-        });
-      }
-      if (error < 1) {
-        if (this.guard[0] <= 0) return this.otherwise(t);
-        if (!this.next.every(isFinite)) { this.ended = "The numbers have grown without bound."; return false; }
-        const grown = h * Math.min(most, error === 0 ? most_factor : safety * error ** exponent);
-        this.h = step || (cut ? Math.max(wanted, grown) : grown);
-        this.told = this.t; this.span = h; this.yold.set(y); this.t = t; y.set(this.next); this.earlier = this.mode;
-        if (this.data.units.length || step) { if (step) this.close(1); else this.normalise(y); this.fresh = true; }
-        this.dense = K.map((row) => Float64Array.from(row));
-        if (!this.fresh) [K[0], K[s]] = [K[s], K[0]];
-        this.steps++;
-        return true;
-      }
-      this.rejected++;
-      if (!(error === error) && !K[0].every(isFinite)) { this.ended = "The numbers have grown without bound."; return false; }
-      const factor = error === error ? safety * error ** exponent : 0;
-      h = wanted = h * Math.max(factor, least_factor);
-      most = 1;
+    let h = this.h || step || this.first(end - this.t), most = 0, fresh = 1, status = 0, t = this.t, taken = 0, refused = 0;
+    this.yold.set(y); this.dense[0].set(K[0]);
+    while (!taken && !status) {
+      [t, h, most, fresh, taken, refused, , status] = steps.advance(this, K, y, this.trial, this.next, [Infinity], [], 1, end, rtol, atol, longest, t, h, most, fresh, 0);
+      this.rejected += refused;
     }
-    this.ended = "The steps have become too short.";
-    return false;
+    if (status === TOO_SMALL) {
+      const finite = K.slice(0, stages - 1).every((row) => row.every(isFinite));
+      this.ended = finite ? "The steps have become too short." : "The numbers have grown without bound.";
+      return false;
+    }
+    this.told = this.t; this.span = Math.min(this.t + h, end) - this.t;
+    if (taken) { this.span = t - this.t; this.h = step || h; } else y.set(this.next);
+    this.t = this.told + this.span; this.earlier = this.mode;
+    for (let k = 1; k < stages; k++) this.dense[k].set(K[k]);
+    steps.further(this, this.dense, this.yold, this.trial, this.told, this.span);
+    if (!taken) return this.otherwise();
+    if (!y.every(isFinite)) { this.ended = "The numbers have grown without bound."; return false; }
+    if (step) this.close(1);
+    this.steps++;
+    return true;
   }
 
   // where the independent coordinates become unusable within a step to t: on with others from just there
-  otherwise(t) {
-    this.dense = this.K.map((row) => Float64Array.from(row));
-    this.told = this.t; this.span = t - this.t; this.yold.set(this.y); this.y.set(this.next); this.t = t;
+  otherwise() {
+    const t = this.t;
     let low = this.told, high = t;
     const guarded = (at) => { this.rate(at, Float64Array.from(this.state(at)), this.trial); return this.guard[0]; };
     for (let k = 0; k < 200 && high - low > 2 * Number.EPSILON * Math.abs(high); k++) {
@@ -231,24 +213,15 @@ Denoc.Simulation = class {
   }
 
   advance(end) {
-    while (this.t < end && !this.ended) this.step(this.data.solver.step ? end : Infinity);
+    while (this.t < end && !this.ended) this.step(this.data.solver.lands ? end : Infinity);
     return !this.ended;
   }
 
   // the state at an instant within the last step, by dense output
   state(t) {
     const out = this.between;
-    if (t >= this.t || this.told === this.t || !this.data.solver.P) { out.set(this.y); return out; }
-    const P = this.data.solver.P, h = this.span, x = (t - this.told) / h;
-    for (let k = 0; k < this.m; k++) {
-      let total = 0;
-      for (let j = 0; j < this.dense.length; j++) {
-        let weight = 0;
-        for (let p = P[j].length - 1; p >= 0; p--) weight = weight * x + P[j][p];
-        total += this.dense[j][k] * weight;
-      }
-      out[k] = this.yold[k] + h * total * x;
-    }
+    if (t >= this.t || this.told === this.t || this.data.solver.lands) { out.set(this.y); return out; }
+    steps.between((t - this.told) / this.span, this.span, this.yold, this.dense, out);
     this.normalise(out);
     return out;
   }
@@ -275,7 +248,7 @@ Denoc.Simulation = class {
   run(times) {
     const rows = [];
     for (const t of times) {
-      while (this.t < t && !this.ended) this.step(this.data.solver.step ? t : times[times.length - 1]);
+      while (this.t < t && !this.ended) this.step(this.data.solver.lands ? t : times[times.length - 1]);
       if (this.ended) break;
       const row = this.rowAt(t);
       rows.push([...row.q, ...row.qd, row.total, row.residual]);

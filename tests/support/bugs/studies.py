@@ -205,6 +205,20 @@ STUDIES = (
         ("study/test_page.py::test_a_page_by_itself_has_lengths_first_then_loads",),
     ),
     Bug(
+        "dense output of pages lacks further stages",
+        "pages/simulator.js",
+        "steps.further(this, this.dense, this.yold",
+        "steps.further(this, this.K, this.yold",
+        ("study/test_page.py::test_pages_take_the_steps_of_every_explicit_method",),
+    ),
+    Bug(
+        "in pages, rates of stages go to the first one",
+        "Script.row",
+        'f"{table.base}[{_word(k)}]"',
+        'f"{table.base}[0]"',
+        ("study/test_page.py::test_pages_take_the_steps_of_every_explicit_method",),
+    ),
+    Bug(
         "a page has the coordinates of the scenario's run alone",
         "Laws.modes",
         "not one.passing and all(one.program != other.program for other in known)",
