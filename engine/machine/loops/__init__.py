@@ -5,6 +5,7 @@
     translate   walks the syntax tree of a text, and asks an emitter for each operation
     operations  on numbers and whole vectors; what is known folds
     emit        the emitter: lines of LLVM IR, with bodies or runs side by side
+    javascript  another emitter: lines of JavaScript, and the steps of pages
     compiled    a text about bodies as one object for all robots, whose sizes and tables come with the call
     explicit    the text of explicit Runge-Kutta steps
     implicit    that of implicit steps: Newton's method, and the control of steps
