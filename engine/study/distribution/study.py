@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -116,13 +117,17 @@ def distribution_study(
         if measured:  # with nodes that have nothing to do
             engine.engine.begin([[None] for _ in range(nodes)])
             prices = ping_distribution_nodes(engine.engine, nodes)
-        outcome = carry_out_distributed_run(make, plan, engine, setting, nodes, count, check, listener, prices)
+        course = carry_out_distributed_run(make, plan, engine, setting, nodes, check, listener, prices)
+        sent = [one for _, one in engine.sent]
+        messages, passed = sum(one.messages for one in sent), sum(one.bytes for one in sent)
+        part = distribution_part_name(plan)
+        whose = plan.name, plan.task, course.form, count, part, nodes, engine.name
+        outcome = Outcome(*whose, *course[1:], messages, passed, None, notes)
         listener.reached(math.inf)
         if prices is not None and outcome.result.ended != "interrupted":
             outcome.cost = measured_distribution_cost(make, setting, nodes, outcome, prices)
     finally:
         engine.close()
-    outcome.notes = notes + outcome.notes
     return outcome
 
 
@@ -169,18 +174,29 @@ def differences_by_family(result: Result, reference: Result) -> dict[str, float]
     return {family: off / size if size else off for family, (off, size) in by_family.items()}
 
 
+class Course(NamedTuple):
+    """How a distributed run went, as its outcome has it, and how many units it took."""
+
+    form: str
+    result: Result
+    off: dict[str, float]
+    undistributed: float
+    seconds: float
+    rows: list[Exchange]
+    units: int
+
+
 def carry_out_distributed_run(
     make: Callable[[], Plan],
     plan: Plan,
     engine: Counting,
     setting: EngineSetting,
     nodes: int,
-    count: int,
     check: bool,
     listener: Listener,
     prices: tuple[float, float] | None,
-) -> Outcome:
-    """The outcome of a distributed run, before its costs are measured."""
+) -> Course:
+    """The course of a distributed run, before its costs are measured."""
     simulated = plan.task != "inverse"
     full = simulated and runs_fully_distributed(plan)
     reference, before = None, 0.0
@@ -190,7 +206,7 @@ def carry_out_distributed_run(
         before = time.perf_counter() - begun
     if not simulated:
         assert reference is not None
-        return _inverse(plan, reference, engine, setting, nodes, count)
+        return _inverse(plan, reference, engine, setting, nodes)
     if full:
         run = Full(lambda: make().system, plan.solver, engine, nodes)
         rows, form = list(run.plan()), "fully distributed"
@@ -212,12 +228,10 @@ def carry_out_distributed_run(
         seconds = time.perf_counter() - begun
         units = result.audit["evaluations"]
     off = differences_by_family(result, reference) if reference is not None else {}
-    return _outcome(plan, form, engine, nodes, count, result, off, before, seconds, rows, units)
+    return Course(form, result, off, before, seconds, rows, units)
 
 
-def _inverse(
-    plan: Plan, reference: Result, engine: Counting, setting: EngineSetting, nodes: int, count: int
-) -> Outcome:
+def _inverse(plan: Plan, reference: Result, engine: Counting, setting: EngineSetting, nodes: int) -> Course:
     """Inverse dynamics of the rows by legs, at the positions of the undistributed run."""
     robot = plan.robot
     q, qd, qdd = (columns_of_all_joints(plan, reference, what) for what in QUANTITIES)
@@ -237,29 +251,7 @@ def _inverse(
     for name, column in zip(names, tau.T):
         table[name] = column.copy()
     units, result = -(-len(q) // setting.batch), replace(reference, table=table)
-    return _outcome(plan, "by legs", engine, nodes, count, result, off, before, seconds, rows, units)
-
-
-def _outcome(
-    plan: Plan,
-    form: str,
-    engine: Counting,
-    nodes: int,
-    count: int,
-    result: Result,
-    off: dict[str, float],
-    before: float,
-    seconds: float,
-    rows: list[Exchange],
-    units: int,
-) -> Outcome:
-    """The outcome with the messages that the engine has counted, before costs are measured."""
-    sent = [one for _, one in engine.sent]
-    messages, passed = sum(one.messages for one in sent), sum(one.bytes for one in sent)
-    return Outcome(
-        plan.name, plan.task, form, count, distribution_part_name(plan), nodes, engine.name, result, off, before,
-        seconds, rows, units, messages, passed, None, [],
-    )  # fmt: skip
+    return Course("by legs", result, off, before, seconds, rows, units)
 
 
 def measured_distribution_cost(
