@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import InputError
-from ...robot import Robot
-from ..quantities import quantities
-from .mechanism import MechanismQuantity
-from .slopes import Slopes, mechanism_slope_texts
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-from collections.abc import Hashable
-from functools import partial
-from typing import TYPE_CHECKING
-
-from ...errors import NumericalError
+from ...errors import InputError, NumericalError
 from ...machine.program import Dual, Part, Scalar, dual_derivative, kernel_parts_divided, kernel_parts_in_order
-from ...robot import Body
+from ...robot import Body, Robot
 from ..closure.constrained import ConstrainedEquations
 from ..closure.constraints import Closure, loop_closure
 from ..closure.partition import Partition, independent_speeds
 from ..numbers.number_symbols import Path
+from ..quantities import quantities
 from ..quantities.direct import direct_call
 from ..quantities.samples import Samples
 from ..tree.kinematics import coordinate_rates
 from ..tree.spatial import add, scale
 from .families import TextFamily, serve_mechanism_calls
-from .mechanism import COORDINATES, independent_coordinates
+from .mechanism import COORDINATES, MechanismQuantity, independent_coordinates
 from .numbers import Direction, Numbers, mechanism_numbers_along_key, mechanism_numbers_displaced
-from .slopes import Displaced
+from .slopes import Displaced, Slopes, mechanism_slope_texts
 from .texts import Arguments
 
 if TYPE_CHECKING:
