@@ -73,7 +73,7 @@ class Wait:
     def _said(self) -> State:
         """The state, with a word for code that is being compiled."""
         what, share = self._state()
-        cache = sys.modules.get("denoc.machine.jit.cache")  # if it hasn't been imported, nothing is compiled
+        cache = sys.modules.get("denoc.machine.backend.cache")  # if it hasn't been imported, nothing is compiled
         words = [word for word in (what, "compiling" if getattr(cache, "compiling", None) else "") if word]
         return ", ".join(words), share
 

@@ -153,7 +153,7 @@ def own_code(monkeypatch, tmp_path):
 
     No other test gets that code, neither from a cache nor from what this process has loaded.
     """
-    from denoc.machine.jit import objects
+    from denoc.machine.backend import objects
 
     def begin(cache):
         monkeypatch.setenv("DENOC_CACHE", str(tmp_path / cache))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.machine.backend.account import noted_backend_runs
+from denoc.machine.backend.choice import using_backend
 from denoc.machine.jit import interpreter
-from denoc.machine.jit.account import noted_backend_runs
-from denoc.machine.jit.choice import using_backend
 from denoc.text import library_names
 
 sys.path.append(str(Path(__file__).parent / "benchmarks"))

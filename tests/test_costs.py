@@ -9,7 +9,7 @@ import matplotlib
 import pytest
 
 from costs import Costs, cpu_seconds
-from denoc.machine.jit import cache
+from denoc.machine.backend import cache
 
 WORK = "import time\nwhile time.process_time() < 0.2: pass"
 

@@ -13,8 +13,8 @@ import pytest
 import denoc
 import yamls
 from denoc.functions import FUNCTIONS
+from denoc.machine.backend.choice import using_backend
 from denoc.machine.jit import interpreter
-from denoc.machine.jit.choice import using_backend
 from denoc.mechanics.quantities import calls
 from denoc.study import chain_robot_for_times
 from random_robots import drawn

@@ -8,7 +8,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.jit import choice, cores, native
+from denoc.machine.backend import choice, cores, native
 from denoc.settings import SETTINGS, check_environment_settings
 
 WRONG = {

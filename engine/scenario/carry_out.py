@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import InputError, allowed_names
 from ..formats import load, load_shared_robot
-from ..machine.jit import choice
-from ..machine.jit.account import account_of_backend
+from ..machine.backend import choice
+from ..machine.backend.account import account_of_backend
 from ..robot import Effort, Robot
 from ..robot.read import build_robot
 from ..simulate.inputs import Driven

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.jit import native
+from ..machine.backend import native
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.offer import Offer
 from ..machine.program import Program, Recording

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit import choice
+from ..machine.backend import choice
+from ..machine.backend.ledger import RUNS
+from ..machine.backend.native import QUICK, SOUND
 from ..machine.jit.kernel import Single
-from ..machine.jit.ledger import RUNS
-from ..machine.jit.native import QUICK, SOUND
 from ..machine.jit.offer import Offer, Text
 from ..machine.jit.trigonometry import REACH
 from ..machine.program import Program, Recording, as_floats, as_samples

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..machine.jit import choice
+from ..machine.backend import choice
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH
 from .batch_program import Equations, Starts, shut_states

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..machine.jit import choice
+from ..machine.backend import choice
 from ..mechanics.closure import Partition, best_partitions_of_many
 from . import modes
 from .batch_program import Starts

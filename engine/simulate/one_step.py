@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..machine.jit import choice
+from ..machine.backend import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer
 from ..machine.program import Program, Recording, Scalar, clipped, square_root

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import DenocError
-from ..machine.jit import choice
+from ..machine.backend import choice
 from ..mechanics.numbers import Path as Place
 from ..mechanics.numbers import shape_of_bodies
 from ..robot import Robot

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..machine.jit import choice
+from ..machine.backend import choice
 from ..robot import Robot
 from ..scenario import Scenario, residual_share_of_energy, unmet_expectation
 from .ensemble_runs import Part, carry_out_ensemble

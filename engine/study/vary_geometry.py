@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import DenocError
-from ..machine.jit.native import QUICK
+from ..machine.backend.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.program import CONSTANT, Node, Recording
 from ..mechanics.assembly import Alike, Measures

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from denoc.machine.jit import native
+from denoc.machine.backend import native
 from denoc.machine.jit.kernel import Kernel, Single
 from denoc.machine.jit.rolled import Rolled
 

@@ -11,7 +11,7 @@ import pytest
 import denoc as library
 from denoc.cli import options
 from denoc.laws import profiled_motion_laws
-from denoc.machine.jit import objects
+from denoc.machine.backend import objects
 from denoc.machine.program import LANGUAGES
 from denoc.mechanics.quantities import PROGRAMS
 from denoc.simulate.integrate import INTEGRATORS

@@ -10,7 +10,7 @@ import pytest
 from denoc.cli import waiting
 from denoc.cli.main import main
 from denoc.cli.waiting import Wait
-from denoc.machine.jit import cache
+from denoc.machine.backend import cache
 from limits import HANGS
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import denoc
 import references
-from denoc.machine.jit import native
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import native
+from denoc.machine.backend.choice import using_backend
 from denoc.mechanics.quantities import Mixed
 from denoc.study import chain_robot_for_times, generate_code
 from denoc.text import library_names

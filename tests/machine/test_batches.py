@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import cores, interpreter, kernel
+from denoc.machine.backend import cores
+from denoc.machine.backend.choice import using_backend
+from denoc.machine.jit import interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
-from denoc.machine.jit.choice import using_backend
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.recording import Recording
 from limits import HANGS
@@ -380,7 +381,7 @@ def test_very_many_samples_take_no_memory_beside_their_arrays():
 SMALL_STACK = """
 import sys, threading
 import numpy as np, denoc
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend.choice import using_backend
 robot = denoc.load("tree")
 one = np.array(robot.q0), np.zeros(robot.nv), np.ones(robot.nv)
 many = tuple(np.array([x] * 600) for x in one)

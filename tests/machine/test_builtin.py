@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from denoc.machine.jit import choice, interpreter, kernel
+from denoc.machine.backend import choice
+from denoc.machine.jit import interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
 from denoc.machine.jit.builtin_words import PLACES
 from denoc.machine.jit.trigonometry import REACH

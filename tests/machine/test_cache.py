@@ -18,8 +18,9 @@ import pytest
 
 import denoc
 import generator
-from denoc.machine.jit import builtin_code, cache, choice, native, objects
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import cache, choice, native, objects
+from denoc.machine.backend.choice import using_backend
+from denoc.machine.jit import builtin_code
 from denoc.machine.program.recording import Recording
 from denoc.machine.stepping import march
 from denoc.simulate.runge_kutta import integrator_scheme
@@ -116,7 +117,7 @@ package = types.ModuleType("denoc")
 package.__path__ = [sys.argv[1]]
 sys.modules["denoc"] = package
 sys.meta_path[:] = [one for one in sys.meta_path if "__editable__" not in str(getattr(one, "__module__", ""))]
-from denoc.machine.jit import cache
+from denoc.machine.backend import cache
 assert Path(cache.__file__).is_relative_to(sys.argv[1])
 print(cache.cache_key("program"))
 """
@@ -443,7 +444,7 @@ def test_the_time_loop_of_another_method_is_another_object(own_folder):
 
 def test_two_processes_write_at_once(own_folder):
     program = (
-        "import numpy as np, denoc\nfrom denoc.machine.jit.choice import using_backend\n"
+        "import numpy as np, denoc\nfrom denoc.machine.backend.choice import using_backend\n"
         "with using_backend('compiled'): print(denoc.inverse(denoc.load('planar3r'), *[np.ones((3, 3))] * 3)[0].tolist())"
     )
     runs = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(2)]

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import cores
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import cores
+from denoc.machine.backend.choice import using_backend
 from denoc.machine.jit.interpreter import interpreter_addresses
 from denoc.mechanics.quantities.direct import tree_euler_parameter_places
 
@@ -154,8 +154,8 @@ def test_a_forked_process_has_helpers_of_its_own(robot, monkeypatch):
 def test_helpers_do_not_outlive_their_process():
     text = """
 import denoc, numpy as np
-from denoc.machine.jit import cores
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import cores
+from denoc.machine.backend.choice import using_backend
 cores.FEWEST = 100
 robot = denoc.load("puma")
 x = np.ones((1003, 6))

@@ -15,8 +15,8 @@ FORKED = """
 import os, signal, sys, threading, warnings
 import numpy as np
 import denoc
-from denoc.machine.jit import native
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import native
+from denoc.machine.backend.choice import using_backend
 
 warnings.simplefilter("ignore")
 robots = [denoc.load(name) for name in ("planar3r", "stanford")]
@@ -59,8 +59,8 @@ SMALL_STACK = """
 import json, sys, threading
 import numpy as np
 import denoc
-from denoc.machine.jit import native
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import native
+from denoc.machine.backend.choice import using_backend
 
 sys.setrecursionlimit(20_000)
 robot, found, before = denoc.load("planar3r"), [], native._compile

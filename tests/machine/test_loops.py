@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from denoc.machine.jit import native
+from denoc.machine.backend import native
 from denoc.machine.loops.compiled import LoopText
 from denoc.machine.loops.emit import Lines
 from denoc.machine.loops.translate import Translator

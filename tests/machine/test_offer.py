@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import choice, objects, offer
-from denoc.machine.jit.choice import using_backend
-from denoc.machine.jit.ledger import LOOK, RUNS, Ledger
+from denoc.machine.backend import choice, objects
+from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend.ledger import LOOK, RUNS, Ledger
+from denoc.machine.jit import offer
 from denoc.machine.jit.offer import Offer, Shared, plain_or_compiled_in_blocks
 from denoc.machine.program.recording import Recording
 from denoc.mechanics.quantities.mixed import mixed_dynamics

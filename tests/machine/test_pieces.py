@@ -7,8 +7,9 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.machine.jit import kernel, objects, program_pieces
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import objects
+from denoc.machine.backend.choice import using_backend
+from denoc.machine.jit import kernel, program_pieces
 from denoc.machine.program.nodes import live_nodes, nodes_result_by_result
 from denoc.machine.program.recording import Recording
 from denoc.machine.program.scalars import cosine_sine, sign, square_root

@@ -9,7 +9,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from denoc.machine.jit import llvm, native
+from denoc.machine.backend import native
+from denoc.machine.jit import llvm
 from denoc.machine.jit.kernel import Kernel, Single
 from denoc.machine.program.counting import Count, count_operations
 from denoc.machine.program.dual import Dual, dual_derivative, dual_value

@@ -8,8 +8,9 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.machine.jit import builtin_code, choice, native, objects, program_pieces
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import choice, native, objects
+from denoc.machine.backend.choice import using_backend
+from denoc.machine.jit import builtin_code, program_pieces
 from denoc.machine.program.nodes import live_nodes
 from denoc.mechanics.quantities.offered import offered_dynamics_quantity
 from denoc.mechanics.quantities.programs import ROWS

@@ -8,8 +8,9 @@ import yaml
 
 import denoc
 import denoc.robots
-from denoc.machine.jit import native, objects, offer
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import native, objects
+from denoc.machine.backend.choice import using_backend
+from denoc.machine.jit import offer
 
 CASES = {  # robot: the link whose mass differs, and its run
     "planar3r": ("link3", {"task": "simulate", "time": {"end": 0.1, "step": 0.05}}),

@@ -57,7 +57,7 @@ def test_the_state_holds_v_and_rows_hold_the_speeds(seed):
 def test_nothing_is_compiled_and_one_freedom_runs_well():
     """A single column can only change its sign: the thesis' table says that the method suits one freedom."""
     slider = {**FALL, "robot": "slider-crank", "closure": {"method": "projection-svd-raw"}}
-    with denoc.machine.jit.choice.using_backend("compiled"):
+    with denoc.machine.backend.choice.using_backend("compiled"):
         found = denoc.run(slider)
     right = denoc.run({**slider, "closure": {}})
     assert found.ended == right.ended == "done"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend.choice import using_backend
 from denoc.mechanics.closure import loop_closure
 from denoc.simulate import equations
 from denoc.simulate.many_bodies import recursion_in_discrete_state

@@ -10,8 +10,8 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.jit import native
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import native
+from denoc.machine.backend.choice import using_backend
 from denoc.scenario import carry_out as running
 from denoc.simulate import many_rows
 from denoc.study import ensemble_runs

@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 
 import denoc
 from denoc.errors import InputError, NumericalError
-from denoc.machine.jit import native
-from denoc.machine.jit.choice import using_backend
+from denoc.machine.backend import native
+from denoc.machine.backend.choice import using_backend
 from denoc.record import plots
 from denoc.record.compared import description_of_figure
 from denoc.record.compared import deviation as compare

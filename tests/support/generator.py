@@ -11,7 +11,7 @@ SOUND = False  # whether code comes from the generator that the caller asks for
 
 def only_quick():
     """Puts the choice in front of all code that this process loads or compiles."""
-    from denoc.machine.jit import native, objects
+    from denoc.machine.backend import native, objects
 
     whole = objects.loaded_machine_code
 

@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
+from ..backend.native import NUMBERS
 from ..program.nodes import (
     ADD,
     CONSTANT,
@@ -32,7 +33,6 @@ STACK = (
 )  # bytes that one function of ours takes on the stack at most: threads may have little; more is malloc's
 HEAP = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n"
 CLEARED = 64  # zeros among results from which on all of them are set to 0 first
-NUMBERS = "numbers"  # name of the table of a code's own numbers, which are written into it when it is loaded
 _ARITHMETIC = {ADD: "fadd", SUBTRACT: "fsub", MULTIPLY: "fmul", DIVIDE: "fdiv"}
 
 

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import choice, cores
+from ..backend.forks import ForkSafeLock
 from ..program.result_parts import Part, kernel_parts_divided, words_of_kernel_parts
-from . import choice, cores
 from . import interpreter as at
 from .builtin_code import NAME, loaded_builtin_code
 from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, PLACES, ROUNDING, SMALLEST, WORDS
-from .forks import ForkSafeLock
 from .trigonometry import REACH
 
 

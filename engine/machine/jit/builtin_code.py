@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..backend import native, objects
 from ..program.result_parts import ARRAY, VERDICT, WIDTH
 from . import interpreter as at
-from . import native, objects
 from .builtin_batch import batch, blocks, copied, rows_of, writeable
 from .builtin_words import LARGEST, ROUNDING, SMALLEST, Table, new_array
 from .trigonometry import REACH

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import cores, native, objects
 from ..program.recording import Program
 from ..program.result_parts import Part
-from . import cores, llvm, native, objects
+from . import llvm
 from .builtin import Builtin
 
 

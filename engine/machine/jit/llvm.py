@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..backend.native import NUMBERS
 from ..program.nodes import CONSTANT, COSINE, SINE, live_nodes
 from ..program.recording import Program
 from . import program_pieces
-from .block import ENORMOUS, NUMBERS, Block, hexadecimal_of_double
+from .block import ENORMOUS, Block, hexadecimal_of_double
 from .program_pieces import Pieces
 
 APART = ".apart"

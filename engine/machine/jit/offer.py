@@ -20,13 +20,14 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from ..backend import choice, native, objects
+from ..backend.account import note_backend_run
+from ..backend.forks import ForkSafeLock
+from ..backend.ledger import FEWER, RUNS, Ledger, compile_ledger
+from ..backend.native import QUICK, SOUND
 from ..program.recording import Program
-from . import choice, kernel, native, objects
-from .account import note_backend_run
-from .forks import ForkSafeLock
+from . import kernel
 from .kernel import Kernel, Single
-from .ledger import FEWER, RUNS, Ledger, compile_ledger
-from .native import QUICK, SOUND
 
 NUMBERS = "numbers"  # how the note ends that a program had its numbers as inputs
 STEADY = ", steadily"  # behind the name of a form in a context in which nothing depends on what has run before

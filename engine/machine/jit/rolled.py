@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import cores, native, objects
 from ..program.nodes import COSINE, INPUT, Graph, Node, live_nodes
-from . import cores, native, objects
 from .block import Block
 
 # the place of a value in a step: ("own", row), ("up", row), ("number", k) or (array, k)

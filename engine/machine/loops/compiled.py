@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..jit import objects
+from ..backend import objects
 from ..jit.block import OVERFLOW, hexadecimal_of_double
 from ..jit.kernel import Single
 from ..jit.llvm import APART

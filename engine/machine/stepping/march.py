@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import cores, native, objects
+from ..backend import cores, native, objects
 from ..jit.kernel import Single
 from ..jit.polynomials import EMPTY, FIRST, SignalPieces
 from ..loops.dense import PARTS, RULE

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.jit.native import QUICK
+from ...machine.backend.native import QUICK
 from ...machine.jit.offer import Offer
 from ...machine.program import Program, Recording
 from ...robot import Body, Coupling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ...machine.jit import choice
+from ...machine.backend import choice
 from ...machine.jit.rolled import Elements, Sweep, SweepProgram
 from ...robot import Body
 from ..tree import sweeps

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.jit import choice
+from ...machine.backend import choice
 from ...machine.jit.offer import Offer
 from ...machine.program import Program, Recording, Scalar
 

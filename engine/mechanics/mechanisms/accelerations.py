@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...machine.jit import choice, native, rolled
+from ...machine.backend import choice, native
+from ...machine.backend.ledger import LOOP
+from ...machine.jit import rolled
 from ...machine.jit.block import ENORMOUS
-from ...machine.jit.ledger import LOOP
 from ...machine.jit.rolled import Elements, Rolled, SweepProgram
 from ...machine.program import Part, Scalar, as_float, undivided_kernel_results
 from ...robot import Body, Robot

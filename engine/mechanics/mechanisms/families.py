@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DenocError, InputError
-from ...machine.jit import choice
+from ...machine.backend import choice
 from ...machine.program import kernel_parts_divided, undivided_kernel_results
 from ...robot import Robot
 from ..closure.constraints import Closure, coupling_in_words

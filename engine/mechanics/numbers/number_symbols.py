@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...machine.jit.native import SOUND
+from ...machine.backend.native import SOUND
 from ...machine.jit.offer import Offer, Shared
 from ...machine.program import Program, Recording, Scalar, as_floats
 from ...robot import Body, Robot, Three

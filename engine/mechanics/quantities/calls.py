@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
+from ...machine.backend.ledger import LOOP
 from ...machine.jit.kernel import Kernel, Single
-from ...machine.jit.ledger import LOOP
 from ...machine.jit.offer import plain_or_compiled_in_blocks
 from ...machine.jit.rolled import Rolled
 from ...machine.program import kernel_parts_in_order, scalars_into_columns

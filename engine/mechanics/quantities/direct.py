@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.jit.account import note_backend_run
+from ...machine.backend.account import note_backend_run
 from ...machine.jit.builtin import Builtin
 from ...machine.jit.kernel import Kernel, Single
 from ...machine.program import Part

@@ -10,9 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ...machine.jit import native, rolled
+from ...machine.backend import native
+from ...machine.backend.ledger import LOOP
+from ...machine.jit import rolled
 from ...machine.jit.kernel import Kernel, Single
-from ...machine.jit.ledger import LOOP
 from ...machine.jit.rolled import Rolled
 from ...machine.jit.trigonometry import REACH
 from ...machine.program import Node, Program, Recording, Scalar, as_floats

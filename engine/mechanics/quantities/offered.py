@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...machine.jit import choice
+from ...machine.backend import choice
+from ...machine.backend.ledger import LOOP
 from ...machine.jit.kernel import Kernel, Single
-from ...machine.jit.ledger import LOOP
 from ...machine.jit.offer import plain_or_compiled_in_blocks
 from ...machine.jit.trigonometry import REACH
 from ...machine.program import Program, Recording, Scalar, kernel_parts_divided, scalars_into_columns

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...errors import InputError, allowed_names
 from ...laws import ProportionalDerivative
-from ...machine.jit import choice
+from ...machine.backend import choice
 from ...mechanics.closure import METHODS, constraint_null_space
 from ...mechanics.quantities import inertia as inertia_of_tree
 from ...robot import Joint

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...errors import DenocError, InputError
-from ...machine.jit import choice
+from ...machine.backend import choice
 from ...machine.program import Dual, as_float, dual_derivative, formula_value_on_scalars
 from ...robot import Robot
 from ...scenario import Plan, carry_out_whole_plan, columns_of_run, course_of_trace

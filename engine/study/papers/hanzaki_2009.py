@@ -12,7 +12,7 @@ import numpy as np
 
 from ...api import inverse
 from ...formats import load
-from ...machine.jit import choice
+from ...machine.backend import choice
 from ...machine.jit.kernel import Kernel, build_kernel
 from ...machine.program import Count, Program, count_operations
 from ...mechanics.closure import best_partition, loop_closure

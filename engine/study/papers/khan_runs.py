@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from ...machine.jit import choice
+from ...machine.backend import choice
 from ...parallel.conduct import RatesByLegs
 from ...parallel.engines import Process
 from ...record import Line, Panel

@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import ClusterError, DenocError, InputError
-from ...machine.jit import cache, cores, native
+from ...machine.backend import cache, cores, native
 from ...parallel.cluster import Cluster
 from ...settings import environment_setting
 from ..run_blocks import block_of_variations, variations_of_blocks

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import choice
+from denoc.machine.backend import choice
 from denoc.mechanics.closure.partition import Partition
 
 # a crank and a rocker, joined by a rod between two spherical joints; the rod lies askew in its own frame

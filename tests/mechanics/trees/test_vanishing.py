@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import choice
+from denoc.machine.backend import choice
 from denoc.mechanics.tree.vanishing import doubtful_joint_pivots, joints_of_vanishing_inertia
 from denoc.scenario.course import _trusted
 

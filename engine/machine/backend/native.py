@@ -10,8 +10,9 @@ from typing import Any
 
 from ...settings import environment_setting
 from . import choice
-from .block import NUMBERS
 from .forks import ForkSafeLock
+
+NUMBERS = "numbers"  # name of the table of a code's own numbers, which are written into it when it is loaded
 
 
 @lru_cache(maxsize=1)
