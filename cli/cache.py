@@ -11,10 +11,10 @@ from denoc.cli.said import print_lines
 
 def cache_command(clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled code.")] = False) -> None:
     """Show the folder and the size of the compiled code that is kept between runs. It is made again when needed."""
-    from denoc.machine.backend import cache as kept
+    from denoc.machine.backend.cache import cache_contents, cache_folder, clear_cache
 
     if clear:
-        print_lines(f"removed {kept.clear_cache()} objects from {kept.cache_folder()}")
+        print_lines(f"removed {clear_cache()} objects from {cache_folder()}")
         return
-    folder, count, size = kept.cache_contents()
+    folder, count, size = cache_contents()
     print_lines(f"{folder}: {count} objects, {size / 1024:.0f} KiB")

@@ -60,10 +60,10 @@ def function(robot: Robot, what: str) -> Call:
     if row is None:
         raise InputError("no such function", found=given_in_words(what), **allowed_names(what, FUNCTIONS))
     call = row.of(robot)
-    if choice.chosen_backend() != "plain":
+    if chosen_backend() != "plain":
         with (
             contextlib.suppress(DenocError),
-            choice.using_backend("compiled"),
+            using_backend("compiled"),
         ):  # at a singular start: when it is called
             call(_start(robot), *(np.zeros(robot.nv) for _ in range(row.rates)))
             call = row.of(robot)  # which is the code itself now

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..machine.backend import choice
+from ..machine.backend.choice import chosen_backend, using_backend
 from ..mechanics.closure import distributed_closure_methods
 from ..mechanics.platforms import bodies_shared_by_legs
 from ..simulate.feedforward import runner_with_feedforward
@@ -62,7 +62,7 @@ def advance_whole_state_on_node(node: NodeRun, own: dict[str, Any], inbox: Messa
     stepper = stepper_of_integrator(
         FIXED, run.derivative, t, y, end, step=node.step, max_step=node.max_step, measured=measured
     )
-    with choice.using_backend(node.backend):
+    with using_backend(node.backend):
         failure = stepper.step()
     if failure:
         raise NumericalError(f"at t = {t:.9g} s: {failure}")
@@ -112,7 +112,7 @@ class Full:
     def _begin(self, q: Sequence[float]) -> None:
         self.run = runner_with_feedforward(self.system, q)
         start, solver = tuple(float(x) for x in q), self.solver
-        given = solver.step, solver.max_step, choice.chosen_backend()
+        given = solver.step, solver.max_step, chosen_backend()
         self.engine.begin([[NodeRun(self.make, start, tuple(x), *given)] for x in self.places])
 
     def carried_out(

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import InputError, allowed_names
 from ..formats import load, load_shared_robot
-from ..machine.backend import choice
 from ..machine.backend.account import account_of_backend
+from ..machine.backend.choice import compiled_only_where_it_pays, using_backend
 from ..robot import Effort, Robot
 from ..robot.read import build_robot
 from ..simulate.inputs import Driven
@@ -90,7 +90,7 @@ def prepare_scenario(
     robot = changed_robot_of_scenario(robot, of_robot)
     task = document.data.get("task") if isinstance(document.data, dict) else None
     ending = {"inverse": "idyn", "simulate": "sim"}.get(str(task), "run")
-    with choice.using_backend("plain"):  # a replay reads its notes with the plan, so the plan can't depend on them
+    with using_backend("plain"):  # a replay reads its notes with the plan, so the plan can't depend on them
         made = plan_of_scenario(document, robot, name or f"{robot.name}-{ending}")
     return prepared_scenario_replay(made, document, changes)
 
@@ -198,7 +198,7 @@ def _concluded(plan: Plan, run: Course, seconds: float) -> Result:
     if plan.system.symbols is None:
         return conclude_result(plan, run, seconds)
     code = account_of_backend()
-    with choice.compiled_only_where_it_pays():
+    with compiled_only_where_it_pays():
         return conclude_result(plan, run, seconds, code=code)
 
 

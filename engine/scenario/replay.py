@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import InputError, Place, safe_to_print
 from ..laws import TABLE_BYTES, Law
-from ..machine.backend import choice
+from ..machine.backend.choice import Journal, journalled_backend_choices
 from ..record import PLOT_FORMATS, plot_stems
 from ..record.files import MOST_IN_RECORD, check_recorded_checksums
 from ..text import Change, Document, bytes_of_text_file, content_of_file, yaml_text
@@ -73,12 +73,12 @@ def replay_files_unchanged(path: Path) -> None:
     check_recorded_checksums(path.parent, kept, sorted(names - drawn - {f"{name}.csv"}))
 
 
-def recorded_replay_choices(plan: Plan) -> AbstractContextManager[choice.Journal]:
+def recorded_replay_choices(plan: Plan) -> AbstractContextManager[Journal]:
     """A context in which the run's programs are noted, or run as the scenario's notes say."""
     notes = plan.file.replay
     if notes is None:
-        return choice.journalled_backend_choices()
-    return choice.journalled_backend_choices(notes.backend, notes.form_, notes.lanes, tuple(notes.cached))
+        return journalled_backend_choices()
+    return journalled_backend_choices(notes.backend, notes.form_, notes.lanes, tuple(notes.cached))
 
 
 def doubts_about_replay(plan: Plan, code: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:

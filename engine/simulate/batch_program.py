@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.backend import native
+from ..machine.backend.native import native_lanes
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.offer import Offer
 from ..machine.program import Program, Recording
-from ..machine.stepping import march
-from ..machine.stepping.march import March
+from ..machine.stepping.march import March, build_compiled_loop
 from ..mechanics.assembly import CLOSED, Alike, Measures
 from ..mechanics.numbers import (
     Path,
@@ -235,9 +234,7 @@ class Equations:
         sizes = system.measured + 2, system.measured, system.units
 
         def build(cached: bool) -> March | None:
-            return march.build_compiled_loop(
-                offer.program, scheme, *sizes, native.native_lanes(), offer.identity, cached
-            )
+            return build_compiled_loop(offer.program, scheme, *sizes, native_lanes(), offer.identity, cached)
 
         return offer.at_once("march", build)
 

@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.backend import choice
+from ..machine.backend.choice import MOST_IN_LOOP, present_backend_choice
 from ..machine.backend.ledger import RUNS
 from ..machine.backend.native import QUICK, SOUND
 from ..machine.jit.kernel import Single
 from ..machine.jit.offer import Offer, Text
 from ..machine.jit.trigonometry import REACH
 from ..machine.program import Program, Recording, as_floats, as_samples
-from ..machine.stepping import march
-from ..machine.stepping.march import ImplicitMethod, March, Method
+from ..machine.stepping.march import ImplicitMethod, March, Method, build_compiled_loop
 from ..mechanics.bodies import runs_as_loop_over_bodies
 from ..mechanics.numbers import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
 from .discrete import Discrete
@@ -123,20 +122,20 @@ class Compiled:
         if not self._able:
             return None
         here, way, single = self._alone
-        if not (alone and here is discrete and way is choice.present_backend_choice()):
+        if not (alone and here is discrete and way is present_backend_choice()):
             loop = self._running(discrete, len(signals))
             if loop is not None:
                 rate = loop.rate(signals, y)
                 return rate if np.isfinite(rate).all() else None
             single = self.single(discrete, len(signals)) if alone else None
             if single is not None:
-                self._alone = discrete, choice.present_backend_choice(), single
+                self._alone = discrete, present_backend_choice(), single
         return single(signals, y[: self._system.measured]) if single is not None else None
 
     def quick_rate(self, discrete: Discrete, signals: Sequence[float], otherwise: Fun) -> Fun:
         """The rate under constant signals, by the code that evaluations go on by; `otherwise` where there is none."""
         here, way, single = self._alone
-        if single is None or here is not discrete or way is not choice.present_backend_choice():
+        if single is None or here is not discrete or way is not present_backend_choice():
             return otherwise
         quick, values, n = single.quick, np.array(signals, dtype=float), self._system.measured
 
@@ -220,7 +219,7 @@ class Compiled:
                 if tangents is not None and own is None:
                     return None
                 more: dict[str, Any] = {"derivatives": own, "numbers": numbers}
-                return march.build_compiled_loop(
+                return build_compiled_loop(
                     text, scheme, *sizes, 1, *given, closes=run_equations_close_state(system), **more
                 )
 
@@ -272,7 +271,7 @@ class Compiled:
     @property
     def _large(self) -> bool:
         """Whether evaluations loop over the bodies."""
-        return not self._system.loops.m and runs_as_loop_over_bodies(self._system.model.bodies, choice.MOST_IN_LOOP)
+        return not self._system.loops.m and runs_as_loop_over_bodies(self._system.model.bodies, MOST_IN_LOOP)
 
     @property
     def _price(self) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..machine.backend import choice
+from ..machine.backend.choice import chosen_backend
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.trigonometry import REACH
 from .batch_program import Equations, Starts, shut_states
@@ -74,7 +74,7 @@ def _evaluated(
     The rows are those of `count` runs.
     """
     few = _without[equations.offer.name] + count < FEW
-    code = equations.code(cached=few and choice.chosen_backend() != "compiled")
+    code = equations.code(cached=few and chosen_backend() != "compiled")
     if code is None:
         _without[equations.offer.name] += count
         return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..machine.backend import choice
+from ..machine.backend.choice import chosen_backend
 from ..mechanics.closure import Partition, best_partitions_of_many
 from . import modes
 from .batch_program import Starts
@@ -82,7 +82,7 @@ class Regimes:
         if len(patterns.regimes) >= MOST:
             return False
         self.wanted[regime.name] += count
-        few = self.wanted[regime.name] < FEWEST and choice.chosen_backend() != "compiled"
+        few = self.wanted[regime.name] < FEWEST and chosen_backend() != "compiled"
         if equations.code(cached=few) is None:
             return False
         return equations.march(solver) is not None

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..machine.backend import choice
+from ..machine.backend.choice import chosen_backend, using_backend
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer
 from ..machine.program import Program, Recording, Scalar, clipped, square_root
@@ -130,14 +130,14 @@ class Stepping:
 
     @property
     def _able(self) -> bool:
-        return choice.chosen_backend() != "plain" and len(self.system.model.bodies) <= MOST_BODIES
+        return chosen_backend() != "plain" and len(self.system.model.bodies) <= MOST_BODIES
 
     @cached_property
     def single(self) -> Single | None:
         """Machine code of one robot's step; None where the plain text is to run."""
         if not self._able:
             return None
-        with choice.using_backend("compiled"):
+        with using_backend("compiled"):
             return self.offer.single()
 
     @cached_property
@@ -145,7 +145,7 @@ class Stepping:
         """Machine code for many robots; None where the plain text is to run."""
         if not self._able:
             return None
-        with choice.using_backend("compiled"):
+        with using_backend("compiled"):
             return self.offer.lanes(1)
 
     def plain(self, y: np.ndarray, forces: np.ndarray, rest: np.ndarray, h: float) -> np.ndarray:

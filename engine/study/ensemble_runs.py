@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import DenocError
-from ..machine.backend import choice
+from ..machine.backend.choice import chosen_backend
 from ..mechanics.numbers import Path as Place
 from ..mechanics.numbers import shape_of_bodies
 from ..robot import Robot
@@ -184,7 +184,7 @@ def _member(plan: Plan) -> Member | None:
         system.loops.m and (system.method.recomputes_null_space or (modal and not run_equations_close_state(system)))
     )
     alone = alone or plan.file.solver.error == "estimate"  # of which the lanes know nothing
-    if alone or math.isfinite(plan.solver.max_evaluations) or choice.chosen_backend() == "plain":
+    if alone or math.isfinite(plan.solver.max_evaluations) or chosen_backend() == "plain":
         return None
     if system.follows:
         plan = replace(plan, system=system_that_plans(system, plan.q0))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..machine.backend import choice
+from ..machine.backend.choice import steadily_compiled
 from ..robot import Robot
 from ..scenario import Scenario, residual_share_of_energy, unmet_expectation
 from .ensemble_runs import Part, carry_out_ensemble
@@ -62,7 +62,7 @@ def variations_of_blocks(scenario: Scenario, robot: Robot | str | Path | None = 
 
 def block_of_variations(files: Variations, some: Sequence[Variation] | Columns, first: int = 0) -> list[RunBlock]:
     """The runs of some variations, whose places count from `first` on."""
-    with choice.steadily_compiled():
+    with steadily_compiled():
         asked = files.with_others(some)
         return [block for part in carry_out_ensemble(asked) for block in _blocks(part, first)]
 

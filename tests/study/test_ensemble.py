@@ -62,6 +62,7 @@ def same(found, expected, tolerance):
 @pytest.mark.sampled(2)
 def test_states_and_masses_vary(count, lanes, monkeypatch):
     monkeypatch.setattr(native, "native_lanes", lambda: lanes)
+    monkeypatch.setattr("denoc.simulate.batch_program.native_lanes", lambda: lanes)
     variations = varied(count)
     together = denoc.ensemble(FALL, variations)
     assert len(together) == count

@@ -339,9 +339,10 @@ class Rolled:
 
 
 def build_rolled_kernel(
-    loop: SweepProgram, elements: Elements, widths: Sequence[int], lanes: int, cached: bool, level: int = native.SOUND
+    loop: SweepProgram, elements: Elements, widths: Sequence[int], cached: bool, level: int = native.SOUND
 ) -> Rolled | None:
     """The compiled loop, from the cache if it is there; with `cached`, None if it isn't."""
+    lanes = native.native_lanes()
     code = objects.loaded_machine_code(
         f"rolled {lanes}", loop.identity, lambda: rolled_kernel_ir(loop, lanes, "rolled"), cached, level
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ...machine.backend import choice
+from ...machine.backend.choice import MOST_STRAIGHT, code_runs_rolled
 from ...machine.jit.rolled import Elements, Sweep, SweepProgram
 from ...robot import Body
 from ..tree import sweeps
@@ -21,9 +21,9 @@ from .body_kinds import (
 )
 
 
-def runs_as_loop_over_bodies(bodies: Sequence[Body], most: int = choice.MOST_STRAIGHT) -> bool:
+def runs_as_loop_over_bodies(bodies: Sequence[Body], most: int = MOST_STRAIGHT) -> bool:
     """Whether compiled code loops over these bodies, if they are more than `most`: no spring reaches across them."""
-    return choice.code_runs_rolled(len(bodies), most=most) and not any(cords_of_bodies(bodies))
+    return code_runs_rolled(len(bodies), most=most) and not any(cords_of_bodies(bodies))
 
 
 def _way_to(bodies: Sequence[Body], ends: Collection[int]) -> list[bool]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.backend import choice
+from ...machine.backend.choice import code_runs_rolled
 from ...machine.jit.offer import Offer
 from ...machine.program import Program, Recording, Scalar
 
@@ -34,7 +34,7 @@ class CompiledGaps:
 
     def __call__(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, ...] | None:
         """Values, Jacobian and `J̇ q̇` in one state, or None where the plain text is to run."""
-        single = self.offer.single() if self._m and not choice.code_runs_rolled(self._bodies) else None
+        single = self.offer.single() if self._m and not code_runs_rolled(self._bodies) else None
         if single is None:
             return None
         result = single(q, np.zeros(self._nv) if qd is None else qd)

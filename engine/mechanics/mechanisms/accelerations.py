@@ -8,11 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...machine.backend import choice, native
+from ...machine.backend.choice import code_runs_rolled
 from ...machine.backend.ledger import LOOP
-from ...machine.jit import rolled
 from ...machine.jit.block import ENORMOUS
-from ...machine.jit.rolled import Elements, Rolled, SweepProgram
+from ...machine.jit.rolled import Elements, Rolled, SweepProgram, build_rolled_kernel
 from ...machine.program import Part, Scalar, as_float, undivided_kernel_results
 from ...robot import Body, Robot
 from ..closure.constraints import Closure
@@ -91,9 +90,7 @@ class Forward(Accelerated):
     def rolled(self, samples: int) -> Rolled | None:
         """Code that loops over the subsystems, where these are many and alike."""
         found, again = self._elements
-        if not (
-            found and self.divided and choice.code_runs_rolled(len(self.loops.bodies) if again else 0, repeated=again)
-        ):
+        if not (found and self.divided and code_runs_rolled(len(self.loops.bodies) if again else 0, repeated=again)):
             return None
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
@@ -113,7 +110,7 @@ class Forward(Accelerated):
         loop, table = self.loop()
         roots = sum(parent == 0 for parent in table.parents)
         widths = [*self.widths.values(), self.results() + CHECKS * roots]
-        return rolled.build_rolled_kernel(loop, table, widths, native.native_lanes(), cached, self.offer.level)
+        return build_rolled_kernel(loop, table, widths, cached, self.offer.level)
 
     def loop(self) -> tuple[SweepProgram, Elements]:
         """The loop over the subsystems, and the elements that it runs over."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DenocError, InputError
-from ...machine.backend import choice
+from ...machine.backend.choice import compiled_code_may_run_freely
 from ...machine.program import kernel_parts_divided, undivided_kernel_results
 from ...robot import Robot
 from ..closure.constraints import Closure, coupling_in_words
@@ -98,12 +98,7 @@ def reduced_mechanism_texts(loops: Closure, independent: Sequence[int]) -> TextF
 def quick_mechanism_result(what: Hashable, key: Hashable, robot: Robot, *groups: Any) -> Any:
     """The results for one sample by existing code of this family, which then serves the robot's direct calls."""
     family = robot.derived.get(key)
-    if (
-        family is None
-        or not choice.compiled_code_may_run_freely()
-        or type(groups[0]) is not np.ndarray
-        or groups[0].ndim != 1
-    ):
+    if family is None or not compiled_code_may_run_freely() or type(groups[0]) is not np.ndarray or groups[0].ndim != 1:
         return None
     for text in family.known[:MOST]:
         if text.one is not None and text.final and not text.oriented:

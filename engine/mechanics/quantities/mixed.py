@@ -10,11 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ...machine.backend import native
 from ...machine.backend.ledger import LOOP
-from ...machine.jit import rolled
+from ...machine.backend.native import SOUND
 from ...machine.jit.kernel import Kernel, Single
-from ...machine.jit.rolled import Rolled
+from ...machine.jit.rolled import Rolled, build_rolled_kernel
 from ...machine.jit.trigonometry import REACH
 from ...machine.program import Node, Program, Recording, Scalar, as_floats
 from ...robot import ZERO, Robot
@@ -35,7 +34,7 @@ class Mixed(ProgramOfNumbers[TreeNumbers]):
 
     title = "mixed"
 
-    def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = (), level: int = native.SOUND):
+    def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = (), level: int = SOUND):
         """`level` is that of the code generator."""
         self.robot, self.motion_given, self.links = robot, motion_given, links
         self.bodies, self.nq, self.nv = robot.tree.bodies, robot.nq, robot.nv
@@ -134,7 +133,7 @@ class Mixed(ProgramOfNumbers[TreeNumbers]):
         held = self.nv if self.held else 0
         groups = *self.widths[:3], 6 * len(on), 6 * len(loads), held, self.results()
         widths = [width for width in groups if width]
-        return rolled.build_rolled_kernel(loop, elements, widths, native.native_lanes(), cached, self.offer.level)
+        return build_rolled_kernel(loop, elements, widths, cached, self.offer.level)
 
     def single(self) -> Single | None:
         """Compiled code for one sample at a time, or None where the plain text is to run."""
@@ -217,7 +216,7 @@ class Held(Mixed):
     names = ("q", "qd", "x", "hold")
     shareable = False
 
-    def __init__(self, robot: Robot, motion_given: Pattern, held: tuple[int, ...], level: int = native.SOUND):
+    def __init__(self, robot: Robot, motion_given: Pattern, held: tuple[int, ...], level: int = SOUND):
         super().__init__(robot, motion_given, level=level)
         self.held = held
         self.widths = (self.nq, self.nv, self.nv, self.nv)

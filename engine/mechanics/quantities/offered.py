@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...machine.backend import choice
+from ...machine.backend.choice import chosen_backend
 from ...machine.backend.ledger import LOOP
 from ...machine.jit.kernel import Kernel, Single
 from ...machine.jit.offer import plain_or_compiled_in_blocks
@@ -163,7 +163,7 @@ class Offered(ProgramOfNumbers[SubjectNumbers]):
 
         A small robot's own code is up to twice as quick, but only where it is asked for does it pay to compile it.
         """
-        small = len(self.subject.bodies) < FEW and choice.chosen_backend() == "compiled"
+        small = len(self.subject.bodies) < FEW and chosen_backend() == "compiled"
         return self._fits_loops and not small
 
     def _looped(self) -> Single | None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...errors import InputError, allowed_names
 from ...laws import ProportionalDerivative
-from ...machine.backend import choice
+from ...machine.backend.choice import chosen_backend, using_backend
 from ...mechanics.closure import METHODS, constraint_null_space
 from ...mechanics.quantities import inertia as inertia_of_tree
 from ...robot import Joint
@@ -104,7 +104,7 @@ class Comparison:
 
     def run(self, setting: RunSetting, report: Callable[[RunSetting, float], None] | None = None) -> Run:
         """Carries out one run."""
-        with choice.using_backend("compiled" if choice.chosen_backend() == "auto" else choice.chosen_backend()):
+        with using_backend("compiled" if chosen_backend() == "auto" else chosen_backend()):
             evaluation, stiffness = self._costs(setting)
             under_way = self.runner(setting)
             solver = self.solver(setting)

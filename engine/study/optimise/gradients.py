@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...errors import DenocError, InputError
-from ...machine.backend import choice
+from ...machine.backend.choice import steadily_compiled, using_backend
 from ...machine.program import Dual, as_float, dual_derivative, formula_value_on_scalars
 from ...robot import Robot
 from ...scenario import Plan, carry_out_whole_plan, columns_of_run, course_of_trace
@@ -186,7 +186,7 @@ def search_outputs_that_jump(wanted: Sequence[Reduction]) -> str:
 
 def study_slopes_of_given_motion(plan: Plan, along: Sequence[Along], names: set[str]) -> Slopes:
     """The instants of a run whose motion is given, its columns, and their derivatives (instants, numbers)."""
-    with choice.steadily_compiled():
+    with steadily_compiled():
         base = carry_out_whole_plan(plan)
         if base.ended != "done":  # and the rows up to there are others with other numbers
             raise NoTangentsError(str(base.record["reason"]))
@@ -219,7 +219,7 @@ def study_slopes_of_integrated_run(plan: Plan, along: Sequence[Along], names: se
     """The instants of an integrated run, its columns, and their derivatives (instants, numbers)."""
     if plan.system.inputs.sampled or plan.system.inputs.memory is not None:
         raise NoTangentsError("forces depend on what the state was before")
-    with choice.using_backend("compiled"):
+    with using_backend("compiled"):
         run = runner_with_feedforward(plan.system, plan.q0)
         trace = integrate_run(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
         trace.raise_if_interrupted()
@@ -232,7 +232,7 @@ def study_slopes_of_integrated_run(plan: Plan, along: Sequence[Along], names: se
     beside = [_begun(plan, run, one) for one in along]
     rows, own = np.array(trace.states), _alike(plan)
     compiled = all(_alike(other) == own for one in along for other in one.plans)
-    with choice.using_backend("compiled" if compiled else "plain"):
+    with using_backend("compiled" if compiled else "plain"):
         run.alone = True  # the steps are taken once more, one by one
         S = state_tangents_over_grid(run, rows, plan.grid, plan.solver, plan.kinks, beside)
         table = _tabled(plan, names)

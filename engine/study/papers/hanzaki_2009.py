@@ -12,7 +12,7 @@ import numpy as np
 
 from ...api import inverse
 from ...formats import load
-from ...machine.backend import choice
+from ...machine.backend.choice import using_backend
 from ...machine.jit.kernel import Kernel, build_kernel
 from ...machine.program import Count, Program, count_operations
 from ...mechanics.closure import best_partition, loop_closure
@@ -140,7 +140,7 @@ def hanzaki_kernel(program: Program, name: str) -> Kernel:
 
 def hanzaki_compiled_result(work: Callable[[], Any]) -> Any:
     """The result of a computation whose programs are compiled from the first call on."""
-    with choice.using_backend("compiled"):
+    with using_backend("compiled"):
         return work()
 
 

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from ...machine.backend import choice
+from ...machine.backend.choice import using_backend
 from ...parallel.conduct import RatesByLegs
 from ...parallel.engines import Process
 from ...record import Line, Panel
@@ -63,7 +63,7 @@ def khan_raw_projection(integrator: str = ADAPTIVE, accuracy: float = 1e-3) -> R
 @cache
 def khan_plain_seconds(setting: RunSetting) -> float:
     """The seconds of one evaluation of the equations of motion that isn't compiled."""
-    with choice.using_backend("plain"):
+    with using_backend("plain"):
         return evaluation_time_for_comparison(khan_comparison().plan, khan_comparison().runner(setting))
 
 

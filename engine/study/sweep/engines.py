@@ -26,7 +26,9 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import ClusterError, DenocError, InputError
-from ...machine.backend import cache, cores, native
+from ...machine.backend.cache import hash_of_all_package_sources
+from ...machine.backend.cores import at_most_processors, processors_to_use
+from ...machine.backend.native import llvmlite_version, native_lanes, native_processor
 from ...parallel.cluster import Cluster
 from ...settings import environment_setting
 from ..run_blocks import block_of_variations, variations_of_blocks
@@ -70,14 +72,14 @@ class Done:
 
 def machine_of_study_runs() -> str:
     """What a run's last bits depend on beside its inputs: all of denoc's sources, what they import, the processor."""
-    return " ".join((*_programs(), *native.native_processor(), str(native.native_lanes())))
+    return " ".join((*_programs(), *native_processor(), str(native_lanes())))
 
 
 @lru_cache(maxsize=1)
 def _programs() -> tuple[str, ...]:
     """The hash of denoc's sources, and the versions of what computes beside them."""
-    versions = (sys.version.split()[0], np.__version__, version("scipy"), native.llvmlite_version())
-    return (cache.hash_of_all_package_sources(), *versions)
+    versions = (sys.version.split()[0], np.__version__, version("scipy"), llvmlite_version())
+    return (hash_of_all_package_sources(), *versions)
 
 
 def study_task_carried_out(task: Task) -> Done:
@@ -152,14 +154,14 @@ class Here:
     """An engine in this process, whose threads share the lanes' blocks among so many processors."""
 
     def __init__(self, workers: int | None):
-        self.workers, self.room = workers or cores.processors_to_use(), 1
+        self.workers, self.room = workers or processors_to_use(), 1
         self._tasks: deque[Task] = deque()
 
     def submit(self, task: Task) -> None:
         self._tasks.append(task)
 
     def next(self) -> Done:
-        with cores.at_most_processors(self.workers):
+        with at_most_processors(self.workers):
             return study_task_carried_out(self._tasks.popleft())
 
     def close(self) -> None:
@@ -170,7 +172,7 @@ class Processes:
     """Other processes of this machine, each with one processor; they end with this one, however that ends."""
 
     def __init__(self, workers: int | None):
-        self.workers = workers or cores.processors_to_use()
+        self.workers = workers or processors_to_use()
         self.room = 2 * self.workers  # so that none waits for its next task
         before = set(multiprocessing.active_children())
         self._pool = ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), initializer=_begin)
@@ -204,7 +206,7 @@ class Workers:
     """The workers of a Dask cluster: a local one, or that of a scheduler somewhere."""
 
     def __init__(self, workers: int | None, scheduler: str | None):
-        self._cluster = Cluster(workers or cores.processors_to_use(), scheduler)
+        self._cluster = Cluster(workers or processors_to_use(), scheduler)
         self.workers = len(self._cluster.workers) if workers is None else min(workers, len(self._cluster.workers))
         self.room = 2 * self.workers
         self._under_way: list[object] = []
@@ -229,7 +231,7 @@ def task_of_dask_worker(task: Task) -> Done:
 
     There are as many workers on a machine as have something to do.
     """
-    with cores.at_most_processors(cores.processors_to_use() if environment_setting("DENOC_CORES") else 1):
+    with at_most_processors(processors_to_use() if environment_setting("DENOC_CORES") else 1):
         return study_task_carried_out(task)
 
 
