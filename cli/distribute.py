@@ -72,7 +72,7 @@ def distribute_command(
 ) -> None:
     """Run a scenario of a parallel robot by legs: one task for each leg and a central one that exchange messages."""
     from denoc.cli import running
-    from denoc.machine.backend.choice import using_backend
+    from denoc.machine.backend import using_backend
     from denoc.record.files import check_output_writable as writable
     from denoc.scenario import prepare_scenario
     from denoc.study.distribution import (

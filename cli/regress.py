@@ -107,7 +107,7 @@ def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | 
 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
     from denoc.cli.running import compute_with_progress
-    from denoc.machine.backend.choice import using_backend
+    from denoc.machine.backend import using_backend
     from denoc.study.regression import judge_against_baseline, judge_missing_scenario
 
     if case.plan is None:

@@ -27,7 +27,7 @@ def carry_out_and_print(plans: list[Plan], how: RunOptions, *, several: bool = F
 
     The JSON document is a list of summaries if the command takes `several` scenarios, whatever their number.
     """
-    from denoc.machine.backend.choice import using_backend
+    from denoc.machine.backend import using_backend
     from denoc.record.files import check_output_writable
 
     files = how.files

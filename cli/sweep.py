@@ -161,7 +161,7 @@ def duration_to_print(seconds: float) -> str:
 
 
 def _explain(name: str, it: Forecast, workers: int | None, on: str, folder: Path, *, as_json: bool) -> None:
-    from denoc.machine.backend.cores import processors_to_use
+    from denoc.machine.backend import processors_to_use
 
     hands = workers or processors_to_use()
     missing = it.runs - it.kept

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import api
 from .errors import DenocError, InputError, allowed_names, given_in_words
-from .machine.backend import choice
+from .machine.backend import chosen_backend, using_backend
 from .mechanics.assembly import assemble
 from .mechanics.mechanisms import adjoint, derivatives, regressor
 from .mechanics.quantities import bias, energy, frames, inertia, inverse_inertia

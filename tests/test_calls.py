@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.machine.backend import using_backend
 from denoc.machine.backend.account import noted_backend_runs
-from denoc.machine.backend.choice import using_backend
 from denoc.machine.jit import interpreter
 from denoc.text import library_names
 

@@ -13,7 +13,7 @@ import pytest
 import denoc
 import yamls
 from denoc.functions import FUNCTIONS
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.jit import interpreter
 from denoc.mechanics.quantities import calls
 from denoc.study import chain_robot_for_times

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import ClusterError, DenocError, InputError
-from ..machine.backend.choice import chosen_backend
+from ..machine.backend import chosen_backend
 from .engines import Message, Work, node_steps_carried_out
 
 PATIENCE = 60.0  # seconds for an answer

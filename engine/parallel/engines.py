@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from ..machine.backend.choice import chosen_backend, using_backend
+from ..machine.backend import chosen_backend, using_backend
 
 Message = dict[str, Any]
 Work = Callable[..., Message]  # a step: (a node's part, results of its earlier steps, a message) → a message

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..machine.backend.choice import chosen_backend, using_backend
+from ..machine.backend import chosen_backend, using_backend
 from ..mechanics.closure import distributed_closure_methods
 from ..mechanics.platforms import bodies_shared_by_legs
 from ..simulate.feedforward import runner_with_feedforward

@@ -16,8 +16,7 @@ import numpy as np
 
 from ..errors import InputError, allowed_names
 from ..formats import load, load_shared_robot
-from ..machine.backend.account import account_of_backend
-from ..machine.backend.choice import compiled_only_where_it_pays, using_backend
+from ..machine.backend import account_of_backend, compiled_only_where_it_pays, using_backend
 from ..robot import Effort, Robot
 from ..robot.read import build_robot
 from ..simulate.inputs import Driven

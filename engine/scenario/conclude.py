@@ -12,7 +12,7 @@ import numpy as np
 
 from .._version import VERSION
 from ..errors import InputError, NumericalError
-from ..machine.backend.account import account_of_backend
+from ..machine.backend import account_of_backend
 from ..record import plain_plot_drawings
 from ..robot import Effort
 from ..robot.read import folder_of_robot_file, robot_data_with_mesh_places

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..machine.jit.block import ENORMOUS
+from ..machine.jit import ENORMOUS
 from ..mechanics.quantities import inverse as tree_inverse
 from ..mechanics.quantities import passive_power
 from ..mechanics.tree import vanishing_inertia_message

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.backend.account import account_of_backend
+from ..machine.backend import account_of_backend
 from ..mechanics.mechanisms import Forces
 from ..record import Column, Drawing
 from ..simulate.batch_program import Numbers

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import InputError, Place, safe_to_print
 from ..laws import TABLE_BYTES, Law
-from ..machine.backend.choice import Journal, journalled_backend_choices
+from ..machine.backend import Journal, journalled_backend_choices
 from ..record import PLOT_FORMATS, plot_stems
 from ..record.files import MOST_IN_RECORD, check_recorded_checksums
 from ..text import Change, Document, bytes_of_text_file, content_of_file, yaml_text

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.backend.native import native_lanes
-from ..machine.jit.kernel import Kernel
-from ..machine.jit.offer import Offer
+from ..machine.backend import native_lanes
+from ..machine.jit import Kernel, Offer
 from ..machine.program import Program, Recording
 from ..machine.stepping.march import March, build_compiled_loop
 from ..mechanics.assembly import CLOSED, Alike, Measures

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.kernel import Kernel
-from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
+from ..machine.jit import EMPTY, Kernel, SignalPieces, fitted_signal_pieces
 from ..machine.stepping.march import ACCEPTED, EVENT, GOING, REJECTED, ROW, STATUS, WHICH, H, Many, March, T
 from . import modes
 from .batch_program import BatchInstants, Equations, Starts, shut_states

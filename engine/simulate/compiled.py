@@ -12,12 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.backend.choice import MOST_IN_LOOP, present_backend_choice
-from ..machine.backend.ledger import RUNS
-from ..machine.backend.native import QUICK, SOUND
-from ..machine.jit.kernel import Single
-from ..machine.jit.offer import Offer, Text
-from ..machine.jit.trigonometry import REACH
+from ..machine.backend import MOST_IN_LOOP, QUICK, RUNS, SOUND, present_backend_choice
+from ..machine.jit import REACH, Offer, Single, Text
 from ..machine.program import Program, Recording, as_floats, as_samples
 from ..machine.stepping.march import ImplicitMethod, March, Method, build_compiled_loop
 from ..mechanics.bodies import runs_as_loop_over_bodies

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..machine.backend.native import QUICK
+from ..machine.backend import QUICK
 from ..machine.program import Scalar, as_floats
 from ..mechanics.quantities import Held, Mixed
 from .discrete import Discrete

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..machine.backend.choice import chosen_backend
-from ..machine.jit.block import ENORMOUS
-from ..machine.jit.trigonometry import REACH
+from ..machine.backend import chosen_backend
+from ..machine.jit import ENORMOUS, REACH
 from .batch_program import Equations, Starts, shut_states
 from .mode_table import ModeTable
 from .prescribed import NODES, WEIGHTS

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.polynomials import SignalPieces
+from ..machine.jit import SignalPieces
 from ..machine.stepping.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import reasons
 from .events import Watched

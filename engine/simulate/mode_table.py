@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..machine.backend.choice import chosen_backend
+from ..machine.backend import chosen_backend
 from ..mechanics.closure import Partition, best_partitions_of_many
 from . import modes
 from .batch_program import Starts

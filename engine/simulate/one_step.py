@@ -11,9 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..machine.backend.choice import chosen_backend, using_backend
-from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import Offer
+from ..machine.backend import chosen_backend, using_backend
+from ..machine.jit import Kernel, Offer, Single
 from ..machine.program import Program, Recording, Scalar, clipped, square_root
 from ..mechanics.closure import loop_closure
 from ..mechanics.tree import dot

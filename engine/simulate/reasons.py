@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.block import ENORMOUS
+from ..machine.jit import ENORMOUS
 from ..mechanics.tree import vanishing_inertia_message
 from ..text import words_with_and
 from . import modes, saturation

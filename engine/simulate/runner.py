@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..errors import InputError
-from ..machine.jit.polynomials import EMPTY, SignalPieces, fitted_signal_pieces
+from ..machine.jit import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program import Scalar, as_float, as_floats
 from ..machine.stepping.march import ImplicitMethod, March, Method, Past
 from ..mechanics.closure import METHODS, joints_of_vanishing_freedoms

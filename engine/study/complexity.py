@@ -221,7 +221,7 @@ def measured_complexity_times(
     robots: dict[int, Robot], samples: int = 1024, rounds: int = 30
 ) -> dict[int, tuple[float, float]]:
     """The seconds per sample of compiled O(n) and dense forward dynamics, for each chain."""
-    from ..machine.jit.kernel import build_kernel
+    from ..machine.jit import build_kernel
 
     seconds = {}
     rng = np.random.default_rng(1)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import DenocError
-from ..machine.backend.choice import chosen_backend
+from ..machine.backend import chosen_backend
 from ..mechanics.numbers import Path as Place
 from ..mechanics.numbers import shape_of_bodies
 from ..robot import Robot

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.jit.polynomials import SignalPieces
+from ..machine.jit import SignalPieces
 from ..machine.loops.javascript import explicit_steps_in_javascript
 from ..machine.program import Program, Recording, javascript_function
 from ..machine.stepping.march_dense import Scheme

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..machine.backend.choice import steadily_compiled
+from ..machine.backend import steadily_compiled
 from ..robot import Robot
 from ..scenario import Scenario, residual_share_of_energy, unmet_expectation
 from .ensemble_runs import Part, carry_out_ensemble

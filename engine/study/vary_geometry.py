@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import DenocError
-from ..machine.backend.native import QUICK
-from ..machine.jit.offer import Offer
+from ..machine.backend import QUICK
+from ..machine.jit import Offer
 from ..machine.program import CONSTANT, Node, Recording
 from ..mechanics.assembly import Alike, Measures
 from ..mechanics.closure import independent_constraint_rows, independent_constraint_rows_of_many, ties_of_mechanism

@@ -19,7 +19,7 @@ from own_code import Again, Noted, watched
 from pace import pace
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.robot import Robot
 from denoc.text import library_names
 

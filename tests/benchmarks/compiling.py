@@ -12,8 +12,7 @@ from arms import Arm
 from measure import Row
 from pace import within
 
-from denoc.machine.backend import cache, native, objects
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import cache, native, objects, using_backend
 from denoc.mechanics.numbers import regrouped_bodies
 from denoc.mechanics.quantities import Mixed
 

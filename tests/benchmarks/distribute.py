@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import denoc
 import legged
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Process, Threads, TimedProcess

@@ -13,7 +13,7 @@ from pace import within
 from peers import Exudyn, Pinocchio, installed
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
 from denoc.simulate.loop import integrate_run

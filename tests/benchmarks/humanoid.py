@@ -14,8 +14,7 @@ from measure import Row, against, checked, quickest
 from pace import within
 
 import denoc
-from denoc.machine.backend import native
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import native, using_backend
 from denoc.robot import Robot
 
 NAME = "humanoid, 34 freedoms"

@@ -18,7 +18,7 @@ from pace import within
 from peers import installed
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.closure import loop_closure
 from denoc.mechanics.mechanisms import Forward
 from denoc.mechanics.mechanisms.texts import NEAR

@@ -21,7 +21,7 @@ from pace import within
 from peers import Pinocchio
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import DOUBTFUL
 from denoc.study.run_blocks import blocks_of_variations
 from denoc.text import yaml_text

@@ -12,7 +12,7 @@ import numpy as np
 from arms import chain, puma
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 
 SAMPLES = 1000
 

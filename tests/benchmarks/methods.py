@@ -17,7 +17,7 @@ from pace import within
 from peers import Pinocchio
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.text import library_folder
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 2.0, "step": 0.4}}

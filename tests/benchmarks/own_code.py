@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from denoc.machine.backend import native
-from denoc.machine.jit.kernel import Kernel, Single
-from denoc.machine.jit.rolled import Rolled
+from denoc.machine.jit import Kernel, Rolled, Single
 
 LOOPS = """
 define void @{name}({types}, ptr %code, i64 %times) {{

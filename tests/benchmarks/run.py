@@ -34,7 +34,7 @@ from pace import SET_BY, pace, within
 from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 
 OURS = {"inverse": denoc.inverse, "forward": denoc.forward}
 OUT = Path("outputs") / "bench.json"

@@ -11,7 +11,7 @@ from pace import within
 
 import denoc
 from denoc.formats import load
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.robot import Robot
 from denoc.text import yaml_text
 

@@ -23,7 +23,7 @@ os.environ["DENOC_CORES"] = "1"
 
 import denoc
 import series
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.program import count_operations
 from denoc.mechanics.closure import loop_closure
 from denoc.mechanics.mechanisms import Forward

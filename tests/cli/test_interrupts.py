@@ -16,7 +16,7 @@ import pytest
 import denoc
 import writers
 from denoc.cli import app, interrupts, main
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import carry_out_plan, carry_out_whole_plan, prepare_scenario
 from denoc.simulate import loop
 from denoc.study.comparison import Comparison

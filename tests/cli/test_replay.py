@@ -10,7 +10,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.record.files import write
 from denoc.scenario import files_of_replay
 from denoc.text import parse_yaml_document, read_yaml_document

@@ -12,7 +12,7 @@ import pytest
 
 import denoc as package
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import carry_out_plan, prepare_scenario, stored_scenario_result
 from denoc.study.verification import PEERS, Peer, verify_result
 from denoc.study.verification import check as checking

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.closure import METHODS, Method, Parameter, projected_closure_accelerations
 from denoc.mechanics.tree import dot, scale, subtract
 from denoc.scenario import prepare_scenario, scenario_schema

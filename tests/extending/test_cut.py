@@ -6,7 +6,7 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.robot import CUTS, PARALLEL, CutType, Y, Z
 from denoc.robot.read import robot_schema
 from denoc.text.fields import json_schema_text

@@ -8,7 +8,7 @@ from scipy import integrate
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.program import Recording, cosine_sine
 from denoc.machine.stepping.march import ACCEPTED, REACHED, REJECTED, H, March, T, build_compiled_loop
 from denoc.scenario import scenario_schema

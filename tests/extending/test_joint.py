@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 import yamls
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.robot import ANGLE, LENGTH, TURN_Z, TYPES, JointPart, JointType
 from denoc.robot.read import robot_schema
 from denoc.text.fields import json_schema_text

@@ -15,7 +15,7 @@ from comparing import slope
 from denoc.cli import main, options
 from denoc.errors import InputError
 from denoc.laws import FORCE_LAWS, MOTION_LAWS, AnyForceLaw, AnyMotionLaw, Duration, ForceLaw, MotionLaw, Profiled
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import scenario_schema
 from denoc.text.fields import Numbers, quantity_field, quantity_list_field
 

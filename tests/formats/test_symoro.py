@@ -10,7 +10,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 
 FILE = Path(__file__).parent / "files" / "two-loops.par"
 

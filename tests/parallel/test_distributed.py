@@ -16,7 +16,7 @@ import legged
 import yamls
 from comparing import off
 from denoc.errors import ClusterError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.parallel import cluster
 from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed, RatesByLegs

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 import yamls
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.text import Change, find_library_file
 

@@ -8,8 +8,7 @@ import yaml
 
 import denoc
 import denoc.robots
-from denoc.machine.backend import native, objects
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import native, objects, using_backend
 from denoc.machine.jit import offer
 
 CASES = {  # robot: the link whose mass differs, and its run

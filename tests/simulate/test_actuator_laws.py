@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 import yamls
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 
 BLOCK = """
 name: block

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 
 LINK = (
     "  - {{name: {0}, parent: {1}, mass: {2}, com: [0, 0, 0], inertia: {{xx: 0.1, yy: 0.1, zz: 0.1}}, joint: {{name: {0},"

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import DenocError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 
 RK4 = {"task": "simulate", "time": {"end": 0.1, "step": 0.02}, "solver": {"method": "rk4", "step": 0.005}}
 PD = {"law": "pd", "kp": 30, "kd": 2, "to": 0.4}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.tree import sweep_tree
 from denoc.scenario import prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward

@@ -14,7 +14,7 @@ from scipy.interpolate import make_interp_spline
 import denoc
 import fourbar
 import yamls
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 
 CRANK, ROD, GRAVITY = 0.1, 0.3, 9.81
 END = 0.5

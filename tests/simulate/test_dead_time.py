@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.stepping.march_past import Steps
 from denoc.simulate import runner
 from denoc.simulate.memory import Memory, joined_instants

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.closure import loop_closure
 from denoc.simulate import equations
 from denoc.simulate.many_bodies import recursion_in_discrete_state
@@ -86,7 +86,7 @@ def test_a_run_of_a_long_chain_loops_over_its_bodies(monkeypatch):
 
 
 def counted(calls):
-    from denoc.machine.jit.rolled import Rolled
+    from denoc.machine.jit import Rolled
 
     call = Rolled.__call__
 

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from denoc.laws import FORCE_LAWS
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.simulate import loop
 from denoc.study import ensemble_runs
 

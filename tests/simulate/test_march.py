@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.loops.explicit import advance
 from denoc.machine.program import Recording, cosine_sine
 from denoc.machine.stepping.march import (

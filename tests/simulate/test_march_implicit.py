@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from denoc.machine.backend import native
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import native, using_backend
 from denoc.machine.jit.kernel import build_single_kernel
 from denoc.machine.loops import implicit
 from denoc.machine.loops.backward import DIFFERENCES, resize

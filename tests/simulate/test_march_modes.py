@@ -9,7 +9,7 @@ import pytest
 
 import denoc
 import yamls
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.robot.read import build_robot
 from denoc.scenario import prepare_scenario
 from denoc.simulate.feedforward import feedforward_path

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.stepping import march
 from denoc.mechanics.closure import loop_closure
 from denoc.mechanics.tree import sweep_tree

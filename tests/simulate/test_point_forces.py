@@ -6,7 +6,7 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.simulate.state_force import points_for_state_forces
 from denoc.text import library_folder
 from displacing import eighth_order, moved

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import denoc
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import prepare_scenario
 from denoc.simulate import loop
 from denoc.simulate.integrate import stepper_of_integrator

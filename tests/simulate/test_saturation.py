@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 import denoc
 import yamls
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.robot.read import build_robot
 from denoc.scenario import prepare_scenario
 from denoc.simulate.saturation import LEAVES, REACHES

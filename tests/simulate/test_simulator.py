@@ -6,7 +6,7 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import DenocError, InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.closure import loop_closure
 from denoc.text import library_folder
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import prepare_scenario
 from denoc.simulate.feedforward import runner_with_feedforward
 

@@ -7,7 +7,7 @@ from scipy.interpolate import make_interp_spline
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.text import Change, library_folder
 

@@ -10,7 +10,7 @@ from scipy.optimize import linprog, minimize
 import denoc
 import yamls
 from coincident_stops import beside_stops
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import prepare_scenario
 from denoc.simulate.complementarity import balance_contacts
 from denoc.simulate.contacts import Contacts

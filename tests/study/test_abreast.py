@@ -10,8 +10,7 @@ import pytest
 import denoc
 import yamls
 from coincident_stops import beside_stops
-from denoc.machine.backend import native
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import native, using_backend
 from denoc.study.run_blocks import blocks_of_variations
 from denoc.text import yaml_text
 from random_contacts import drawn, with_contacts

@@ -19,7 +19,7 @@ import yaml
 import denoc
 from denoc.errors import InputError
 from denoc.formats import write_redysim
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.program import LANGUAGES, Recording
 from denoc.mechanics.quantities import PROGRAMS
 from denoc.study.codegen import generate_code

@@ -10,8 +10,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend import native
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import native, using_backend
 from denoc.scenario import carry_out as running
 from denoc.simulate import many_rows
 from denoc.study import ensemble_runs

@@ -12,8 +12,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend import native
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import native, using_backend
 from denoc.study import variations as planning
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 0.2, "step": 0.05}}

@@ -8,7 +8,7 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import AssemblyError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.assembly import Alike, Measures, position_with_loops_closed
 from denoc.mechanics.assembly.alike import least_squares_of_many_loops
 from denoc.mechanics.closure import best_partition, best_partitions_of_many, loop_closure

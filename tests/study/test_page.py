@@ -12,7 +12,7 @@ from tests.support import browser
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.record.pages import html
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.integrate import INTEGRATORS

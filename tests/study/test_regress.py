@@ -15,8 +15,7 @@ from matplotlib.lines import Line2D
 
 import denoc
 from denoc.errors import InputError, NumericalError
-from denoc.machine.backend import native
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import native, using_backend
 from denoc.record import plots
 from denoc.record.compared import description_of_figure
 from denoc.record.compared import deviation as compare

@@ -29,7 +29,7 @@ import denoc
 import yamls
 from denoc.cli.sweep import _progress, duration_to_print
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.record.files import check_recorded_checksums
 from denoc.scenario import prepare_scenario
 from denoc.study import variations

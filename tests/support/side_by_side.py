@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 
 
 def happenings(result):

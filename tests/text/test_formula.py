@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from denoc.machine.backend import native
-from denoc.machine.jit import llvm
-from denoc.machine.jit.kernel import Kernel
+from denoc.machine.jit import Kernel, llvm
 from denoc.machine.program import Dual, Recording, count_operations, formula_value_on_scalars, python_function
 from denoc.text.expressions.formula import (
     Number,

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.backend.native import QUICK
-from ...machine.jit.offer import Offer
+from ...machine.backend import QUICK
+from ...machine.jit import Offer
 from ...machine.program import Program, Recording
 from ...robot import Body, Coupling
 from ..closure.constraints import Closure, misalignment_angles_of_ties, reach_of_mechanism

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ...machine.jit.rolled import BodyStep
+from ...machine.jit import BodyStep
 from ...machine.program import Scalar
 from ...robot import Body, Drive
 from ..numbers.number_symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols

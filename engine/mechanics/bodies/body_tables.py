@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...machine.jit.block import ENORMOUS
-from ...machine.jit.kernel import Single
+from ...machine.jit import ENORMOUS, Single
 from ...machine.loops.compiled import LoopText
 from ...machine.loops.values import Eights, Fields, Integers, Rows, Table
 from ...robot import Body, Robot

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ...machine.backend.choice import MOST_STRAIGHT, code_runs_rolled
-from ...machine.jit.rolled import Elements, Sweep, SweepProgram
+from ...machine.backend import MOST_STRAIGHT, code_runs_rolled
+from ...machine.jit import Elements, Sweep, SweepProgram
 from ...robot import Body
 from ..tree import sweeps
 from ..tree.spatial import Vector

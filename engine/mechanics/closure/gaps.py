@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.backend.choice import code_runs_rolled
-from ...machine.jit.offer import Offer
+from ...machine.backend import code_runs_rolled
+from ...machine.jit import Offer
 from ...machine.program import Program, Recording, Scalar
 
 GapText = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]]

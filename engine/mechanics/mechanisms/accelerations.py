@@ -8,10 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...machine.backend.choice import code_runs_rolled
-from ...machine.backend.ledger import LOOP
-from ...machine.jit.block import ENORMOUS
-from ...machine.jit.rolled import Elements, Rolled, SweepProgram, build_rolled_kernel
+from ...machine.backend import LOOP, code_runs_rolled
+from ...machine.jit import ENORMOUS, Elements, Rolled, SweepProgram, build_rolled_kernel
 from ...machine.program import Part, Scalar, as_float, undivided_kernel_results
 from ...robot import Body, Robot
 from ..closure.constraints import Closure

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DenocError, InputError
-from ...machine.backend.choice import compiled_code_may_run_freely
+from ...machine.backend import compiled_code_may_run_freely
 from ...machine.program import kernel_parts_divided, undivided_kernel_results
 from ...robot import Robot
 from ..closure.constraints import Closure, coupling_in_words

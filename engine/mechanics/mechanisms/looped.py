@@ -11,8 +11,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...machine.jit.phases import PhasedStep, settled_kernel_elements
-from ...machine.jit.rolled import Elements, Sweep, SweepProgram
+from ...machine.jit import Elements, PhasedStep, Sweep, SweepProgram, settled_kernel_elements
 from ...machine.program import Scalar
 from ...robot import Body, Coupling, Placement
 from ..closure.blocks import Block

@@ -15,10 +15,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ...machine.jit.kernel import Kernel, Single
-from ...machine.jit.offer import plain_or_compiled_in_blocks
-from ...machine.jit.rolled import Rolled
-from ...machine.jit.trigonometry import REACH
+from ...machine.jit import REACH, Kernel, Rolled, Single, plain_or_compiled_in_blocks
 from ...machine.program import (
     Part,
     Program,

@@ -10,8 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...machine.backend.native import SOUND
-from ...machine.jit.offer import Offer, Shared
+from ...machine.backend import SOUND
+from ...machine.jit import Offer, Shared
 from ...machine.program import Program, Recording, Scalar, as_floats
 from ...robot import Body, Robot, Three
 from ..tree.spatial import Vector, add

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
-from ...machine.backend.ledger import LOOP
-from ...machine.jit.kernel import Kernel, Single
-from ...machine.jit.offer import plain_or_compiled_in_blocks
-from ...machine.jit.rolled import Rolled
+from ...machine.backend import LOOP
+from ...machine.jit import Kernel, Rolled, Single, plain_or_compiled_in_blocks
 from ...machine.program import kernel_parts_in_order, scalars_into_columns
 from ...robot import Robot
 from ..bodies.looped import runs_as_loop_over_bodies

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.backend.account import note_backend_run
-from ...machine.jit.builtin import Builtin
-from ...machine.jit.kernel import Kernel, Single
+from ...machine.backend import note_backend_run
+from ...machine.jit import Builtin, Kernel, Single
 from ...machine.program import Part
 from ...robot import Robot
 from .samples import has_masked_numbers, wrenches_act_on_links

@@ -10,11 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ...machine.backend.ledger import LOOP
-from ...machine.backend.native import SOUND
-from ...machine.jit.kernel import Kernel, Single
-from ...machine.jit.rolled import Rolled, build_rolled_kernel
-from ...machine.jit.trigonometry import REACH
+from ...machine.backend import LOOP, SOUND
+from ...machine.jit import REACH, Kernel, Rolled, Single, build_rolled_kernel
 from ...machine.program import Node, Program, Recording, Scalar, as_floats
 from ...robot import ZERO, Robot
 from ..bodies.looped import looped_tree_sweep_program, runs_as_loop_over_bodies

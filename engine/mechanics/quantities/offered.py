@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...machine.backend.choice import chosen_backend
-from ...machine.backend.ledger import LOOP
-from ...machine.jit.kernel import Kernel, Single
-from ...machine.jit.offer import plain_or_compiled_in_blocks
-from ...machine.jit.trigonometry import REACH
+from ...machine.backend import LOOP, chosen_backend
+from ...machine.jit import REACH, Kernel, Single, plain_or_compiled_in_blocks
 from ...machine.program import Program, Recording, Scalar, kernel_parts_divided, scalars_into_columns
 from ...robot import Robot
 from ..numbers.number_symbols import ProgramOfNumbers

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import NumericalError
-from ...machine.jit.block import ENORMOUS
+from ...machine.jit import ENORMOUS
 from ...machine.program import Scalar
 from ...robot import Body, Joint, Robot
 from ...robot.read import robot_number

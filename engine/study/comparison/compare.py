@@ -18,7 +18,7 @@ import numpy as np
 
 from ...errors import InputError, allowed_names
 from ...laws import ProportionalDerivative
-from ...machine.backend.choice import chosen_backend, using_backend
+from ...machine.backend import chosen_backend, using_backend
 from ...mechanics.closure import METHODS, constraint_null_space
 from ...mechanics.quantities import inertia as inertia_of_tree
 from ...robot import Joint

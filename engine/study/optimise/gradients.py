@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...errors import DenocError, InputError
-from ...machine.backend.choice import steadily_compiled, using_backend
+from ...machine.backend import steadily_compiled, using_backend
 from ...machine.program import Dual, as_float, dual_derivative, formula_value_on_scalars
 from ...robot import Robot
 from ...scenario import Plan, carry_out_whole_plan, columns_of_run, course_of_trace

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...api import inverse
 from ...formats import load
-from ...machine.backend.choice import using_backend
-from ...machine.jit.kernel import Kernel, build_kernel
+from ...machine.backend import using_backend
+from ...machine.jit import Kernel, build_kernel
 from ...machine.program import Count, Program, count_operations
 from ...mechanics.closure import best_partition, loop_closure
 from ...mechanics.mechanisms import Forward, Inverse, branch_order_at_position, multipliers_in_equations

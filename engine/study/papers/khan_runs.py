@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from ...machine.backend.choice import using_backend
+from ...machine.backend import using_backend
 from ...parallel.conduct import RatesByLegs
 from ...parallel.engines import Process
 from ...record import Line, Panel

@@ -26,9 +26,14 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import ClusterError, DenocError, InputError
-from ...machine.backend.cache import hash_of_all_package_sources
-from ...machine.backend.cores import at_most_processors, processors_to_use
-from ...machine.backend.native import llvmlite_version, native_lanes, native_processor
+from ...machine.backend import (
+    at_most_processors,
+    hash_of_all_package_sources,
+    llvmlite_version,
+    native_lanes,
+    native_processor,
+    processors_to_use,
+)
 from ...parallel.cluster import Cluster
 from ...settings import environment_setting
 from ..run_blocks import block_of_variations, variations_of_blocks

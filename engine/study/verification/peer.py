@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...machine.backend.choice import using_backend
+from ...machine.backend import using_backend
 from ...mechanics.quantities import forward as tree_forward
 from ...mechanics.quantities import inverse as tree_inverse
 from ...mechanics.tree import wrenches_moved_to_points

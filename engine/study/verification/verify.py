@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import DenocError, InputError, allowed_names
-from ...machine.backend.choice import using_backend
+from ...machine.backend import using_backend
 from ...record.compared import Difference
 from ...robot import Robot
 from ...scenario import (

@@ -6,8 +6,8 @@ import pytest
 import denoc
 from balanced import accelerations
 from comparing import off
+from denoc.machine.backend import using_backend
 from denoc.machine.backend.account import noted_backend_runs
-from denoc.machine.backend.choice import using_backend
 from random_mechanisms import mechanism
 
 SAMPLES = 9

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.exchange import exchange, exchanged
 from denoc.mechanics.mechanisms.accelerations import Forward

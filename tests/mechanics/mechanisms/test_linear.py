@@ -10,8 +10,8 @@ import denoc
 import yamls
 from augmented import by_multipliers, completed, coordinates, moving
 from comparing import off
+from denoc.machine.backend import using_backend
 from denoc.machine.backend.account import noted_backend_runs
-from denoc.machine.backend.choice import using_backend
 from denoc.mechanics.assembly.assembly import close_loops_by_newton
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.mechanisms.accelerations import Forward

@@ -8,7 +8,7 @@ import pytest
 import denoc
 from balanced import whole
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.assembly.search import closing_position_moved_along_speeds
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.rank import constraint_null_space

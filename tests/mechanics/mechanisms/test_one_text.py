@@ -9,7 +9,7 @@ import pytest
 import denoc
 from balanced import accelerations
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.program import python_function
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.rank import constraint_null_space

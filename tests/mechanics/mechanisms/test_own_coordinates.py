@@ -11,7 +11,7 @@ import yaml
 import denoc
 from comparing import off
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.mechanisms.freedoms import mobility
 
 JOINTS = ("A0", "A", "B", "B0")

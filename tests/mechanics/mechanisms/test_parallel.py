@@ -11,8 +11,8 @@ import denoc
 import yamls
 from balanced import closed_states, motions
 from comparing import off, slope
+from denoc.machine.backend import using_backend
 from denoc.machine.backend.account import noted_backend_runs
-from denoc.machine.backend.choice import using_backend
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.platforms.platform import inverse_by_platform_shares
 from denoc.mechanics.platforms.platform_text import ByLegs, PlatformInverse, platform_order_at

@@ -7,7 +7,7 @@ import denoc
 import yamls
 from balanced import apart, exerted, whole
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.assembly.search import closing_position_moved_along_speeds
 from denoc.mechanics.mechanisms.balance import Balance
 from denoc.mechanics.mechanisms.reaction_wrenches import mechanism_multiplier_texts

@@ -13,7 +13,7 @@ import denoc
 import yamls
 from balanced import whole
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.mechanisms.balance import Balance
 from denoc.mechanics.mechanisms.subsystems import branch_links_of_subsystems

@@ -8,7 +8,7 @@ import pytest
 import closed
 import denoc
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.mechanisms import balance
 from denoc.mechanics.mechanisms.branches import branch_order_at_position
 from denoc.scenario import prepare_scenario

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp, trapezoid
 import denoc
 from comparing import off
 from denoc.errors import DenocError, InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.assembly.search import closing_position_moved_along_speeds
 from denoc.mechanics.mechanisms.freedoms import mobility
 from denoc.study import generate_code

@@ -5,8 +5,8 @@ import pytest
 
 import denoc
 from augmented import by_multipliers, completed, moving
+from denoc.machine.backend import using_backend
 from denoc.machine.backend.account import noted_backend_runs
-from denoc.machine.backend.choice import using_backend
 from denoc.mechanics.assembly.assembly import close_loops_by_newton
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.partition import best_partition

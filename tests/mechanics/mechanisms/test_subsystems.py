@@ -8,7 +8,7 @@ import random_mechanisms
 import series
 from balanced import accelerations
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.program import count_operations
 from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.partition import best_partition, partition_portions

@@ -6,7 +6,7 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.scenario import stored_scenario_result
 from denoc.study.verification import verify_result
 from denoc.text import library_folder

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.robot.read import build_robot
 from denoc.text import Change, changed_document, document_from_mapping
 from displacing import eighth_order

@@ -8,7 +8,7 @@ import pytest
 import denoc
 import yamls
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.bodies.body_tables import LONG, LOOPS, ROOM, tree_tables
 from denoc.mechanics.numbers.regressor import parameters as regressor_parameters
 from denoc.mechanics.numbers.regressor import regressor_entries, regressor_width

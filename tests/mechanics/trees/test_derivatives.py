@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import denoc
 import references
 from comparing import off, off_accelerations
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.quantities import derivatives as slopes
 from denoc.mechanics.quantities import subject
 from displacing import eighth_order, moved, state

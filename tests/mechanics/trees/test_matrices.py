@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import denoc
 from comparing import off
+from denoc.machine.backend import using_backend
 from denoc.machine.backend.account import noted_backend_runs
-from denoc.machine.backend.choice import using_backend
 from random_robots import Drawn, drawn
 
 pytestmark = pytest.mark.smoke

@@ -10,8 +10,7 @@ import pytest
 import denoc
 import references
 from comparing import off
-from denoc.machine.backend import native
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import native, using_backend
 from references import called, read
 
 pytestmark = pytest.mark.sampled(12)

@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.study.verification import Pinocchio
 from random_mechanisms import mechanism
 from random_robots import MOVING, drawn

@@ -8,7 +8,7 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.machine.program import python_function
 from denoc.mechanics.quantities import mixed, offered, programs
 from denoc.mechanics.quantities.programs import PROGRAMS, program_of_tree_quantity

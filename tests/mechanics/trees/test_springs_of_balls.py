@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 import denoc
 import yamls
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.quantities.powers import energies
 from denoc.mechanics.tree.springs import rotation_vector
 from displacing import eighth_order, moved

@@ -8,7 +8,7 @@ import denoc
 import yamls
 from comparing import off
 from denoc.errors import InputError
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.platforms.parallel_robot import bodies_shared_by_legs
 from denoc.scenario import prepare_scenario, stored_scenario_result
 from denoc.study import generate_code

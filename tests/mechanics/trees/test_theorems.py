@@ -16,7 +16,7 @@ import denoc
 import newton
 import yamls
 from comparing import off, off_accelerations, slope
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.numbers.regroup import regrouped_bodies
 from denoc.mechanics.tree.sweeps import sweep_tree
 from random_robots import ALL, CHAINS, FREE, MOVING, WITH_AXIS, Drawn, coordinate_rates, drawn, moves

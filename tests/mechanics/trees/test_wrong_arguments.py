@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.backend.choice import using_backend
+from denoc.machine.backend import using_backend
 from denoc.mechanics.quantities.offered import tree_angles_within_a_turn
 
 pytestmark = pytest.mark.smoke
