@@ -105,7 +105,7 @@ def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> T
     Where `works` are wanted, those less losses between the rows are found by Gauss's rule.
     """
     equations, count = starts.equations(starts.discrete), len(starts.y)
-    code = equations.code(cached=count < FEW and choice.chosen_backend() != "compiled")
+    code = equations.code(cached=count < FEW and chosen_backend() != "compiled")
     if code is None:
         return None
     blank, everyone = replace(starts.run.system, symbols=None), np.arange(count)

@@ -540,8 +540,8 @@ COMPILED = (
     Bug(
         "kept runs are taken although what keeps them has changed",
         "_programs",
-        "cache.hash_of_all_package_sources",
-        "cache.hash_of_package_sources",
+        "hash_of_all_package_sources()",
+        "sys.version",
         ("machine/test_cache.py::test_kept_runs_depend_on_every_module",),
     ),
     Bug(

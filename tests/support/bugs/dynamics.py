@@ -557,8 +557,8 @@ DYNAMICS = (
     Bug(
         "loops over bodies forget springs that reach from one to others",
         "runs_as_loop_over_bodies",
-        "choice.code_runs_rolled(len(bodies), most=most) and not any(cords_of_bodies(bodies))",
-        "choice.code_runs_rolled(len(bodies), most=most)",
+        "code_runs_rolled(len(bodies), most=most) and not any(cords_of_bodies(bodies))",
+        "code_runs_rolled(len(bodies), most=most)",
         (CORDS + "test_every_call_has_their_forces",),
     ),
     Bug(
