@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..errors import InputError
+from .meshes import MOST_FACES
 from .xml import Element, parsed_xml
 
-MOST_BYTES = 32 << 20
-MOST_FACES = 1_000_000
+MOST_COLLADA_BYTES = 32 << 20
 MOST_PLACES = 10_000  # of geometries: files may place what has been placed, again and again
 FORMS = ("triangles", "polylist", "polygons", "trifans", "tristrips")
 
@@ -23,8 +23,8 @@ Surface = tuple[np.ndarray, np.ndarray]  # points (n × 3), and the three of eac
 
 def collada_surface(data: bytes) -> Surface:
     """Points and faces of a file; a `ValueError` says what is wrong with it."""
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"it has more than {MOST_BYTES >> 20} MiB")
+    if len(data) > MOST_COLLADA_BYTES:
+        raise ValueError(f"it has more than {MOST_COLLADA_BYTES >> 20} MiB")
     try:
         _, root = parsed_xml(data.decode("utf-8"), "")
     except InputError as error:

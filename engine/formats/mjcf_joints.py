@@ -20,6 +20,7 @@ from .mjcf_model import (
 )
 from .pieces import FileEntry, converted_entry_with_place
 from .report import CHANGED, DROPPED
+from .urdf_drives import put_friction
 from .xml import Element
 
 LOSSES = {"damping": "damper", "frictionloss": "frictionloss", "stiffness": "spring", "armature": ""}  # and their flags
@@ -130,9 +131,7 @@ class Joints:
         ball = entry["type"] in ("free", "spherical")
         if ball and coulomb[0]:
             draft.note(DROPPED, "frictionloss", f"a {entry['type']} joint has none here", one)
-        own = {"viscous": damping[0], "coulomb": 0.0 if ball else coulomb[0]}
-        if any(own.values()):
-            entry["friction"] = {key: x for key, x in own.items() if x}
+        put_friction(entry, damping[0], 0.0 if ball else coulomb[0])
         if stiffness[0]:
             rest = {} if ball else {"rest": draft.number(one, "springref", 0.0) * unit}
             entry["spring"] = {"stiffness": stiffness[0], **rest}

@@ -28,6 +28,7 @@ from .sdf_frames import (
     put_sdf_drive,
     sdf_axis_of_joint,
     sdf_joints_of_world,
+    sdf_number_of_child,
     sdf_numbers_of_child,
     sdf_text_of_child,
 )
@@ -163,16 +164,12 @@ class _Reader:
                 raise draft.error(inertial, "an inertia that is made of collisions can't be read", hint=hint)
             if (added := inertial.first("fluid_added_mass")) is not None:
                 draft.note(DROPPED, added.tag, "no medium resists here", added)
-            entry["mass"] = sdf_numbers_of_child(draft, inertial, "mass", 1, (1.0,))[0]
+            entry["mass"] = sdf_number_of_child(draft, inertial, "mass", 1.0)
             pose = self.frames.pose_in_link(inertial, element.attributes["name"])
             entry["com"] = [float(x) for x in pose.at]
             inertia = inertial.first("inertia")
             own = {
-                key: (
-                    sdf_numbers_of_child(draft, inertia, f"i{key}", 1, (0.0,))[0]
-                    if inertia is not None
-                    else float(i == j)
-                )
+                key: (sdf_number_of_child(draft, inertia, f"i{key}", 0.0) if inertia is not None else float(i == j))
                 for key, i, j in ENTRIES
             }
             entry["inertia"] = converted_inertia_turned(own, pose.R) if not np.array_equal(pose.R, np.eye(3)) else own
@@ -186,7 +183,7 @@ class _Reader:
         """Notes what slows a link, and takes its weight from it where the file says so."""
         draft = self.draft
         for part in element.all("velocity_decay"):
-            if any(sdf_numbers_of_child(draft, part, key, 1, (0.0,))[0] for key in ("linear", "angular")):
+            if any(sdf_number_of_child(draft, part, key, 0.0) for key in ("linear", "angular")):
                 draft.note(DROPPED, part.tag, "no medium resists here", part)
         for part in element.all("kinematic"):
             if part.text.strip() in TRUE:
@@ -207,7 +204,7 @@ class _Reader:
                 entry = {"box": list(sdf_numbers_of_child(draft, body, "size", 3, (1.0, 1.0, 1.0)))}
             elif body.tag in ("cylinder", "capsule", "sphere"):
                 keys = ("radius",) if body.tag == "sphere" else ("radius", "length")
-                entry = {body.tag: {key: sdf_numbers_of_child(draft, body, key, 1, (1.0,))[0] for key in keys}}
+                entry = {body.tag: {key: sdf_number_of_child(draft, body, key, 1.0) for key in keys}}
             elif body.tag == "mesh" and sdf_text_of_child(body, "uri"):
                 entry = {"mesh": {"file": sdf_text_of_child(body, "uri")}}
                 scale = sdf_numbers_of_child(draft, body, "scale", 3, (1.0, 1.0, 1.0))
@@ -304,8 +301,7 @@ class _Reader:
         for axis in joint.all("axis"):
             dynamics = axis.first("dynamics")
             if dynamics is not None and any(
-                sdf_numbers_of_child(draft, dynamics, key, 1, (0.0,))[0]
-                for key in ("damping", "friction", "spring_stiffness")
+                sdf_number_of_child(draft, dynamics, key, 0.0) for key in ("damping", "friction", "spring_stiffness")
             ):
                 draft.note(DROPPED, "dynamics", f"`{name}` closes a loop, where nothing acts along a joint", dynamics)
         draft.put("loops", entry, joint)
@@ -323,7 +319,7 @@ class _Reader:
                     continue
                 draft.used(one)
                 ratio, offset, reference = (
-                    sdf_numbers_of_child(draft, one, key, 1, (x,))[0]
+                    sdf_number_of_child(draft, one, key, x)
                     for key, x in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
                 )
                 entry = {"joint": draft.joints.own[name], "to": draft.joints.own[leader], "ratio": ratio}
@@ -346,12 +342,9 @@ class _Reader:
             assert one is not None
             place = self._place(joint.attributes["name"], joint)
             own = self._place(one[1].attributes["name"], one[1])
+            theirs = own.R @ np.array(sdf_axis_of_joint(draft, self.frames, one[1], "axis", own))
             mine = place.R @ np.array(sdf_axis_of_joint(draft, self.frames, joint, tag, place))
-            signs.append(
-                math.copysign(
-                    1.0, float(mine @ (own.R @ np.array(sdf_axis_of_joint(draft, self.frames, one[1], "axis", own))))
-                )
-            )
-        ratio = -sdf_numbers_of_child(draft, joint, "gearbox_ratio", 1, (1.0,))[0] * signs[0] * signs[1]
+            signs.append(math.copysign(1.0, float(mine @ theirs)))
+        ratio = -sdf_number_of_child(draft, joint, "gearbox_ratio", 1.0) * signs[0] * signs[1]
         entry = {"joint": draft.joints.own[names[1]], "to": draft.joints.own[names[0]], "ratio": ratio}
         draft.put("couplings", entry, joint)

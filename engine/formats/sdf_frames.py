@@ -44,11 +44,11 @@ def put_sdf_drive(draft: Draft, entry: FileEntry, joint: Element, tag: str, *, d
     axis = joint.first(tag)
     if axis is None:
         return
-    start = sdf_numbers_of_child(draft, axis, "initial_position", 1, (0.0,))[0]
+    start = sdf_number_of_child(draft, axis, "initial_position", 0.0)
     if (limit := axis.first("limit")) is not None and joint.attributes["type"] != "continuous":
         ends = ("lower", -1e16), ("upper", 1e16)
-        low, high = (sdf_numbers_of_child(draft, limit, key, 1, (x,))[0] for key, x in ends)
-        effort, speed = (sdf_numbers_of_child(draft, limit, key, 1, (-1.0,))[0] for key in ("effort", "velocity"))
+        low, high = (sdf_number_of_child(draft, limit, key, x) for key, x in ends)
+        effort, speed = (sdf_number_of_child(draft, limit, key, -1.0) for key in ("effort", "velocity"))
         put_limits(draft, entry, limit, limits_of_position(draft, limit, low, high), speed, placed=bool(start))
         if 0 < effort < UNBOUNDED and driven:
             entry["effort"] = {"limits": [-effort, effort]}
@@ -56,7 +56,7 @@ def put_sdf_drive(draft: Draft, entry: FileEntry, joint: Element, tag: str, *, d
         entry["initial"] = start
     if (dynamics := axis.first("dynamics")) is not None:
         keys = ("damping", "friction", "spring_stiffness", "spring_reference")
-        damping, coulomb, stiffness, rest = (sdf_numbers_of_child(draft, dynamics, key, 1, (0.0,))[0] for key in keys)
+        damping, coulomb, stiffness, rest = (sdf_number_of_child(draft, dynamics, key, 0.0) for key in keys)
         put_friction(entry, damping, coulomb)
         if stiffness:
             entry["spring"] = {"stiffness": stiffness, "rest": rest}
@@ -101,6 +101,10 @@ def sdf_numbers_of_child(
     if child is None or not child.text.strip():
         return default
     return draft.parsed(child, tag, child.text, count, infinite=True)
+
+
+def sdf_number_of_child(draft: Draft, element: Element, tag: str, default: float) -> float:
+    return sdf_numbers_of_child(draft, element, tag, 1, (default,))[0]
 
 
 def sdf_pose_of_element(draft: Draft, element: Element) -> Pose:

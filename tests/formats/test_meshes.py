@@ -91,7 +91,7 @@ def test_a_collada_file_that_places_too_much(tmp_path, monkeypatch):
     monkeypatch.setattr("denoc.formats.collada.MOST_FACES", 100)
     with pytest.raises(denoc.InputError, match="more than 100 faces"):
         read_mesh(path)
-    monkeypatch.setattr("denoc.formats.collada.MOST_BYTES", 100)
+    monkeypatch.setattr("denoc.formats.collada.MOST_COLLADA_BYTES", 100)
     with pytest.raises(denoc.InputError, match="MiB"):
         read_mesh(path)
 

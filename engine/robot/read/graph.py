@@ -17,14 +17,13 @@ from ...text import Document, Keys
 from ...text.fields import checked_document_model
 from ..cuts import CUTS
 from ..joints import TYPES
-from .doubles import CAN, cut_entry_is_doubled
+from .doubles import CAN, Where, cut_entry_is_doubled
 from .joint_schema import MARK
 from .schema import GRAPH, GraphFile, JointInGraph, LinkEntry
 from .values import Complain
 
-Where = Callable[[Keys], Keys]
-OWN = ("name", "actuated", "friction", "rotor_inertia", "spring", "limits", "effort", "pitch", "initial", "spin")
-CUT = ("name", "joint", "between", "first", "second", "spin", "radius", "as")
+JOINT_KEYS = ("name", "actuated", "friction", "rotor_inertia", "spring", "limits", "effort", "pitch", "initial", "spin")
+CUT_KEYS = ("name", "joint", "between", "first", "second", "spin", "radius", "as")
 
 
 def robot_graph_as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tuple[str, ...] | None]:
@@ -54,7 +53,7 @@ def robot_graph_as_tree(document: Document, data: Any, where: Where) -> tuple[An
     back: dict[Keys, Keys] = {}
     for child, (j, parent) in tree.items():
         entry, given = file.joints[j], data["joints"][j]
-        own = {key: given[key] for key in OWN if key in given}
+        own = {key: given[key] for key in JOINT_KEYS if key in given}
         own.setdefault("name", f"joint{j + 1}")
         sides = {
             key: frame_with_link_point(document, links, name, given.get(key, {}), ("joints", j, key))
@@ -67,7 +66,7 @@ def robot_graph_as_tree(document: Document, data: Any, where: Where) -> tuple[An
     loops = []
     for place, j in enumerate(cut):
         given = data["joints"][j]
-        kept = {key: given[key] for key in (*CUT, *OWN) if key in given}
+        kept = {key: given[key] for key in (*CUT_KEYS, *JOINT_KEYS) if key in given}
         loops.append({**kept, "name": given.get("name", f"joint{j + 1}")})
         back[("loops", place)] = ("joints", j)
     made = [{**link, "convention": "frames", **entries[link["name"]]} for link in links]
@@ -176,7 +175,9 @@ def _cut_down(
 def _has_own(entry: JointInGraph) -> bool:
     """Whether the joint can't be cut because something needs its coordinate."""
     return any(
-        getattr(entry, key) not in (None, False, 0.0, "free") for key in OWN if key not in CUT and hasattr(entry, key)
+        getattr(entry, key) not in (None, False, 0.0, "free")
+        for key in JOINT_KEYS
+        if key not in CUT_KEYS and hasattr(entry, key)
     )
 
 

@@ -336,8 +336,8 @@ FORMATS = (
     Bug(
         "gearboxes of SDF turn the same way",
         "_Reader._gear",
-        '-sdf_numbers_of_child(draft, joint, "gearbox_ratio", 1, (1.0,))[0]',
-        '+sdf_numbers_of_child(draft, joint, "gearbox_ratio", 1, (1.0,))[0]',
+        '-sdf_number_of_child(draft, joint, "gearbox_ratio", 1.0)',
+        '+sdf_number_of_child(draft, joint, "gearbox_ratio", 1.0)',
         ("formats/test_sdf.py::test_gearboxes_are_couplings",),
     ),
     Bug(
