@@ -174,11 +174,8 @@ def _cut_down(
 
 def _has_own(entry: JointInGraph) -> bool:
     """Whether the joint can't be cut because something needs its coordinate."""
-    return any(
-        getattr(entry, key) not in (None, False, 0.0, "free")
-        for key in JOINT_KEYS
-        if key not in CUT_KEYS and hasattr(entry, key)
-    )
+    keys = (key for key in JOINT_KEYS if key not in CUT_KEYS and hasattr(entry, key))
+    return any(getattr(entry, key) not in (None, False, 0.0, "free") for key in keys)
 
 
 def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
