@@ -7,7 +7,7 @@ A reader fills a draft of a robot's file, in which every value keeps its place i
     urdf, urdf_*, sdf, sdf_*, mjcf, mjcf_*     the formats in XML, a module for each chapter of a file
     redysim, redysim_write, assignments, mat_file, symoro    the academic formats, and MATLAB's files
     dh_table   tables of Denavit-Hartenberg parameters
-    meshes, collada    surfaces
+    meshes     surfaces
 """
 
 from ..door import door

@@ -88,10 +88,10 @@ def test_a_collada_file_that_places_too_much(tmp_path, monkeypatch):
     path = tmp_path / "a.dae"
     path.write_bytes(collada(node='<instance_geometry url="#g"/>' * 50))
     assert len(read_mesh(path).faces) == 200
-    monkeypatch.setattr("denoc.formats.collada.MOST_FACES", 100)
+    monkeypatch.setattr("denoc.formats.meshes.MOST_FACES", 100)
     with pytest.raises(denoc.InputError, match="more than 100 faces"):
         read_mesh(path)
-    monkeypatch.setattr("denoc.formats.collada.MOST_COLLADA_BYTES", 100)
+    monkeypatch.setattr("denoc.formats.meshes.MOST_COLLADA_BYTES", 100)
     with pytest.raises(denoc.InputError, match="MiB"):
         read_mesh(path)
 

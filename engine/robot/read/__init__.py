@@ -3,7 +3,7 @@
 Each step reports mistakes and doubts at their places in the file.
 
     schema, joint_schema, orientation, shapes  the models that read the file; json_schema describes them
-    repeat, graph, doubles                     what becomes plain links first: repetitions, lists of joints, moving cuts
+    repeat, graph                              what becomes plain links first: repetitions, lists of joints, moving cuts
     conventions, drives, beyond_tree           joints, what drives and brakes them, and what ties links to each other
     bodies                                     masses, and the trees of bodies
     build                                      all of it, in order; a draft's numbers may be symbols

@@ -12,7 +12,7 @@ from ..cuts import CUT_FORMS, CUTS, CutType
 from ..model import Actuator, Cord, Coupling, Effort, Joint, Leader, Link, Loop, Three
 from ..placement import Placement, placement_number
 from .conventions import frame_of_cut, unit_direction_of_frame
-from .doubles import CAN, OWN, double_of_cut_link
+from .graph import CAN, OWN, double_of_cut_link
 from .joint_schema import EffortEntry
 from .schema import ActuatorEntry, CouplingEntry, CutFrame, LoopEntry, RobotFile
 from .values import Complain, joint_coordinates, joint_number_fits_unit

@@ -26,9 +26,14 @@ from .bodies import (
     tree_of_links,
 )
 from .conventions import frames_of_joint, initial_coordinates_of_joint
-from .doubles import robot_data_with_doubles
 from .drives import drives_of_joint, joint_with_cords, largest_speed_of_joint, limits_of_joint
-from .graph import frame_with_link_point, links_parents_first, parents_of_links, robot_graph_as_tree
+from .graph import (
+    frame_with_link_point,
+    links_parents_first,
+    parents_of_links,
+    robot_data_with_doubles,
+    robot_graph_as_tree,
+)
 from .orientation import oriented_placement
 from .repeat import expanded_robot_repetitions
 from .schema import GraphJoint, LinkEntry, RobotFile, joints_with_conventions
