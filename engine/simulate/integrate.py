@@ -1,4 +1,4 @@
-"""The table of integrators: explicit Runge-Kutta methods of our own, and scipy's solvers."""
+"""The table of integrators: Runge-Kutta methods and backward differences of our own, and scipy's LSODA."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from ..errors import InputError, allowed_names
 from ..machine.stepping.implicit import ImplicitMethod
 from ..machine.stepping.march_dense import Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8
-from .ndf import NDF
-from .radau import RADAU
+from .implicit_steps import Implicit
+from .ndf import FIRST_ORDER, NDF
+from .radau import ERROR_ORDER, RADAU
 from .runge_kutta import RungeKutta, integrator_scheme
-from .scipy_stepper import Scipy
+from .scipy_stepper import Lsoda
 from .stepper import Fun, Stepper
 from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, VERNER, Tableau
 
@@ -75,15 +76,17 @@ def _adaptive(tableau: Tableau, *args: Any, step: float | None, **options: Any) 
     return RungeKutta(tableau, *args, **options)
 
 
-def implicit_integrator(
-    about: str, kind: str, steps: ImplicitMethod | None = None, *, dense: bool = True
-) -> Integrator:
-    """The row of one of scipy's solvers for stiff problems, whose steps a compiled loop may know."""
-    return Integrator(about, True, dense, partial(_scipy, kind), implicit=True, steps=steps)
+def implicit_integrator(about: str, steps: ImplicitMethod, error_order: int, *, dense: bool = True) -> Integrator:
+    """The row of an implicit method, which chooses its first step by the order of its error."""
+    return Integrator(about, True, dense, partial(_implicit, steps, error_order), implicit=True, steps=steps)
 
 
-def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper:
-    return Scipy(kind, *args, **options)
+def _implicit(method: ImplicitMethod, error_order: int, *args: Any, step: float | None, **options: Any) -> Stepper:
+    return Implicit(method, error_order, *args, **options)
+
+
+def _lsoda(*args: Any, step: float | None, **options: Any) -> Stepper:
+    return Lsoda(*args, **options)
 
 
 INTEGRATORS = {
@@ -92,9 +95,11 @@ INTEGRATORS = {
     "rk56": runge_kutta_integrator("Verner 6(5), adaptive, of DVERK", VERNER),
     "rk4": runge_kutta_integrator("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
     "dop853": runge_kutta_integrator("Dormand-Prince 8(5,3), adaptive, for tight tolerances", DORMAND_PRINCE_8),
-    "radau": implicit_integrator("implicit Runge-Kutta of order 5, for stiff problems", "Radau", RADAU, dense=False),
-    "bdf": implicit_integrator("implicit, of order 1 to 5, for stiff problems", "BDF", NDF),
-    "lsoda": implicit_integrator("Adams or BDF, as the problem turns stiff or not", "LSODA"),
+    "radau": implicit_integrator(
+        "implicit Runge-Kutta of order 5, for stiff problems", RADAU, ERROR_ORDER, dense=False
+    ),
+    "bdf": implicit_integrator("implicit, of order 1 to 5, for stiff problems", NDF, FIRST_ORDER),
+    "lsoda": Integrator("Adams or BDF, as the problem turns stiff or not", True, True, _lsoda, implicit=True),
 }
 
 

@@ -12,12 +12,13 @@ from . import coordinates, modes, reasons, saturation
 from .discrete import Discrete
 from .events import Watch, Watched, first_event_crossing
 from .impacts import prescribed_rates_jump
+from .implicit_steps import Implicit
 from .integrate import INTEGRATORS, stepper_of_integrator
 from .marching import compiled_loop_for_leg, limit_exceeded, marched_leg, strided_leg, strides_in_leg
 from .memory import joined_instants
 from .runge_kutta import RungeKutta
 from .runner import Runner
-from .scipy_stepper import Scipy
+from .scipy_stepper import Lsoda
 from .signals import begin_of_run, sides_of_kink
 from .singular import Singular
 from .singular_step import step_across_singular_position
@@ -115,12 +116,12 @@ def _leg(
             _count(trace, stepper)  # the next step may have an event, which is to be found in the same step
             again, wanted = march.loop.ahead, march.loop.wanted
             stepper = _stepper(run, t, y, end, solver)
-            assert isinstance(stepper, RungeKutta | Scipy)
+            assert isinstance(stepper, RungeKutta | Implicit)
             stepper.h, stepper.t_end = wanted, bound()
-            if isinstance(stepper, Scipy):
+            if isinstance(stepper, Implicit):
                 stepper.history = march.loop.history
         if strides_in_leg(run, stepper, watched, guard):
-            assert isinstance(stepper, Scipy)
+            assert isinstance(stepper, Lsoda)
             t, y = strided_leg(run, stepper, end, grid, solver, tell, trace)
             break
         if run.system.inputs.sampled:

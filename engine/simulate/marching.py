@@ -13,10 +13,11 @@ from ..machine.jit import SignalPieces
 from ..machine.stepping.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import reasons
 from .events import Watched
+from .implicit_steps import Implicit
 from .integrate import INTEGRATORS
 from .runge_kutta import RungeKutta
 from .runner import Runner
-from .scipy_stepper import Scipy
+from .scipy_stepper import Lsoda
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
 from .trace import Progress, Solver, Trace
@@ -48,7 +49,7 @@ def compiled_loop_for_leg(
     run.alone = rules is None
     if scheme is None or rules is None:
         return None
-    assert isinstance(stepper, RungeKutta | Scipy)
+    assert isinstance(stepper, RungeKutta | Implicit)
     # a leg that no event cuts short takes at least so many steps, and so do all legs that share one program
     growth = GROWTH if stepper.accepted else FIRST_GROWTH
     loop = run.march(scheme, stepper.t, 0.0)  # where it pays already, its code finds the first step's length, too
@@ -62,11 +63,11 @@ def compiled_loop_for_leg(
 
 def strides_in_leg(run: Runner, stepper: Stepper, watched: Sequence[Watched], guard: Any) -> bool:
     """Whether the rest of a leg can go on without a look at every step."""
-    return isinstance(stepper, Scipy) and stepper.strides and not watched and guard is None and run.unattended
+    return isinstance(stepper, Lsoda) and stepper.strides and not watched and guard is None and run.unattended
 
 
 def strided_leg(
-    run: Runner, stepper: Scipy, end: float, grid: np.ndarray, solver: Solver, tell: Progress, trace: Trace
+    run: Runner, stepper: Lsoda, end: float, grid: np.ndarray, solver: Solver, tell: Progress, trace: Trace
 ) -> tuple[float, np.ndarray]:
     """Integrate the rest of a leg from row to row, without a look at every step; the last instant and state."""
     ahead = grid[len(trace.t) :]
@@ -110,7 +111,7 @@ def marched_leg(
     out = march.room(len(ahead))
     wanted, slope, loop = stepper.wanted(), stepper.f, INTEGRATORS[solver.method].loop
     assert loop is not None
-    history = stepper.history if isinstance(stepper, Scipy) else None
+    history = stepper.history if isinstance(stepper, Implicit) else None
     past = run.past(loop, stepper.t)
     march.begin(
         np.array(run.signals(stepper.t, recalls=False)),
@@ -125,7 +126,7 @@ def marched_leg(
         H=wanted,
         T_END=end,
         RTOL=stepper.rtol,
-        ATOL=float(np.min(stepper.atol)),
+        ATOL=stepper.atol,
         MAX_STEP=stepper.max_step,
     )
     before, written, begun = trace.steps + stepper.accepted, 0, thread_time()

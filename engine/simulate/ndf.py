@@ -1,7 +1,7 @@
-"""Numerical differentiation formulas of the orders 1 to 5 as data for the compiled loop.
+"""Numerical differentiation formulas of the orders 1 to 5 as data.
 
 They are those of Shampine and Reichelt, The MATLAB ODE Suite (SIAM J. Sci. Comput. 18 (1997) 1–22), sec. 2: backward
-differentiation with a share κ of the next difference, which makes the error smaller.  Plain runs take the steps of
+differentiation with a share κ of the next difference, which makes the error smaller.  The steps are those of
 scipy's `BDF`, which has the same constants.
 """
 

@@ -1,7 +1,8 @@
-"""Radau IIA of order 5 as data for the compiled loop (Hairer, Wanner: Solving Ordinary Differential Equations II).
+"""Radau IIA of order 5 as data (Hairer, Wanner: Solving Ordinary Differential Equations II).
 
 The stages are at zeros of a polynomial of Radau, the last at the end (sec. IV.5).  The error estimate is of order 3,
-with the real eigenvalue of A⁻¹ (sec. IV.8); plain runs take the steps of scipy's `Radau`, which has the same constants.
+with the real eigenvalue of A⁻¹ (sec. IV.8); the steps are those of scipy's `Radau`, which has the
+same constants.
 """
 
 from __future__ import annotations

@@ -1,37 +1,25 @@
-"""The solvers of scipy, behind the interface of integrators."""
+"""LSODA of scipy, behind the interface of integrators."""
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..machine.stepping.differences import History
-from .ndf import FIRST_ORDER
-from .radau import ERROR_ORDER
-from .runge_kutta import first_step_length
-from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
+from .stepper import AT_END, CARRIED, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, SHIFTED, TOO_SMALL, Fun, finite
 
 
-class Scipy:
-    """One of scipy's solvers by its class name: RK45, DOP853, Radau, BDF or LSODA.
+class Lsoda:
+    """Scipy's LSODA, whose rejected steps aren't known.
 
-    `rejected` is known for the explicit solvers only, and 0 for the others. `evaluations` includes those for
-    finite-difference Jacobians, which scipy's own `nfev` leaves out. After a step that failed, `between` is wrong,
-    because scipy has overwritten its stages in the attempt.
+    `evaluations` includes those for finite-difference Jacobians, which scipy's own `nfev` leaves out. After a step that
+    failed, `between` is wrong, because scipy has overwritten its history in the attempt.
     """
-
-    ONE_STEP = ("RK45", "DOP853", "Radau")  # each step depends on (t, y, f) alone; in the others, on a history
-    IMPLICIT = ("Radau", "BDF")  # which solve linear equations
-    SHIFTED = 1000.0  # tolerances by which a state may be changed without losing its history
-    CARRIED = 1e100  # absolute tolerance of quadratures, so large that their errors never matter
 
     def __init__(
         self,
-        kind: str,
         fun: Fun,
         t0: float,
         y0: np.ndarray,
@@ -48,23 +36,17 @@ class Scipy:
         # with derivatives of `fun`, scipy takes no differences: where a component doesn't matter, it would try larger
         # and larger ones, beyond all reason
         self.slopes = slopes
-        self.kind, self.fun, self.t_end, self.max_step = kind, fun, float(t_end), max_step
-        self.make = getattr(integrate, kind)
+        self.fun, self.t_end, self.max_step, self.make = fun, float(t_end), max_step, integrate.LSODA
         self.t = self.t_old = float(t0)
         self.y = np.array(y0, dtype=float)
         n = measured or self.y.size
-        # scipy takes the mean over all components, we over those measured; LSODA takes the largest
-        share = 1.0 if kind == "LSODA" else math.sqrt(n / max(self.y.size, 1))
-        self.rtol = max(rtol * share, LEAST_RTOL)
-        self.atol = np.full(self.y.size, max(atol * share, LEAST_ATOL))
-        self.atol[n:] = self.CARRIED
+        self.rtol = max(rtol, LEAST_RTOL)
+        self.atol = np.full(self.y.size, max(atol, LEAST_ATOL))
+        self.atol[n:] = CARRIED
         self.evaluations = self.accepted = self.rejected = 0
         self.finite = True  # whether all derivatives of the current step are
         self.failure = self.gave_up = ""
         self.state = 0  # LSODA's own, after its last call
-        self.h = 0.0  # the wanted length of the first step; 0: chosen when `t_end` is final
-        self.f: np.ndarray | None = None  # the derivative at the start, where it is known
-        self._history: History | None = None  # that of `BDF`, before there is a solver
         self.solver: Any = None  # None: made at (t, y) by the next step, when `t_end` is final
         self.behind: Any = None  # the solver as it was at the end of the last step
         self.curve: Any = None  # the dense output of `behind`, made at the first request
@@ -75,7 +57,7 @@ class Scipy:
             return self.failure
         if self.t >= self.t_end:
             return AT_END
-        self.finite, self.f = True, None
+        self.finite = True
         try:
             with np.errstate(all="ignore"):
                 self.failure = self._step()
@@ -86,38 +68,6 @@ class Scipy:
         if self.failure and not self.finite:
             self.failure = NOT_FINITE
         return self.failure
-
-    def wanted(self) -> float:
-        """The wanted length of the next step, of `Radau` and `BDF` only; the first one is scipy's choice."""
-        if self.solver is not None:
-            return float(self.solver.h_abs)
-        if self.h == 0.0:
-            with np.errstate(all="ignore"):
-                self.h = self._first_step()
-        return self.h
-
-    @property
-    def history(self) -> History | None:
-        """What `BDF` goes on with, if it has a history; with that of another stepper, it goes on like this one."""
-        solver = self.solver
-        if solver is None or self.kind != "BDF":
-            return self._history
-        return History(solver.D.copy(), int(solver.order), int(solver.n_equal_steps), solver.J)
-
-    @history.setter
-    def history(self, history: History | None) -> None:
-        self._history = history
-
-    def _first_step(self) -> float:
-        rest, f = self.t_end - self.t, self._derivative(self.t, self.y)
-        self.f = f
-
-        def rate(h: float) -> np.ndarray:
-            return self._derivative(self.t + h, self.y + h * f)
-
-        order = FIRST_ORDER if self.kind == "BDF" else ERROR_ORDER
-        scale, exponent = self.atol + np.abs(self.y) * self.rtol, -1 / (order + 1)
-        return float(first_step_length(rate, self.y, f, scale, rest, min(rest, self.max_step), exponent))
 
     def between(self, t: float) -> np.ndarray:
         return self.y.copy() if self.t == self.t_old else self.course()(t)
@@ -130,8 +80,7 @@ class Scipy:
         return curve
 
     def renew(self) -> None:
-        self.solver = self.f = self._history = None
-        self.h = 0.0
+        self.solver = None
 
     def settle(self, y: np.ndarray) -> None:
         """Replaces the state at the last step's end, and keeps the history of multistep methods where that is sound."""
@@ -141,18 +90,10 @@ class Scipy:
         change, self.y = y - self.y, y
         if self.solver is None:
             return
-        if self.kind in self.ONE_STEP:
-            self.behind = copy.copy(self.solver)  # the last step as it was, for `between`
-            self.solver.y, self.solver.f = y, self._derivative(self.t, y)
-            return
         self.between(self.t)  # makes the curve before its history changes
-        # A multistep method that starts again starts at order 1. A change such as a renormalised quaternion, or loops
-        # that are closed, doesn't justify that: the whole history is shifted by it, which keeps all differences. Near
-        # singular positions, loops move what depends by many tolerances of what they follow from.
-        if np.any(np.abs(change) > self.SHIFTED * (self.atol + self.rtol * np.abs(y))):
+        # the whole history is shifted by a small change, as in `implicit_steps.py`
+        if np.any(np.abs(change) > SHIFTED * (self.atol + self.rtol * np.abs(y))):
             self.solver = None
-        elif self.kind == "BDF":
-            self.solver.y, self.solver.D[0] = y, y
         else:
             self.solver.y = y
             self.solver._lsoda_solver._y = y.copy()
@@ -178,11 +119,10 @@ class Scipy:
             if not (self.finite and np.isfinite(self.y).all()):
                 return NOT_FINITE
             self._begin()
-        solver, before = self.solver, self.evaluations
+        solver = self.solver
         if solver.t_bound != self.t_end:
             solver.t_bound, solver.status = self.t_end, "running"
-            if self.kind == "LSODA":
-                solver._lsoda_solver._integrator.rwork[0] = self.t_end
+            solver._lsoda_solver._integrator.rwork[0] = self.t_end
         solver.step()
         if self.gave_up:
             return "LSODA gave up: " + self.gave_up.rstrip(".")
@@ -195,8 +135,6 @@ class Scipy:
         self.t_old, self.t, self.y = self.t, float(solver.t), solver.y
         self.behind, self.curve = solver, None
         self.accepted += 1
-        attempts = (self.evaluations - before) // getattr(solver, "n_stages", math.inf)
-        self.rejected += max(int(attempts) - 1, 0)
         return ""
 
     def _begin(self) -> None:
@@ -210,23 +148,13 @@ class Scipy:
             atol=self.atol,
             max_step=self.max_step,
             **({} if self.slopes is None else {"jac": self._jacobian}),
-            **({"first_step": min(self.h, self.t_end - self.t)} if self.h else {}),
         )
-        if self.kind in self.IMPLICIT:
-            use_lapack(self.solver)
-        if (past := self._history) is not None:
-            J = np.zeros((self.y.size, self.y.size))
-            J[:, : past.J.shape[1]] = past.J
-            self.solver.D[:], self.solver.J, self._history = past.D, J, None
-            self.solver.D[0] = self.y
-            self.solver.order, self.solver.n_equal_steps, self.solver.h_abs = past.order, past.equal, self.h
-        if self.kind == "LSODA":
-            self._heed(self.solver._lsoda_solver._integrator)
+        self._heed(self.solver._lsoda_solver._integrator)
 
     @property
     def strides(self) -> bool:
         """Whether `stride` goes on from here."""
-        return self.kind == "LSODA" and self.solver is not None and not self.failure
+        return self.solver is not None and not self.failure
 
     def stride(self, t: float, quick: Callable[[Fun], Fun]) -> str:
         """Goes on to an instant before `t_end`, or by some hundred steps if that is less; the reason if it fails.
@@ -272,29 +200,3 @@ class Scipy:
 UP_TO = 4  # up to an instant, not beyond `t_end`
 PAUSED = -1  # after a number of steps
 STEPS, EVALUATIONS = 10, 11
-
-
-def finite(x: np.ndarray) -> bool:
-    """Whether all numbers are finite; a sum of squares is quicker to look at, but overflows sooner."""
-    return math.isfinite(x.dot(x)) or bool(np.isfinite(x).all())
-
-
-def use_lapack(solver: Any) -> None:
-    """Lets an implicit solver of scipy call LAPACK, which takes a tenth of the time of the functions around it.
-
-    The numbers are the same.  Matrices that aren't finite are refused as there; singular ones have no warning.
-    """
-    from scipy.linalg import lapack
-
-    def factors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        solver.nlu += 1
-        if not np.isfinite(A).all():
-            raise ValueError("the matrix isn't finite")
-        LU, pivots, _ = (lapack.zgetrf if np.iscomplexobj(A) else lapack.dgetrf)(A, overwrite_a=True)
-        return LU, pivots
-
-    def solution(of: tuple[np.ndarray, np.ndarray], b: np.ndarray) -> np.ndarray:
-        x: np.ndarray = (lapack.zgetrs if np.iscomplexobj(of[0]) else lapack.dgetrs)(*of, b, overwrite_b=True)[0]
-        return x
-
-    solver.lu, solver.solve_lu = factors, solution

@@ -6,6 +6,7 @@ output rows, events and messages about failures are its caller's job.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Protocol
 
@@ -17,8 +18,15 @@ TOO_SMALL = "the tolerance asks for a step below the spacing of floating-point n
 NOT_FINITE = "the derivative or the state is not a finite number (NaN or infinity), however small the step"
 AT_END = "the end of the integration has been reached already"
 
+SHIFTED = 1000.0  # tolerances by which a state may be changed without loss of the history of a multistep method
+CARRIED = 1e100  # absolute tolerance of quadratures, so large that their errors never matter
 LEAST_RTOL = 100 * float(np.finfo(float).eps)
 LEAST_ATOL = 1e-300  # gives a state that stays zero the error 0, not 0/0
+
+
+def finite(x: np.ndarray) -> bool:
+    """Whether all numbers are finite; a sum of squares is quicker to look at, but overflows sooner."""
+    return math.isfinite(x.dot(x)) or bool(np.isfinite(x).all())
 
 
 class Stepper(Protocol):

@@ -27,10 +27,9 @@ from denoc.machine.loops.words import (
     squares,
     step,
     sums,
-    take,
+    taken,
     weighted,
     where,
-    whole,
 )
 
 pytestmark = pytest.mark.smoke
@@ -213,7 +212,7 @@ def runs(tables, k, x, t):
             v[i] = larger(+v[i], smaller(v[i - 1], count))
     x[:] = v + weighted(shares(POWERS, t), k)
     k[0], k[1] = [k[1 - s] * x for s in range(2)]
-    x[1:] = x[1:] - k[0][1:] * take(k[1], whole(count - count + 1.0))
+    x[1:] = x[1:] - k[0][1:] * taken(k[1], where(k[2][1:] > 0.0, 1.0, 0.0))
     both = sums(x[1:] * x[1:], x[1 : tables.n] * k[1][1:])
     x[0] = both[0] + both[1] + dot(x, k[1])
     return sqrt(squares(x[: tables.n])) + power(abs(t) + 1.0, -0.5), count, spacing(count)

@@ -24,9 +24,9 @@ from denoc.machine.program import Dual, Recording, cosine_sine, dual_derivative
 from denoc.machine.stepping.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, History, March, T, build_compiled_loop
 from denoc.machine.stepping.march_block import ORDER, REJECTED
 from denoc.scenario import carry_out_plan, prepare_scenario
+from denoc.simulate.integrate import stepper_of_integrator
 from denoc.simulate.ndf import NDF
 from denoc.simulate.radau import RADAU, A, C
-from denoc.simulate.scipy_stepper import Scipy
 
 MEASURED = 3
 METHODS = {"Radau": RADAU, "BDF": NDF}  # by scipy's names
@@ -216,7 +216,7 @@ def test_steps_of_differences_go_on_from_a_history():
 
     share = math.sqrt(MEASURED / (MEASURED + 2))
     options = {"rtol": rtol / share, "atol": rtol / 100 / share, "measured": MEASURED, "slopes": derivatives}
-    stepper = Scipy("BDF", lambda t, y: np.array(swing(y.tolist())), control[T], y, 2.0, **options)
+    stepper = stepper_of_integrator("bdf", lambda t, y: np.array(swing(y.tolist())), control[T], y, 2.0, **options)
     stepper.h, stepper.history = control[H], history
     for _ in range(10):
         assert stepper.step() == ""

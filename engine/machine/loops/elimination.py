@@ -6,7 +6,7 @@ list of its parts, too. Each run has its own matrix and its own order of rows.
 
 from __future__ import annotations
 
-from .words import Names, Number, Vector, dot, rolled, some, sums, take, where, whole
+from .words import Names, Number, Vector, inner_product, rolled, some, taken, where
 
 
 def factor(A: Names, order: Vector, n: Number, here: Number) -> None:
@@ -39,10 +39,12 @@ def factor(A: Names, order: Vector, n: Number, here: Number) -> None:
 
 def solve(A: Names, order: Vector, b: Names, x: Names, n: Number) -> None:
     """The solution x of a factored system with the right-hand side b, by forward and backward substitution."""
-    for i in rolled(n):
+    for p in range(len(A)):
+        x[p][:n] = taken(b[p], order[:n])
+    for i in rolled(1, n):
         known = inner_product([part[i, :i] for part in A], [part[:i] for part in x])
         for p in range(len(A)):
-            x[p][i] = take(b[p], whole(order[i])) - known[p]
+            x[p][i] = x[p][i] - known[p]
     for j in rolled(n):
         i = n - 1 - j
         known = inner_product([part[i, i + 1 :] for part in A], [part[i + 1 : n] for part in x])
@@ -76,15 +78,6 @@ def product(a: Names, b: Names) -> Names:
         found = [a[0] * b[0]]
     else:
         found = [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
-    return found
-
-
-def inner_product(a: Names, b: Names) -> Names:
-    """The sum of the products of two vectors' components."""
-    if len(a) == 1:
-        found = [dot(a[0], b[0])]
-    else:
-        found = sums(a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0])
     return found
 
 

@@ -59,7 +59,8 @@ class Operations:
             words.squares: self._squares,
             words.dot: self._dot,
             words.sums: self._sums,
-            words.take: emit.taken,
+            words.inner_product: self._inner_product,
+            words.taken: self._taken,
             words.weighted: self._weighted,
             words.shares: self._shares,
             words.put: self._put,
@@ -191,6 +192,19 @@ class Operations:
 
     def _dot(self, x: Vector | Stored, y: Vector | Stored) -> Value:
         return self._sums(self.arithmetic("multiply", x, y))[0]
+
+    def _inner_product(self, x: Sequence[Vector | Stored], y: Sequence[Vector | Stored]) -> list[Value]:
+        if len(x) == 1:
+            return [self._dot(x[0], y[0])]
+        products = [[self.arithmetic("multiply", a, b) for b in y] for a in x]
+        real = self.arithmetic("subtract", products[0][0], products[1][1])
+        return self._sums(real, self.arithmetic("add", products[0][1], products[1][0]))
+
+    def _taken(self, x: Stored, places: Vector | Stored) -> Vector:
+        return Vector(places.n, partial(self._taken_component, x, places))
+
+    def _taken_component(self, x: Stored, places: Vector | Stored, i: Operand) -> Value:
+        return self.emit.taken(x, self.emit.whole(self.component(places, i)))
 
     def _sums(self, *vectors: Vector | Stored) -> list[Value]:
         self._check_lengths(vectors)

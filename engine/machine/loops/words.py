@@ -128,9 +128,16 @@ def sums(*vectors: Vector) -> list[Number]:
     return [float(x.sum()) if x.ndim == 1 else x.sum(axis=0) for x in vectors]
 
 
-def take(x: Vector, place: Number) -> Number:
-    """Each run's own component."""
-    return x[place] if x.ndim == 1 else x[place, np.arange(x.shape[1])]
+def inner_product(x: Names, y: Names) -> list[Number]:
+    """The sum of the products of two vectors' components: its parts from theirs, of real or of complex vectors."""
+    if len(x) == 1:
+        return [dot(x[0], y[0])]
+    return [dot(x[0], y[0]) - dot(x[1], y[1]), dot(x[0], y[1]) + dot(x[1], y[0])]
+
+
+def taken(x: Vector, places: Vector) -> Vector:
+    """The components at these places, each run's own."""
+    return x[places.astype(int)] if x.ndim == 1 else np.take_along_axis(x, places.astype(int), 0)
 
 
 def weighted(weights: Vector, rows: Table) -> Vector:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import comb
+from math import comb, factorial
 from types import ModuleType
 from typing import ClassVar
 
@@ -91,24 +90,17 @@ class Differences(ImplicitMethod):
         They are the entries of R(x) R(1), where R(x) has the columns Π_{s ≤ i} (s − 1 − x l)/s (sec. 2.2).
         """
         count = range(HIGHEST + 1)
-        columns: list[list[list[Fraction]]] = []  # for each l those of the rows i, from the power 0 on
+        columns: list[list[list[int]]] = []  # for each l those of the rows i, times i!, from the power 0 on
         for l in count:
-            rows = [[Fraction(1)]]
-            for s in range(1, HIGHEST + 1):
-                rows.append(
-                    [
-                        Fraction(s - 1, s) * a - Fraction(l, s) * b
-                        for a, b in zip([*rows[-1], Fraction(0)], [Fraction(0), *rows[-1]])
-                    ]
-                )
-            columns.append([[*row, *[Fraction(0)] * (HIGHEST + 1 - len(row))] for row in rows])
-        return tuple(
-            tuple(
-                tuple(float(sum((-1) ** l * comb(k, l) * columns[l][i][p] for l in range(k + 1))) for p in count[1:])
-                for i in count
-            )
-            for k in count
-        )
+            rows = [[1] + [0] * HIGHEST]
+            for s in count[1:]:
+                rows.append([(s - 1) * a - l * b for a, b in zip(rows[-1], [0, *rows[-1]])])
+            columns.append(rows)
+
+        def share(k: int, i: int, p: int) -> float:
+            return sum(comb(k, l) * columns[l][i][p] * (-1 if l % 2 else 1) for l in range(k + 1)) / factorial(i)
+
+        return tuple(tuple(tuple(share(k, i, p) for p in count[1:]) for i in count) for k in count)
 
     # ---- what one run keeps from step to step: differences D, derivatives J, numbers of its own
 
