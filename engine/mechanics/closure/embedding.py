@@ -11,7 +11,7 @@ inertias that hang on it:
 3. out:  z̈ = Φ⁻¹ (φ − Ψ̂ᵀ μ), and so q̈ and the motion μ of the bodies that carry other groups.
 
 A group without freedoms has no pivot: it is handed on as it is.  For a single body without loops G = 1, and the sweeps
-are those of `dynamics/sweeps.py`.  If one group has all bodies, this is the whole mechanism's Tᵀ I T.
+are those of `tree/sweeps.py`.  If one group has all bodies, this is the whole mechanism's Tᵀ I T.
 """
 
 from __future__ import annotations
