@@ -114,24 +114,24 @@ def joints_off_their_stops(system: System, limits: Limits, q: np.ndarray, touchi
     return off
 
 
-def discrete_state_of_contacts(now: Discrete, contacts: Contacts, limits: Limits, system: System, k: int) -> Discrete:
-    """The discrete state of run k, with the contacts in its row; its partition is that of the state `now`."""
+def discrete_state_of_contacts(now: Discrete, contacts: Contacts, limits: Limits, system: System) -> Discrete:
+    """The discrete state of a run with these contacts and limits, each of one row; its partition is that of `now`."""
     slip, held = dict[int, float](), dict[int, tuple[float, float]]()
-    low, high = stiction_force_ranges(limits.coulomb[k], contacts.lower[k], contacts.upper[k])
+    low, high = stiction_force_ranges(limits.coulomb[0], contacts.lower[0], contacts.upper[0])
     for c, speed in enumerate(system.switching):
-        if contacts.held[k, c]:
+        if contacts.held[0, c]:
             held[speed] = float(low[c]), float(high[c])
-        elif contacts.slip[k, c]:
-            slip[speed] = float(contacts.slip[k, c])
+        elif contacts.slip[0, c]:
+            slip[speed] = float(contacts.slip[0, c])
     speeds = list(enumerate(system.switching))
-    saturated = zip(system.bounded, contacts.saturated[k].tolist(), limits.least[k].tolist(), limits.most[k].tolist())
+    saturated = zip(system.bounded, contacts.saturated[0].tolist(), limits.least[0].tolist(), limits.most[0].tolist())
     return replace(
         now,
         slip=slip,
         held=held,
-        kept={speed: float(contacts.kept[k, c]) for c, speed in speeds if speed in held and not contacts.bear[k, c]},
-        slack={speed: float(contacts.slack[k, c]) for c, speed in speeds if speed in held},
-        idle=tuple(speed for c, speed in speeds if contacts.idle[k, c]),
+        kept={speed: float(contacts.kept[0, c]) for c, speed in speeds if speed in held and not contacts.bear[0, c]},
+        slack={speed: float(contacts.slack[0, c]) for c, speed in speeds if speed in held},
+        idle=tuple(speed for c, speed in speeds if contacts.idle[0, c]),
         saturated={speed: most if side > 0.0 else least for speed, side, least, most in saturated if side},
     )
 

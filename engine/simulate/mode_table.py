@@ -183,23 +183,17 @@ class ModeTable:
         return Contacts(*(np.concatenate(x)[numbers] for x in zip(*each)))
 
     def mode(self, number: int, run: int) -> Discrete:
-        """The discrete state of a run in this pattern."""
-        discrete = self.modes[number]
-        if not discrete.saturated or not self._differ:
-            return discrete
-        sides = (self.limits.most[run], self._own.most[0]), (self.limits.least[run], self._own.least[0])
-        saturated = {
-            k: float(next(own[c] for own, usual in sides if usual[c] == x))
-            for c, k in enumerate(self.bounded)
-            if (x := discrete.saturated.get(k)) is not None
-        }
-        return replace(discrete, saturated=saturated)
+        """The discrete state of a run in this pattern, with its own limits."""
+        if not self._differ:
+            return self.modes[number]
+        now, limits = self.regimes[self.regime[number]], self.limits.some(np.array([run]))
+        return discrete_state_of_contacts(now, self._contacts[number], limits, self.run.system)
 
     def _number(self, mark: bytes, contacts: Contacts, regime: int, k: int) -> int:
         if mark not in self._numbers:
             self._numbers[mark] = len(self.modes)
             self._contacts.append(contacts.some(np.array([k])))
             own, now = self._contacts[-1], self.regimes[regime]
-            self.modes.append(discrete_state_of_contacts(now, own, self._own, self.run.system, 0))
+            self.modes.append(discrete_state_of_contacts(now, own, self._own, self.run.system))
             self.regime.append(regime)
         return self._numbers[mark]

@@ -123,7 +123,7 @@ class SingleInstant(Instants):
     def discrete(self, y: np.ndarray, contacts: Contacts) -> Discrete:
         """The discrete state of the run with these contacts; in a mechanism, with a partition that fits them."""
         now, run = self.run.discrete, self.run
-        made = discrete_state_of_contacts(now, contacts, self.limits, self.system, 0)
+        made = discrete_state_of_contacts(now, contacts, self.limits, self.system)
         if discrete_states_are_alike(made, now):
             return now
         if made.partition is None or made.bearing == now.bearing:
