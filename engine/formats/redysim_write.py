@@ -35,6 +35,8 @@ def write_redysim(robot: Robot) -> tuple[str, Report]:
     """The text of `inputs.m`, and a report of what it couldn't hold."""
     report = Report(robot.name)
     bodies = _bodies(robot)
+    if not bodies:
+        raise ModelError("ReDySim's robots have joints, and nothing moves here", allowed="a joint that moves")
     base = _frames(bodies, report)
     _lost(robot, bodies, report)
     return "\n".join(_lines(robot, bodies, base, report)), report

@@ -7,7 +7,7 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.errors import InputError
+from denoc.errors import InputError, ModelError
 from denoc.formats.table import FORMATS, Source
 from denoc.robot.read import build_robot
 from denoc.text import document_from_mapping
@@ -211,3 +211,9 @@ def test_what_redysim_cannot_place_is_refused():
         through(build_robot(document_from_mapping(data)), "redysim")
     with pytest.raises(InputError, match="no spherical joint"):
         through(denoc.load("spherical-arm"), "redysim")
+
+
+def test_a_robot_in_which_nothing_moves_is_refused_by_redysim():
+    text = "name: x\nconvention: frames\nlinks: [{name: a, mass: 1, com: [0, 0, 0], joint: {type: fixed}}]\n"
+    with pytest.raises(ModelError, match="nothing moves"):
+        FORMATS["redysim"].write(denoc.loads(text))
