@@ -104,11 +104,11 @@ COMPILED = (
         IMPLICIT,
     ),
     Bug(
-        "runs of which Newton's method has come to an end go on with those beside them",
-        "loops/collocation:correct",
-        "where(here, W[k] + F[k], W[k])",
-        "where(here, W[k] + F[k], W[k] + F[k])",
-        ALL_FORMS,
+        "Newton's method goes on behind its end",
+        "loops/implicit:newton",
+        "open & no(done)",
+        "open | done",
+        IMPLICIT,
     ),
     Bug(
         "derivatives are renewed for all runs where one needs them",
