@@ -287,10 +287,9 @@ class Spline:
                     curve = PchipInterpolator(t, y) if interpolation == "pchip" else make_interp_spline(t, y, k=degree)
             except (ValueError, np.linalg.LinAlgError) as error:
                 raise InputError(f"no spline leads through these rows: {error}") from None
-            if not np.isfinite(curve.c).all():
-                raise InputError("no spline leads through these rows: their numbers are too far apart")
-        self._curves = [curve]
-        self._curves += [curve.derivative(n) if n <= degree else None for n in (1, 2)]
+            self._curves = [curve, *(curve.derivative(n) if n <= degree else None for n in (1, 2))]
+        if not all(one is None or np.isfinite(one.c).all() for one in self._curves):
+            raise InputError("no spline leads through these rows: their numbers are too far apart")
 
     def __call__(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         inside = (t >= self.ends[0]) & (t <= self.ends[1])

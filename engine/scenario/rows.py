@@ -58,10 +58,11 @@ class Rows:
     @cached_property
     def reactions(self) -> Mapping[str, np.ndarray]:
         """The wrench at each joint, in base-frame axes."""
-        known = np.isfinite(self.qdd).all(axis=1)
-        qdd = np.where(known[:, None], self.qdd, 0.0)
+        loads = {name: np.asarray(six) for name, six in (self.loads() or {}).items()}
+        known = np.isfinite(np.hstack([self.qdd, *loads.values()])).all(axis=1)
+        qdd, *given = (np.where(known[:, None], x, 0.0) for x in (self.qdd, *loads.values()))
         none = {link.joint.name: (6,) for link in self.robot.links}
-        wrenches = self._or_nan(lambda: reactions(self.robot, self.q, self.qd, qdd, self.loads()), none)
+        wrenches = self._or_nan(lambda: reactions(self.robot, self.q, self.qd, qdd, dict(zip(loads, given))), none)
         for six in wrenches.values():
             six[~known] = np.nan
         return wrenches

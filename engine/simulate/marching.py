@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import thread_time
@@ -54,7 +55,7 @@ def compiled_loop_for_leg(
     growth = GROWTH if stepper.accepted else FIRST_GROWTH
     loop = run.march(scheme, stepper.t, 0.0)  # where it pays already, its code finds the first step's length, too
     if loop is None and (not watched or run.discrete.switched):
-        steps = (end - stepper.t) / (growth * stepper.wanted())
+        steps = (end - stepper.t) / (growth * stepper.wanted() or math.ulp(0.0))  # 0 where rates are beyond all size
         loop = run.march(scheme, stepper.t, steps * scheme.evaluations)
     pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
     run.alone = loop is not None and pieces is None
