@@ -230,7 +230,8 @@ def _check(document: Document, file: StudyFile) -> None:
             ("samples",), "nothing is sampled", key=True, allowed="`random`, `latin` or `sobol` under `vary`"
         )
     if (runs := sweep_design_size(file)) > MOST_RUNS:
-        raise document.error(("vary",), "too many runs", key=True, found=f"{runs:.4g}", allowed=f"at most {MOST_RUNS}")
+        found = f"{runs:.4g}" if runs < MOST_RUNS**2 else f"more than {MOST_RUNS**2:g}"
+        raise document.error(("vary",), "too many runs", key=True, found=found, allowed=f"at most {MOST_RUNS}")
     for section in ("vary", "keep"):
         for name in getattr(file, section):
             if why := _no_name(name):

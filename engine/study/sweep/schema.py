@@ -15,6 +15,7 @@ from ..minimisers import METHODS
 
 SAMPLED = ("random", "latin", "sobol")
 SEARCHED = "between"  # the way in which a search for a minimum varies a number
+NO_NUMBERS = ("nan", "inf", "infinity")
 WAYS = ("grid", "list", *SAMPLED, SEARCHED)
 MOST_RUNS = 1_000_000
 MOST_NUMBER = sys.float_info.max
@@ -41,6 +42,10 @@ def _entry(value: Any) -> Quantity | str | bool:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
+        if value.strip().lower().lstrip("+-.") in NO_NUMBERS:
+            raise PydanticCustomError(
+                "number", "not a finite number", {"found": f"`{value}`", "allowed": "finite numbers, words"}
+            )
         try:
             return any_study_quantity(value) if re.search("[0-9]|pi", value) else value
         except PydanticCustomError:

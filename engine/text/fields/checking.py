@@ -47,7 +47,11 @@ def _mistake(
         path = (*path, int(context["index"]))
         result = yaml_value_in_words(_value_at(data, path))
     if kind == "missing":
-        missing = str(problem["loc"][-1])
+        missing = problem["loc"][-1]
+        if isinstance(missing, int):
+            counts = {len(get_args(one)) for one in _candidates(model, problem["loc"][:-1])} - {0}
+            wanted = f"{' or '.join(map(str, sorted(counts)))} entries"
+            return document.error(where(path), f"entry {missing + 1} is missing", found=result, allowed=wanted)
         return document.error(where(path), f"`{missing}` is missing", allowed=_wanted(model, problem["loc"]))
     if kind in ("union_tag_not_found", "model_attributes_type"):  # a law, which is one of several models
         laws = [tag for candidate in _candidates(model, problem["loc"]) for tag in _tags(candidate)]
@@ -78,6 +82,8 @@ def _mistake(
         "too_short": ("must not be empty", "at least one entry"),
     }
     message, usual = plain.get(kind, (problem["msg"].removeprefix("Value error, "), ""))
+    if kind == "too_long":
+        message, usual = "too many entries", f"at most {context['max_length']}"
     if kind in ("greater_than_equal", "less_than_equal"):
         usual = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
         message = f"must be {usual}"
