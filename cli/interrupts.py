@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -43,10 +44,20 @@ def _dropped(what: sys.UnraisableHookArgs) -> None:
         return
     number = _received[0]
     _received.clear()
-    if hasattr(signal, "pthread_kill"):  # which ends what the main thread waits for
-        threading.Timer(SOON, signal.pthread_kill, (threading.main_thread().ident, number)).start()
-    else:
-        threading.Timer(SOON, _thread.interrupt_main, (number,)).start()
+    _send_again(number)
+
+
+def _send_again(number: int) -> None:
+    """Sends a signal to the main thread soon, from a thread that takes no lock of the one that is interrupted."""
+
+    def send() -> None:
+        time.sleep(SOON)
+        if hasattr(signal, "pthread_kill"):  # which ends what the main thread waits for
+            signal.pthread_kill(threading.main_thread().ident or 0, number)
+        else:
+            _thread.interrupt_main(signal.Signals(number))
+
+    _thread.start_new_thread(send, ())
 
 
 @contextlib.contextmanager
@@ -95,7 +106,12 @@ def exit_code_of_interrupt() -> int:
     return CODES[signal.Signals(_received[0])] if _received else CODES[signal.SIGINT]
 
 
-def _heard(number: int, _: FrameType | None) -> None:
+def _heard(number: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code is _dropped.__code__:  # which would drop this one, too
+            _send_again(number)
+            return
+        frame = frame.f_back
     _received.append(number)
     first = len(_received) == 1
     # `timeout` sends SIGTERM twice, and a run that is ending needs no second one

@@ -224,6 +224,27 @@ def test_an_interrupt_that_python_drops_comes_again():
         assert interrupts.exit_code_of_interrupt() == 143
 
 
+def test_an_interrupt_that_comes_while_one_is_dropped_comes_again(monkeypatch):
+    """As it may where the machine is busy: what is raised in Python's hook for dropped errors is dropped as well."""
+    send, sent = interrupts._send_again, []
+
+    def at_once(number):
+        sent.append(number)
+        (signal.raise_signal if len(sent) == 1 else send)(number)
+
+    class Tidied:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+            time.sleep(0)
+
+    monkeypatch.setattr(interrupts, "_send_again", at_once)
+    with interrupts.heed_interrupt_signals():
+        Tidied()
+        with pytest.raises(KeyboardInterrupt, match="ended by SIGTERM"):
+            time.sleep(10)
+    assert sent == [signal.SIGTERM] * 2
+
+
 def test_an_interrupt_that_something_catches_is_not_lost(tmp_path, monkeypatch, command_line):
     monkeypatch.chdir(tmp_path)
     keep = loop.Trace.keep

@@ -94,10 +94,17 @@ COMMANDS = (
     ),
     Bug(
         "interrupts that Python drops are lost",
-        "_dropped",
-        "if hasattr(signal, 'pthread_kill'):\n    threading.Timer(SOON, signal.pthread_kill, (threading.main_thread().ident, number)).start()\nelse:\n    ...",
-        "if hasattr(signal, 'pthread_kill'):\n    pass\nelse:\n    ...",
+        "_send_again",
+        "_thread.start_new_thread(send, ())",
+        "None",
         ("cli/test_interrupts.py::test_an_interrupt_that_python_drops_comes_again",),
+    ),
+    Bug(
+        "interrupts that come while one is dropped are lost",
+        "_heard",
+        "frame.f_code is _dropped.__code__",
+        "frame.f_code is None",
+        ("cli/test_interrupts.py::test_an_interrupt_that_comes_while_one_is_dropped_comes_again",),
     ),
     Bug(
         "an interrupt that something catches is lost",
