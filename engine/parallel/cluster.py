@@ -20,7 +20,7 @@ from ..errors import ClusterError, DenocError, InputError
 from ..machine.backend import chosen_backend
 from .engines import Message, Work, node_steps_carried_out
 
-PATIENCE = 60.0  # seconds for an answer
+CLUSTER_PATIENCE = 60.0  # seconds for an answer
 CONNECTING = 10.0
 CLOSING = 10.0
 POLLING = 0.01
@@ -37,7 +37,7 @@ class Cluster:
 
     name = "dask"
 
-    def __init__(self, nodes: int, scheduler: str | None = None, patience: float = PATIENCE):
+    def __init__(self, nodes: int, scheduler: str | None = None, patience: float = CLUSTER_PATIENCE):
         try:
             import distributed
         except ImportError as missing:

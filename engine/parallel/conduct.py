@@ -19,7 +19,7 @@ from ..mechanics.platforms import legs
 from ..mechanics.quantities import Samples, dynamics_without_numbers_error
 from ..mechanics.tree import placement_of_body
 from ..robot import Robot
-from .engines import Engine, Process
+from .engines import NodeEngine, ProcessEngine
 from .node import Message, rows_of_scalars
 from .part import LegPart, euler_parameters_of_platform, parts_by_legs
 from .steps import TASKS, least_effort_of_legs
@@ -45,10 +45,10 @@ from ..simulate.system import System
 class RatesByLegs:
     """The equations of a system whose accelerations come from the nodes of an engine."""
 
-    def __init__(self, system: System, engine: Engine, nodes: int | None = None):
+    def __init__(self, system: System, engine: NodeEngine, nodes: int | None = None):
         refuse_given_motions_of_legs(system)
         smooth = replace(system.robot, tree=replace(system.robot.tree, bodies=system.model.bodies), vouched=True)
-        self.conductor = Distributed(smooth, engine, nodes)
+        self.conductor = DistributedFormulation(smooth, engine, nodes)
 
     def begun(self, system: System, q: Sequence[float]) -> Runner:
         """A run of the system from coordinates q, with these equations."""
@@ -103,22 +103,22 @@ def refuse_given_motions_of_legs(system: System) -> None:
         )
 
 
-BATCH = 1000  # samples of one message, at most
+MOST_SAMPLES_OF_MESSAGE = 1000  # samples of one message, at most
 
 
-class Distributed:
+class DistributedFormulation:
     """One robot on the nodes of one engine; leg k runs on node k modulo `nodes`."""
 
     def __init__(
         self,
         robot: Robot,
-        engine: Engine | None = None,
+        engine: NodeEngine | None = None,
         nodes: int | None = None,
         *,
-        batch: int = BATCH,
+        batch: int = MOST_SAMPLES_OF_MESSAGE,
         platform: str | None = None,
     ):
-        self.robot, self.engine, self.batch = robot, engine or Process(), batch
+        self.robot, self.engine, self.batch = robot, engine or ProcessEngine(), batch
         self.parallel, self.loops = legs(robot, platform), loop_closure(robot)
         count = len(self.parallel.legs)
         self.nodes = min(nodes or count, count)

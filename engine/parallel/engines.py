@@ -19,7 +19,7 @@ Message = dict[str, Any]
 Work = Callable[..., Message]  # a step: (a node's part, results of its earlier steps, a message) → a message
 
 
-class Engine(Protocol):
+class NodeEngine(Protocol):
     """A place where nodes run."""
 
     name: str
@@ -47,7 +47,7 @@ def node_steps_carried_out(
         return [work(part, own, message) for part, own, message in zip(parts, kept, inbox)]
 
 
-class Process:
+class ProcessEngine:
     """An engine that runs all nodes in this process, one after the other; the reference for the others."""
 
     name = "process"
@@ -71,7 +71,7 @@ class Process:
         pass
 
 
-class TimedProcess(Process):
+class TimedProcessEngine(ProcessEngine):
     """The engine in this process, which also measures the processor time that each node has used so far."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class TimedProcess(Process):
         return answers
 
 
-class Threads(Process):
+class ThreadsEngine(ProcessEngine):
     """An engine with a thread for each node."""
 
     name = "threads"
@@ -131,10 +131,10 @@ class Sent:
                 self.fields.add("wrenches" if name.startswith("wrench:") else name)
 
 
-class Counting:
+class CountingEngine:
     """A wrapper of another engine that counts all messages."""
 
-    def __init__(self, engine: Engine):
+    def __init__(self, engine: NodeEngine):
         self.engine, self.name = engine, engine.name
         self.sent: list[tuple[str, Sent]] = []
 

@@ -27,7 +27,7 @@ from ..simulate.signals import begin_of_run
 from ..simulate.system import System
 from ..simulate.trace import Solver, Trace
 from .conduct import refuse_given_motions_of_legs
-from .engines import Engine, Message
+from .engines import Message, NodeEngine
 from .steps import Exchange
 
 FIXED = "rk4"
@@ -69,12 +69,12 @@ def advance_whole_state_on_node(node: NodeRun, own: dict[str, Any], inbox: Messa
     return {"time": np.array([[stepper.t]]), "state": stepper.y[None, list(node.places)]}
 
 
-class Full:
+class FullyDistributed:
     """A fully distributed run of one system."""
 
     run: Runner
 
-    def __init__(self, make: Callable[[], System], solver: Solver, engine: Engine, nodes: int | None = None):
+    def __init__(self, make: Callable[[], System], solver: Solver, engine: NodeEngine, nodes: int | None = None):
         """Checks the system and shares it out; `make` returns a new copy of it at each call."""
         system = make()
         refuse_given_motions_of_legs(system)

@@ -16,8 +16,8 @@ import denoc
 import legged
 from denoc.machine.backend import using_backend
 from denoc.parallel.cluster import Cluster
-from denoc.parallel.conduct import Distributed
-from denoc.parallel.engines import Process, Threads, TimedProcess
+from denoc.parallel.conduct import DistributedFormulation
+from denoc.parallel.engines import ProcessEngine, ThreadsEngine, TimedProcessEngine
 from denoc.parallel.steps import message_plan
 from denoc.study.distribution import Cost, ping_distribution_nodes
 
@@ -43,8 +43,8 @@ def best(call, times=8, clock=time.thread_time):
 
 
 def cost(robot, state, ping):
-    timing, count = TimedProcess(), len(state[0])
-    by_legs = Distributed(robot, timing, NODES, batch=count)
+    timing, count = TimedProcessEngine(), len(state[0])
+    by_legs = DistributedFormulation(robot, timing, NODES, batch=count)
     by_legs.inverse(*state)
     found = []
     for _ in range(3):
@@ -61,7 +61,7 @@ def cost(robot, state, ping):
 
 def main():
     dask = Cluster(NODES)
-    warm = Distributed(denoc.load("three-rrr"), dask, NODES)
+    warm = DistributedFormulation(denoc.load("three-rrr"), dask, NODES)
     warm.inverse(*legged.states(warm.robot, 2))
     ping = ping_distribution_nodes(dask, NODES)
     print(f"an exchange with {NODES} workers {1e3 * ping[0]:.1f} ms, {ping[1] / 1e6:.0f} MB/s")
@@ -87,8 +87,8 @@ def main():
             told.append(best(lambda robot=robot, state=state: denoc.inverse(robot, *state)))
             with using_backend("plain"):
                 told.append(best(lambda robot=robot, state=state: denoc.inverse(robot, *state), 2))
-            for engine in (Process(), Threads(NODES), dask):
-                by_legs = Distributed(robot, engine, NODES, batch=count)
+            for engine in (ProcessEngine(), ThreadsEngine(NODES), dask):
+                by_legs = DistributedFormulation(robot, engine, NODES, batch=count)
                 off = max(off, abs(by_legs.inverse(*state) - right).max() / abs(right).max())
                 clock = time.thread_time if engine.name == "process" else time.perf_counter
                 told.append(best(lambda by_legs=by_legs, state=state: by_legs.inverse(*state), clock=clock))

@@ -19,9 +19,9 @@ from denoc.errors import ClusterError
 from denoc.machine.backend import using_backend
 from denoc.parallel import cluster
 from denoc.parallel.cluster import Cluster
-from denoc.parallel.conduct import Distributed, RatesByLegs
-from denoc.parallel.engines import Counting, Process, Threads
-from denoc.parallel.full import Full
+from denoc.parallel.conduct import DistributedFormulation, RatesByLegs
+from denoc.parallel.engines import CountingEngine, ProcessEngine, ThreadsEngine
+from denoc.parallel.full import FullyDistributed
 from denoc.parallel.part import euler_parameters_of_platform
 from denoc.parallel.steps import message_plan
 from denoc.scenario import carry_out_plan, prepare_scenario, result_of_trace
@@ -63,7 +63,7 @@ def engine(request):
     if request.param == "dask":
         yield request.getfixturevalue("workers")
         return
-    made = Threads(4) if request.param == "threads" else Process()
+    made = ThreadsEngine(4) if request.param == "threads" else ProcessEngine()
     yield made
     made.close()
 
@@ -85,7 +85,7 @@ def redundant():
 def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     state = legged.states(robot, 7)
-    by_legs = Distributed(robot, engine)
+    by_legs = DistributedFormulation(robot, engine)
     assert off(by_legs.inverse(*state), denoc.inverse(robot, *state)) <= SAME
     for found, right in zip(by_legs.kinematics(*state), state[1:]):
         assert off(found, right) <= SAME
@@ -100,7 +100,7 @@ def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     q, qd, _ = legged.states(robot, 5)
     tau = np.random.default_rng(1).normal(size=qd.shape)
-    by_legs = Distributed(robot, engine, 2)
+    by_legs = DistributedFormulation(robot, engine, 2)
     assert off(by_legs.forward(q, qd, tau), denoc.forward(robot, q, qd, tau)) <= SAME
     assert off(by_legs.forward(q[0], qd[0], tau[0]), denoc.forward(robot, q[0], qd[0], tau[0])) <= SAME
 
@@ -113,7 +113,7 @@ def test_batches_and_wrenches_change_nothing(batch, engine):
     q, qd, qdd = state = legged.states(robot, 7)
     rng = np.random.default_rng(2)
     wrenches = {"link4": rng.normal(size=(7, 6)), "link2": rng.normal(size=6), "platform": rng.normal(size=6)}
-    by_legs = Distributed(robot, engine, 3, batch=batch)
+    by_legs = DistributedFormulation(robot, engine, 3, batch=batch)
     assert off(by_legs.inverse(*state, wrenches), denoc.inverse(robot, *state, wrenches)) <= SAME
     assert off(by_legs.forward(q, qd, qdd, wrenches), denoc.forward(robot, q, qd, qdd, wrenches)) <= SAME
 
@@ -121,7 +121,7 @@ def test_batches_and_wrenches_change_nothing(batch, engine):
 def test_redundant_actuators_share_as_they_do_undivided():
     robot = redundant()
     state = legged.states(robot, 4)
-    assert off(Distributed(robot).inverse(*state), denoc.inverse(robot, *state)) <= SHARED
+    assert off(DistributedFormulation(robot).inverse(*state), denoc.inverse(robot, *state)) <= SHARED
 
 
 @pytest.mark.parametrize("legs, stages", [(6, 1), (6, 4), (8, 2)])
@@ -129,7 +129,7 @@ def test_redundant_actuators_share_as_they_do_undivided():
 def test_many_long_legs(legs, stages):
     robot = legged.robot(legs, stages)
     q, qd, _ = state = legged.states(robot, 3)
-    by_legs = Distributed(robot, None, 2)
+    by_legs = DistributedFormulation(robot, None, 2)
     assert off(by_legs.inverse(*state), denoc.inverse(robot, *state)) <= (SHARED if legs > 6 else SAME)
     tau = np.random.default_rng(1).normal(size=qd.shape)
     assert off(by_legs.forward(q, qd, tau), denoc.forward(robot, q, qd, tau)) <= 1e-11
@@ -143,15 +143,15 @@ def test_friction_springs_rotors_and_pitches_are_the_legs_own():
     file["wrenches"] = [{"link": "platform", "force": [1, 2, 0]}, {"link": "link5", "force": [3, 1, 0], "axes": "base"}]
     robot = denoc.loads(yamls.dump(file))
     q, qd, qdd = state = legged.states(robot, 4)
-    assert off(Distributed(robot).inverse(*state), denoc.inverse(robot, *state)) <= SAME
-    assert off(Distributed(robot).forward(q, qd, qdd), denoc.forward(robot, q, qd, qdd)) <= SAME
+    assert off(DistributedFormulation(robot).inverse(*state), denoc.inverse(robot, *state)) <= SAME
+    assert off(DistributedFormulation(robot).forward(q, qd, qdd), denoc.forward(robot, q, qd, qdd)) <= SAME
 
 
 def test_another_link_can_be_the_platform():
     robot = denoc.load("five-bar")
     state = legged.states(robot, 3)
     for link in ("2^1", "2^2"):
-        assert off(Distributed(robot, platform=link).inverse(*state), denoc.inverse(robot, *state)) <= SAME
+        assert off(DistributedFormulation(robot, platform=link).inverse(*state), denoc.inverse(robot, *state)) <= SAME
 
 
 def test_euler_parameters_of_turns():
@@ -187,7 +187,7 @@ def test_runs_by_legs_are_those_of_the_whole(closure, engine):
             by_legs = RatesByLegs(found.system, engine, 2)
             result = carry_out_plan(found, start=lambda: by_legs.begun(found.system, found.q0))
         else:
-            full = Full(lambda: prepare_scenario(scenario).system, found.solver, engine, 2)
+            full = FullyDistributed(lambda: prepare_scenario(scenario).system, found.solver, engine, 2)
             trace = full.carried_out(found.q0, found.qd0, found.grid)
             result = result_of_trace(found, full.run, trace)
     assert result.ended == right.ended == "done"
@@ -222,8 +222,8 @@ def test_wrenches_over_time_and_friction_act_in_distributed_runs():
 def test_only_the_messages_of_the_plan_are_sent(task, nodes):
     robot = denoc.load("three-rrr")
     state = legged.states(robot, 7)
-    counted = Counting(Process())
-    by_legs = Distributed(robot, counted, nodes)
+    counted = CountingEngine(ProcessEngine())
+    by_legs = DistributedFormulation(robot, counted, nodes)
     wrenches = {"platform": np.ones(6), "link5": np.ones(6)} if task != "kinematics" else {}
     getattr(by_legs, task)(*state, *([wrenches] if wrenches else []))
     rows = list(message_plan(task, by_legs.groups, 7, list(wrenches)))
@@ -234,8 +234,8 @@ def test_only_the_messages_of_the_plan_are_sent(task, nodes):
 
 def test_fully_distributed_runs_have_one_exchange_a_step():
     scenario = {**FALL, "closure": {"method": "penalty"}}
-    counted, found = Counting(Process()), prepare_scenario(scenario)
-    full = Full(lambda: prepare_scenario(scenario).system, found.solver, counted, 3)
+    counted, found = CountingEngine(ProcessEngine()), prepare_scenario(scenario)
+    full = FullyDistributed(lambda: prepare_scenario(scenario).system, found.solver, counted, 3)
     trace = full.carried_out(found.q0, found.qd0, found.grid)
     rows = list(full.plan())
     assert trace.steps == 20
@@ -282,14 +282,14 @@ def test_a_leg_that_the_platform_does_not_decide_is_refused():
     robot = denoc.load("rssr")
     q = denoc.assemble(robot, np.array(robot.q0))
     with pytest.raises(denoc.InputError, match="idle spins"):
-        Distributed(robot).inverse(q, np.zeros(robot.nv), np.zeros(robot.nv))
+        DistributedFormulation(robot).inverse(q, np.zeros(robot.nv), np.zeros(robot.nv))
 
 
 def test_legs_that_are_open_are_refused():
     robot = denoc.load("three-rrr")
     q, qd, qdd = (x[0] for x in legged.states(robot, 1))
     with pytest.raises(denoc.InputError, match="don't meet"):
-        Distributed(robot).inverse(q + 0.01, qd, qdd)
+        DistributedFormulation(robot).inverse(q + 0.01, qd, qdd)
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_errors_of_nodes_come_back_as_they_are(workers):
     robot = denoc.load("three-rrr")
     q, qd, qdd = (x[0] for x in legged.states(robot, 1))
     with pytest.raises(denoc.InputError, match="don't meet"):
-        Distributed(robot, workers).inverse(q + 0.01, qd, qdd)
+        DistributedFormulation(robot, workers).inverse(q + 0.01, qd, qdd)
 
 
 @dask
@@ -407,7 +407,7 @@ def test_workers_that_die_or_hang_in_mid_run_end_it_or_not_but_never_hang_it(sig
     robot = denoc.load("three-rrr")
     state = legged.states(robot, 5)
     engine = Cluster(2, patience=HANGS)
-    by_legs = Distributed(robot, engine, 2, batch=1)
+    by_legs = DistributedFormulation(robot, engine, 2, batch=1)
     pids, exchanges, step = list(engine._client.run(os.getpid).values()), [], engine.step
 
     def struck(work, inboxes):

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...parallel.cluster import PATIENCE, Cluster
-from ...parallel.conduct import BATCH
-from ...parallel.engines import Engine, Process, Threads, echo_message_of_node
+from ...parallel.cluster import CLUSTER_PATIENCE, Cluster
+from ...parallel.conduct import MOST_SAMPLES_OF_MESSAGE
+from ...parallel.engines import NodeEngine, ProcessEngine, ThreadsEngine, echo_message_of_node
 from ...parallel.steps import Exchange
 from ...scenario import Result
 from ...text import count_with_noun
@@ -99,7 +99,7 @@ def distribution_steps_forecast(grid: np.ndarray, step: float, kinks: Sequence[f
     return sum(math.ceil((b - a) / step * (1 - 1e-9)) for a, b in pairwise(stops))
 
 
-def ping_distribution_nodes(engine: Engine, nodes: int) -> tuple[float, float]:
+def ping_distribution_nodes(engine: NodeEngine, nodes: int) -> tuple[float, float]:
     """The seconds of an empty exchange with all nodes, and the bytes per second of a large one."""
     small, large = {"x": np.zeros((1, 1))}, {"x": np.random.default_rng(0).random((1, LARGE))}
 
@@ -125,8 +125,8 @@ class EngineSetting:
     engine: str = "process"
     nodes: int | None = None  # None: one for each leg
     scheduler: str | None = None
-    batch: int = BATCH
-    patience: float = PATIENCE
+    batch: int = MOST_SAMPLES_OF_MESSAGE
+    patience: float = CLUSTER_PATIENCE
 
 
 @dataclass
@@ -152,11 +152,11 @@ class Outcome:
     notes: list[str]
 
 
-def distribution_engine(setting: EngineSetting, nodes: int) -> Engine:
+def distribution_engine(setting: EngineSetting, nodes: int) -> NodeEngine:
     """The engine that runs the nodes."""
     if setting.scheduler is not None or setting.engine == "dask":
         return Cluster(nodes, setting.scheduler, setting.patience)
-    return Threads(nodes) if setting.engine == "threads" else Process()
+    return ThreadsEngine(nodes) if setting.engine == "threads" else ProcessEngine()
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from ...api import inverse
 from ...errors import InputError
 from ...mechanics.closure import distributed_closure_methods
 from ...mechanics.platforms import bodies_shared_by_legs, legs
-from ...parallel.conduct import Distributed, RatesByLegs, refuse_given_motions_of_legs
-from ...parallel.engines import Counting, Process, TimedProcess
-from ...parallel.full import Full
+from ...parallel.conduct import DistributedFormulation, RatesByLegs, refuse_given_motions_of_legs
+from ...parallel.engines import CountingEngine, ProcessEngine, TimedProcessEngine
+from ...parallel.full import FullyDistributed
 from ...parallel.steps import Exchange
 from ...parallel.steps import message_plan as messages_of
 from ...scenario import Plan, Result, carry_out_plan, carry_out_whole_plan, result_of_trace, scenario_wrenches_over_time
@@ -38,7 +38,7 @@ from .settings import (
 def distribution_part_count(plan: Plan, make: Callable[[], Plan]) -> int:
     """The number of legs, or other parts; what can't be distributed is refused before anything is computed."""
     if plan.task != "inverse" and runs_fully_distributed(plan):
-        Full(lambda: make().system, plan.solver, Process(), 1)
+        FullyDistributed(lambda: make().system, plan.solver, ProcessEngine(), 1)
         return len(bodies_shared_by_legs(plan.robot)[1])
     count = _legs(plan)
     if plan.task == "inverse":
@@ -108,7 +108,7 @@ def distribution_study(
     notes = []
     if setting.nodes is not None and setting.nodes > count:
         notes.append(f"{setting.nodes} nodes for {count} {distribution_part_name(plan)}s: {count} are used")
-    engine = Counting(distribution_engine(setting, nodes))
+    engine = CountingEngine(distribution_engine(setting, nodes))
     workers = getattr(engine.engine, "workers", None)
     if workers is not None and len(workers) < nodes:
         notes.append(f"{nodes} nodes on {count_with_noun(len(workers), 'worker')}")
@@ -140,13 +140,13 @@ def distribution_explained(
     nodes = min(setting.nodes or count, count)
     if plan.task != "inverse":
         if runs_fully_distributed(plan):
-            full = Full(lambda: make().system, plan.solver, Process(), nodes)
+            full = FullyDistributed(lambda: make().system, plan.solver, ProcessEngine(), nodes)
             return "a step", count, nodes, list(full.plan())
-        conductor = Distributed(plan.robot, Process(), nodes)
+        conductor = DistributedFormulation(plan.robot, ProcessEngine(), nodes)
         conductor.begin(independent_speeds_at_start(plan))
         links = [one.link for one in plan.system.inputs.wrenches]
         return "an evaluation", count, nodes, list(messages_of("forward", conductor.groups, 1, links))
-    conductor = Distributed(plan.robot, Process(), nodes, batch=setting.batch)
+    conductor = DistributedFormulation(plan.robot, ProcessEngine(), nodes, batch=setting.batch)
     task = conductor.task("inverse", np.array(plan.q0))
     samples = min(len(plan.grid), setting.batch)
     links = list(dict.fromkeys(one.link for one in plan.system.inputs.wrenches))
@@ -189,7 +189,7 @@ class Course(NamedTuple):
 def carry_out_distributed_run(
     make: Callable[[], Plan],
     plan: Plan,
-    engine: Counting,
+    engine: CountingEngine,
     setting: EngineSetting,
     nodes: int,
     check: bool,
@@ -208,7 +208,7 @@ def carry_out_distributed_run(
         assert reference is not None
         return _inverse(plan, reference, engine, setting, nodes)
     if full:
-        run = Full(lambda: make().system, plan.solver, engine, nodes)
+        run = FullyDistributed(lambda: make().system, plan.solver, engine, nodes)
         rows, form = list(run.plan()), "fully distributed"
         planned = distribution_steps_forecast(plan.grid, plan.solver.step, plan.kinks) if plan.solver.step else None
         listener.foretold(distribution_forecast("step", planned, rows, prices))
@@ -231,7 +231,7 @@ def carry_out_distributed_run(
     return Course(form, result, off, before, seconds, rows, units)
 
 
-def _inverse(plan: Plan, reference: Result, engine: Counting, setting: EngineSetting, nodes: int) -> Course:
+def _inverse(plan: Plan, reference: Result, engine: CountingEngine, setting: EngineSetting, nodes: int) -> Course:
     """Inverse dynamics of the rows by legs, at the positions of the undistributed run."""
     robot = plan.robot
     q, qd, qdd = (columns_of_all_joints(plan, reference, what) for what in QUANTITIES)
@@ -239,7 +239,7 @@ def _inverse(plan: Plan, reference: Result, engine: Counting, setting: EngineSet
     begun = time.perf_counter()
     inverse(robot, q, qd, qdd, wrenches)
     before = time.perf_counter() - begun
-    conductor = Distributed(robot, engine, nodes, batch=setting.batch)
+    conductor = DistributedFormulation(robot, engine, nodes, batch=setting.batch)
     begun = time.perf_counter()
     tau = conductor.inverse(q, qd, qdd, wrenches)
     seconds = time.perf_counter() - begun
@@ -259,9 +259,9 @@ def measured_distribution_cost(
 ) -> Cost:
     """The measured costs: processor times of the nodes and of central here, latency and rate of echoed messages."""
     latency, rate = prices
-    timing, plan = TimedProcess(), make()
+    timing, plan = TimedProcessEngine(), make()
     if outcome.form != "by legs":
-        full = Full(lambda: make().system, plan.solver, timing, nodes)
+        full = FullyDistributed(lambda: make().system, plan.solver, timing, nodes)
         few = plan.grid[: min(len(plan.grid), 3)]
         begun = time.thread_time()
         trace = full.carried_out(plan.q0, plan.qd0, few, plan.kinks)
@@ -275,7 +275,7 @@ def measured_distribution_cost(
             1, sum(row.bytes for row in outcome.rows), samples,
         )  # fmt: skip
     q, qd, qdd = (columns_of_all_joints(plan, outcome.result, what) for what in QUANTITIES)
-    conductor = Distributed(plan.robot, timing, nodes, batch=setting.batch)
+    conductor = DistributedFormulation(plan.robot, timing, nodes, batch=setting.batch)
     if outcome.task == "inverse":
         samples = min(len(q), setting.batch)
         wrenches = scenario_wrenches_over_time(plan, outcome.result.t[:samples], q[:samples], qd[:samples])

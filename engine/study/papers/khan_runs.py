@@ -14,7 +14,7 @@ import numpy as np
 
 from ...machine.backend import using_backend
 from ...parallel.conduct import RatesByLegs
-from ...parallel.engines import Process
+from ...parallel.engines import ProcessEngine
 from ...record import Line, Panel
 from ...scenario import carry_out_whole_plan
 from ..comparison import ADAPTIVE, FIXED, STAGES, Comparison, Options, Run, RunSetting, evaluation_time_for_comparison
@@ -83,7 +83,7 @@ def khan_run_by_legs(integrator: str, accuracy: float) -> Legs:
     """
     setting, own = RunSetting("denoc", "", None, integrator, accuracy), khan_comparison(HUNG)
     system = own.runner(setting).system
-    equations = RatesByLegs(system, Process())
+    equations = RatesByLegs(system, ProcessEngine())
     begun = equations.begun(system, own.plan.q0)
     plan = replace(own.plan, system=system, solver=own.solver(setting))
     result = carry_out_whole_plan(plan, start=lambda: equations.begun(system, own.plan.q0))
