@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.jit import EMPTY, Kernel, SignalPieces, fitted_signal_pieces
-from ..machine.stepping.march import ACCEPTED, EVENT, GOING, REJECTED, ROW, STATUS, WHICH, H, Many, March, T
+from ..machine.stepping.march import Lane, LaneStatus, Many, March
 from . import modes
 from .batch_program import BatchInstants, Equations, Starts, shut_states
 from .contacts import Contacts, stiction_force_ranges
@@ -148,10 +148,11 @@ class _BatchRun:
         most = self.solver.max_steps
         control = march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
         self._take(march, these, many, control)
-        self.alive[these] &= np.isin(control[STATUS], (GOING, EVENT)) & (self.steps[these] <= most)
-        met = (control[STATUS] == EVENT) & self.alive[these]
+        going = np.isin(control[Lane.STATUS], (LaneStatus.GOING, LaneStatus.EVENT))
+        self.alive[these] &= going & (self.steps[these] <= most)
+        met = (control[Lane.STATUS] == LaneStatus.EVENT) & self.alive[these]
         if met.any():
-            self._meet(regime, these[met], watched[control[WHICH, met].astype(int)])
+            self._meet(regime, these[met], watched[control[Lane.WHICH, met].astype(int)])
 
     def _control(self, these: np.ndarray, end: float) -> dict[str, Any]:
         longest = self._longest(self.t[these], end)
@@ -187,9 +188,9 @@ class _BatchRun:
         """Take over what the compiled loop has done."""
         self.y[these], self.slope[these] = many.y, many.slope
         self.states[these, 1:] = many.rows
-        self.t[these], self.h[these] = control[T], control[H]
-        self._keep(these, control[ROW].astype(int) + 1)
-        accepted, rejected = control[ACCEPTED].astype(int), control[REJECTED].astype(int)
+        self.t[these], self.h[these] = control[Lane.T], control[Lane.H]
+        self._keep(these, control[Lane.ROW].astype(int) + 1)
+        accepted, rejected = control[Lane.ACCEPTED].astype(int), control[Lane.REJECTED].astype(int)
         self.steps[these] += accepted
         self.rejected[these] += rejected
         self.evaluations[these] += march.evaluated(control)

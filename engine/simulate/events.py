@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.loops.dense import crossing, dip
+from ..machine.loops.dense import place_of_dip, zero_crossing
 from .stepper import Stepper
 
 Event = Callable[[float, np.ndarray], float]
@@ -55,7 +55,7 @@ def event_crossing(
     Exactly one of g0 = g(t0) and g1 = g(t1) must be positive; zero counts as not positive. The change lies before the
     returned instant by less than `tolerance`, or the spacing of floats. Of several changes, any one may be returned.
     """
-    return float(crossing(lambda t, going: float(g(t)), t0, float(g0), t1, float(g1), True, tolerance))
+    return float(zero_crossing(lambda t, going: float(g(t)), t0, float(g0), t1, float(g1), True, tolerance))
 
 
 def first_event_crossing(
@@ -101,7 +101,7 @@ def _dip(function: Event, stepper: Stepper, points: list[tuple[float, float]]) -
     if len(points) < 3 or not all(g > 0 for _, g in points):
         return None
     (ta, ga), (tb, gb), (tc, gc) = ((t, float(g)) for t, g in points)
-    under, t, g = dip(lambda t, going: float(function(t, stepper.between(t))), ta, ga, tb, gb, tc, gc, True)
+    under, t, g = place_of_dip(lambda t, going: float(function(t, stepper.between(t))), ta, ga, tb, gb, tc, gc, True)
     return (t, g) if under else None
 
 

@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.loops.implicit import accept, attempt, begin, finish
+from ..machine.loops.implicit import (
+    accept_implicit_step,
+    attempt_implicit_step,
+    begin_implicit_step,
+    finish_implicit_step,
+)
 from ..machine.stepping.differences import Differences, History
 from ..machine.stepping.implicit import ImplicitMethod
 from .runge_kutta import Course, first_step_length
@@ -192,19 +197,19 @@ class Implicit:
             memory.K[0] = self._slope()
         tolerances = self.rtol, self.atol
         while not passed:
-            step, t, tiny = begin(method, memory, True, fresh, self.t, h, self.t_end, self.max_step)
+            step, t, tiny = begin_implicit_step(method, memory, True, fresh, self.t, h, self.t_end, self.max_step)
             if tiny:
                 return TOO_SMALL
-            h, passed, error = attempt(method, self, memory, self.y, True, self.t, t, step, *tolerances)
+            h, passed, error = attempt_implicit_step(method, self, memory, self.y, True, self.t, t, step, *tolerances)
             fresh, self.rejected = 0.0, self.rejected + (not passed)
             if not self.finite and not passed and not np.isfinite(memory.J).all():
                 return NOT_FINITE  # no shorter step can help
-        finish(method, self, memory, self.y, True, t, step, *tolerances, error)
+        finish_implicit_step(method, self, memory, self.y, True, t, step, *tolerances, error)
         y = memory.new.copy()
         if not finite(y):
             return NOT_FINITE
         self.t_old, self.t, self.y_old, self.y = self.t, t, self.y, y
-        self.h = float(accept(method, self, memory, y, True, t, step, h, error))
+        self.h = float(accept_implicit_step(method, self, memory, y, True, t, step, h, error))
         self.f = memory.K[0].copy() if method.ends_on_rate else None
         self.accepted += 1
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.jit import SignalPieces
-from ..machine.stepping.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
+from ..machine.stepping.march import LOOP_PAUSED, LOOP_REACHED, Lane, LaneStatus, March
 from . import reasons
 from .events import Watched
 from .implicit_steps import Implicit
@@ -132,35 +132,35 @@ def marched_leg(
     )
     before, written, begun = trace.steps + stepper.accepted, 0, thread_time()
     while True:
-        left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
+        left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[Lane.ACCEPTED, 0])
         more = (solver.max_evaluations - run.evaluations - march.evaluations) / (COSTLIEST * loop.evaluations)
         status = march.go(ahead, out, max(1, int(min(ATTEMPTS, left, more))))
         if past is not None:
             run.recall(past)
-        accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
-        closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
+        accepted, rejected, rows = (int(march.control[k, 0]) for k in (Lane.ACCEPTED, Lane.REJECTED, Lane.ROW))
+        closed = march.closes and float(march.control[Lane.OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
         trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)
         written = rows
-        if status == PAUSED and before + accepted > solver.max_steps:
+        if status == LOOP_PAUSED and before + accepted > solver.max_steps:
             trace.ended, trace.reason = (
                 "failed",
-                f"at t = {march.control[T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
+                f"at t = {march.control[Lane.T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
             )
-        elif status == PAUSED and march.evaluations > solver.max_evaluations - run.evaluations:
+        elif status == LOOP_PAUSED and march.evaluations > solver.max_evaluations - run.evaluations:
             trace.ended, trace.reason = (
                 "failed",
-                f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
+                f"at t = {march.control[Lane.T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
             )
-        elif march.control[STATUS, 0] == TOO_SMALL:
+        elif march.control[Lane.STATUS, 0] == LaneStatus.TOO_SMALL:
             why = reasons.reason_why_integration_failed(
-                run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE
+                run, float(march.control[Lane.T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE
             )
-            trace.ended, trace.reason = "failed", f"at t = {march.control[T, 0]:.9g} s: {why}"
-        tell(float(march.control[T, 0]))
-        if status == REACHED or trace.ended != "done":
+            trace.ended, trace.reason = "failed", f"at t = {march.control[Lane.T, 0]:.9g} s: {why}"
+        tell(float(march.control[Lane.T, 0]))
+        if status == LOOP_REACHED or trace.ended != "done":
             break
     run.marched(thread_time() - begun)
     trace.steps += accepted
     trace.rejected += rejected
     run.evaluations += march.evaluations + (slope is None and history is None)
-    return float(march.control[T, 0]), march.y[0].copy()
+    return float(march.control[Lane.T, 0]), march.y[0].copy()

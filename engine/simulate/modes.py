@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.loops.dense import RULE
+from ..machine.loops.dense import RULE_SIZE
 from ..machine.program import as_float, as_floats
 from ..mechanics.assembly import close_loops_by_newton
 from ..robot import Body
@@ -187,14 +187,14 @@ def rules_of_watches(at: Instants, contacts: Contacts) -> tuple[np.ndarray, np.n
 
 def _joined(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
     """The places of watches that are here for any run, and their rules, from whether they are and three numbers."""
-    first, places, rules = 0, [np.zeros(0, dtype=int)], [np.zeros((len(parts[0][0]), 0, RULE))]
+    first, places, rules = 0, [np.zeros(0, dtype=int)], [np.zeros((len(parts[0][0]), 0, RULE_SIZE))]
     for here, *numbers in parts:
         some = np.flatnonzero(here.reshape(len(here), -1).any(axis=0))
         if len(some):
-            table = np.zeros((*here.shape, RULE))
+            table = np.zeros((*here.shape, RULE_SIZE))
             for k, x in enumerate(numbers):
                 table[..., k] = np.where(here, x, NONE[k])
-            rules.append(table.reshape(len(here), -1, RULE)[:, some])
+            rules.append(table.reshape(len(here), -1, RULE_SIZE)[:, some])
             places.append(first + some)
         first += here[0].size
     return np.concatenate(places), np.concatenate(rules, axis=1)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.loops.explicit import aim, error_of_step, next_length, take_further_stages, take_stages
+from ..machine.loops.explicit import aim_step, error_of_step, next_step_length, take_further_stages, take_stages
 from ..machine.stepping.march_dense import Scheme
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 from .tableau import Tableau, hermite_dense_output
@@ -145,7 +145,7 @@ class RungeKutta:
         """Tries steps, each shorter than the last, until the error is small enough; returns the reason if none is."""
         method, h, most, fresh = self.method, self.wanted(), 0.0, True
         while True:
-            h, most, cut, t, tiny = aim(method, fresh, self.t, h, most, self.t_end, self.max_step)
+            h, most, cut, t, tiny = aim_step(method, fresh, self.t, h, most, self.t_end, self.max_step)
             if tiny:
                 finite = method.fixed or np.isfinite(self.trial[: len(method.B)]).all()
                 return TOO_SMALL if finite else NOT_FINITE
@@ -156,7 +156,7 @@ class RungeKutta:
                 K[self.ends - 1] = self._derivative(self.t + step, y)
             error = self._error(step, y)
             passed = error < 1.0
-            h, most = next_length(method, error, step, h, most, cut, passed, not passed)
+            h, most = next_step_length(method, error, step, h, most, cut, passed, not passed)
             if passed:
                 self.h = h
                 self._accept(t, y)

@@ -10,7 +10,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.backend import using_backend
 from denoc.machine.program import Recording, cosine_sine
-from denoc.machine.stepping.march import ACCEPTED, REACHED, REJECTED, H, March, T, build_compiled_loop
+from denoc.machine.stepping.march import LOOP_REACHED, Lane, March, build_compiled_loop
 from denoc.scenario import scenario_schema
 from denoc.simulate.integrate import INTEGRATORS, runge_kutta_integrator, stepper_of_integrator
 from denoc.simulate.tableau import Tableau
@@ -93,13 +93,13 @@ def test_compiled_steps_are_scipys(rtol):
         assert ours.step() == ""
         curve = theirs.dense_output()
         rows += [curve(t) for t in grid if theirs.t_old < t <= theirs.t]
-        while march.control[ACCEPTED, 0] < ours.accepted:
+        while march.control[Lane.ACCEPTED, 0] < ours.accepted:
             march.go(grid, out, 1)
-        assert march.control[T, 0] == pytest.approx(theirs.t, rel=1e-6)
+        assert march.control[Lane.T, 0] == pytest.approx(theirs.t, rel=1e-6)
         np.testing.assert_allclose(march.y[0], theirs.y, rtol=1e-6, atol=1e-8)
-        assert march.control[H, 0] == pytest.approx(ours.h, rel=1e-4)
-    assert march.go(grid, out, 1) == REACHED
-    assert march.control[REJECTED, 0] == ours.rejected
+        assert march.control[Lane.H, 0] == pytest.approx(ours.h, rel=1e-4)
+    assert march.go(grid, out, 1) == LOOP_REACHED
+    assert march.control[Lane.REJECTED, 0] == ours.rejected
     assert march.evaluations == theirs.nfev - evaluations
     np.testing.assert_allclose(out[0], rows, rtol=1e-6, atol=1e-8)
 

@@ -17,6 +17,7 @@ from denoc.machine.loops.words import (
     dot,
     larger,
     power,
+    recorded_step,
     rolled,
     shares,
     shifted,
@@ -25,7 +26,6 @@ from denoc.machine.loops.words import (
     spacing,
     sqrt,
     squares,
-    step,
     sums,
     taken,
     weighted,
@@ -35,13 +35,13 @@ from denoc.machine.loops.words import (
 pytestmark = pytest.mark.smoke
 
 
-@step
+@recorded_step
 def polar(x, k):
     c, s = cosine_sine(x)
     return [k * c / 2.0, 0.0 * c + 1.0 * s - k, -x]
 
 
-@step
+@recorded_step
 def total(x):
     return sum(x[1:], x[0])
 

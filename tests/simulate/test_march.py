@@ -12,17 +12,10 @@ from denoc.machine.backend import using_backend
 from denoc.machine.loops.explicit import advance
 from denoc.machine.program import Recording, cosine_sine
 from denoc.machine.stepping.march import (
-    ACCEPTED,
-    EVENT,
-    REACHED,
-    REJECTED,
-    ROW,
-    STATUS,
-    TOO_SMALL,
-    WHICH,
-    H,
+    LOOP_REACHED,
+    Lane,
+    LaneStatus,
     Many,
-    T,
     build_compiled_loop,
 )
 from denoc.scenario import carry_out_plan, prepare_scenario
@@ -94,15 +87,15 @@ def test_every_step_is_the_steppers(tableau, control):
     none, room = np.zeros(0), march.room(0)
     while stepper.t < 4.0:
         assert stepper.step() == ""
-        while march.control[ACCEPTED, 0] < stepper.accepted:
+        while march.control[Lane.ACCEPTED, 0] < stepper.accepted:
             march.go(none, room, 1)
-        assert march.control[REJECTED, 0] == stepper.rejected
+        assert march.control[Lane.REJECTED, 0] == stepper.rejected
         # where the error is hardly more than rounding, so is what it says of the next step: parts in a million of its
         # length; another decision would change it by per cents
-        assert march.control[T, 0] == pytest.approx(stepper.t, rel=1e-5)
+        assert march.control[Lane.T, 0] == pytest.approx(stepper.t, rel=1e-5)
         np.testing.assert_allclose(march.y[0], stepper.y, rtol=1e-4, atol=1e-5)
-        assert march.control[H, 0] == pytest.approx(stepper.h, rel=1e-3)
-    assert march.go(none, room, 1) == REACHED
+        assert march.control[Lane.H, 0] == pytest.approx(stepper.h, rel=1e-3)
+    assert march.go(none, room, 1) == LOOP_REACHED
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
@@ -114,7 +107,7 @@ def test_every_lane_is_a_run_of_its_own(tableau, lanes):
     begin(march, steppers, 2.0)
     grid = np.linspace(0.0, 2.0, 81)[1:]
     out = march.room(len(grid))
-    assert march.go(grid, out, 100_000) == REACHED
+    assert march.go(grid, out, 100_000) == LOOP_REACHED
     for lane, stepper in enumerate(steppers):
         expected, before = [], stepper.evaluations
         while stepper.t < 2.0:
@@ -123,8 +116,8 @@ def test_every_lane_is_a_run_of_its_own(tableau, lanes):
             expected += [stepper.y if t == stepper.t else stepper.between(t) for t in inside]
         np.testing.assert_allclose(out[lane], expected, rtol=1e-7, atol=1e-8)
         np.testing.assert_allclose(out[lane, :, 3], grid, rtol=1e-13)
-        assert march.control[ACCEPTED, lane] == stepper.accepted
-        assert march.control[REJECTED, lane] == stepper.rejected
+        assert march.control[Lane.ACCEPTED, lane] == stepper.accepted
+        assert march.control[Lane.REJECTED, lane] == stepper.rejected
         assert march.evaluated(march.control)[lane] == stepper.evaluations - before  # dense output where rows are
 
 
@@ -155,12 +148,12 @@ def test_one_text_runs_on_floats_on_arrays_and_in_lanes(tableau):
     starts = np.array([[0.3 + 0.4 * k, 0.2 * k, 1.0 - 0.3 * k, 0.0] for k in range(4)]).T.copy()
     steppers, march = [stepping(swing, y, 2.0, tableau) for y in starts.T], made(swing, 4, tableau)
     begin(march, steppers, 2.0)
-    grid, h = np.linspace(0.0, 2.0, 21)[1:], march.control[H].copy()
+    grid, h = np.linspace(0.0, 2.0, 21)[1:], march.control[Lane.H].copy()
     out = march.room(len(grid))
-    assert march.go(grid, out, 10**6) == REACHED
+    assert march.go(grid, out, 10**6) == LOOP_REACHED
     steps, rejected, rows = plain_run(tableau, starts, h, 2.0, grid)
-    np.testing.assert_array_equal(steps, march.control[ACCEPTED])
-    np.testing.assert_array_equal(rejected, march.control[REJECTED])
+    np.testing.assert_array_equal(steps, march.control[Lane.ACCEPTED])
+    np.testing.assert_array_equal(rejected, march.control[Lane.REJECTED])
     np.testing.assert_allclose(rows, out, rtol=0, atol=1e-8)  # where errors are hardly more than rounding, so are steps
     for k, y in enumerate(starts.T.copy()):
         alone = plain_run(tableau, y, float(h[k]), 2.0, grid)
@@ -183,9 +176,9 @@ def test_runs_in_lanes_end_at_their_events(tableau):
         while found is None and one.t < 2.0:
             assert one.step() == ""
             found = first_event_crossing([lambda t, y, k=k: y[0] - 0.1 * k, lambda t, y: 1.0 - y[1]], one)
-        assert (control[STATUS, k], control[WHICH, k]) == (EVENT, found[1])
-        assert control[T, k] == pytest.approx(found[0], rel=1e-7)
-        assert control[ACCEPTED, k] == one.accepted
+        assert (control[Lane.STATUS, k], control[Lane.WHICH, k]) == (LaneStatus.EVENT, found[1])
+        assert control[Lane.T, k] == pytest.approx(found[0], rel=1e-7)
+        assert control[Lane.ACCEPTED, k] == one.accepted
         np.testing.assert_allclose(many.y[k], one.between(found[0]), rtol=0, atol=1e-7)
 
 
@@ -199,26 +192,26 @@ def test_steps_end_on_the_rows_of_each_lane(tableau):
     for k, stepper in enumerate(steppers):
         stepper.t, stepper.t_end = 0.05 * (k // 2), float(grid[k // 2])
     begin(march, steppers, 0.5)
-    march.control[T] = [stepper.t for stepper in steppers]
-    march.control[ROW] = [k // 2 for k in range(lanes)]
+    march.control[Lane.T] = [stepper.t for stepper in steppers]
+    march.control[Lane.ROW] = [k // 2 for k in range(lanes)]
     out = march.room(len(grid))
-    assert march.go(grid, out, 1000) == REACHED
+    assert march.go(grid, out, 1000) == LOOP_REACHED
     for lane, stepper in enumerate(steppers):
         for row in range(lane // 2, len(grid)):
             stepper.t_end = float(grid[row])
             while stepper.t < stepper.t_end:
                 assert stepper.step() == ""
             np.testing.assert_allclose(out[lane, row], stepper.y, rtol=1e-12, atol=1e-14)
-        assert march.control[ACCEPTED, lane] == stepper.accepted
-        assert march.control[REJECTED, lane] == stepper.rejected
+        assert march.control[Lane.ACCEPTED, lane] == stepper.accepted
+        assert march.control[Lane.REJECTED, lane] == stepper.rejected
 
 
 def test_what_grows_beyond_all_bounds_stops_and_its_neighbour_goes_on():
     steppers, march = [stepping(blow_up, [y0, 0.0, 0.0, 0.0], 2.0) for y0 in (1.0, -1.0)], made(blow_up, 2)
     begin(march, steppers, 2.0)
     march.go(np.zeros(0), march.room(0), 1_000_000)
-    assert march.control[STATUS].tolist() == [TOO_SMALL, 0.0]
-    assert march.control[T] == pytest.approx([1.0, 2.0], abs=1e-6)
+    assert march.control[Lane.STATUS].tolist() == [LaneStatus.TOO_SMALL, 0.0]
+    assert march.control[Lane.T] == pytest.approx([1.0, 2.0], abs=1e-6)
     assert march.y[1, 0] == pytest.approx(-1 / 3, rel=1e-7)
 
 
@@ -235,8 +228,8 @@ def test_four_components_have_norm_1_after_every_step(lanes):
     march = build_compiled_loop(growing, integrator_scheme(DORMAND_PRINCE), 5, 5, (0,), lanes, ("growing",), False)
     start = np.array([[0.5, 0.5, -0.5, 0.5, 0.0]] * lanes)
     march.begin(np.zeros((lanes, 0)), start, T=0.0, H=0.01, T_END=2.0, RTOL=1e-8, ATOL=1e-10, MAX_STEP=0.02)
-    assert march.go(np.zeros(0), march.room(0), 1000) == REACHED
-    assert march.control[ACCEPTED].min() > 90
+    assert march.go(np.zeros(0), march.room(0), 1000) == LOOP_REACHED
+    assert march.control[Lane.ACCEPTED].min() > 90
     np.testing.assert_allclose(march.y[:, :4], start[:, :4], rtol=0, atol=1e-14)
     # within each step the four grow, which adds about 2 · 0.3 · h / 2 to the first term and half of that to the second
     assert march.y[:, 4] == pytest.approx(1.5, rel=0.01)

@@ -21,8 +21,8 @@ from denoc.machine.loops.implicit import EVALUATED, advance
 from denoc.machine.loops.translate import Translator
 from denoc.machine.loops.values import Stack, Stored
 from denoc.machine.program import Dual, Recording, cosine_sine, dual_derivative
-from denoc.machine.stepping.march import ACCEPTED, REACHED, STATUS, TOO_SMALL, H, History, March, T, build_compiled_loop
-from denoc.machine.stepping.march_block import ORDER, REJECTED
+from denoc.machine.stepping.march import LOOP_REACHED, History, Lane, LaneStatus, March, build_compiled_loop
+from denoc.machine.stepping.march_block import ORDER
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.integrate import stepper_of_integrator
 from denoc.simulate.ndf import NDF
@@ -120,17 +120,17 @@ def test_every_step_is_scipys(rate, end, rtol, max_step, kind):
     while solver.status == "running":
         solver.step()
         steps += 1
-        while march.control[ACCEPTED, 0] < steps:
-            assert march.go(none, march.room(0), 1) != REACHED
+        while march.control[Lane.ACCEPTED, 0] < steps:
+            assert march.go(none, march.room(0), 1) != LOOP_REACHED
         # Newton's corrections are small at the end, and so the last digits of what they say of the next step are noise
-        assert march.control[T, 0] == pytest.approx(solver.t, rel=1e-5)
+        assert march.control[Lane.T, 0] == pytest.approx(solver.t, rel=1e-5)
         np.testing.assert_allclose(march.y[0], solver.y, rtol=1e-4, atol=1e-5)
         if kind == "BDF" and max_step == math.inf:
             assert march.control[ORDER, 0] == solver.order
-        assert min(march.control[H, 0], max_step) == pytest.approx(min(solver.h_abs, max_step), rel=1e-3)
-    assert march.go(none, march.room(0), 1) == REACHED
+        assert min(march.control[Lane.H, 0], max_step) == pytest.approx(min(solver.h_abs, max_step), rel=1e-3)
+    assert march.go(none, march.room(0), 1) == LOOP_REACHED
     assert march.evaluations == solver.nfev - before
-    assert march.control[REJECTED, 0] > 0 or kind == "Radau" or max_step < math.inf
+    assert march.control[Lane.REJECTED, 0] > 0 or kind == "Radau" or max_step < math.inf
 
 
 def test_steps_end_on_rows():
@@ -144,7 +144,7 @@ def test_steps_end_on_rows():
             solver.step()
         rows.append(solver.y)
     out = march.room(len(grid))
-    assert march.go(grid, out, 100_000) == REACHED
+    assert march.go(grid, out, 100_000) == LOOP_REACHED
     np.testing.assert_allclose(out[0], rows, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(out[0, :, 3], grid, rtol=1e-12)
 
@@ -159,8 +159,8 @@ def test_rows_of_differences_are_scipys_dense_output():
         solver.step()
         rows += [solver.dense_output()(t) for t in grid[(grid > solver.t_old) & (grid <= solver.t)]]
     out = march.room(len(grid))
-    assert march.go(grid, out, 100_000) == REACHED
-    assert march.control[ACCEPTED, 0] < 0.6 * len(grid)
+    assert march.go(grid, out, 100_000) == LOOP_REACHED
+    assert march.control[Lane.ACCEPTED, 0] < 0.6 * len(grid)
     np.testing.assert_allclose(out[0], rows, rtol=1e-8, atol=1e-8)
 
 
@@ -171,10 +171,10 @@ def test_a_stiff_problem_has_the_published_solution(kind):
     march.begin(
         np.zeros((1, 0)), [1.0, 0, 0, 0, 0], T=0.0, H=1e-6, T_END=1e11, RTOL=1e-7, ATOL=1e-16, MAX_STEP=math.inf
     )
-    assert march.go(np.zeros(0), march.room(0), 5000) == REACHED
+    assert march.go(np.zeros(0), march.room(0), 5000) == LOOP_REACHED
     published = [0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050]
     np.testing.assert_allclose(march.y[0, :3], published, rtol=1e-4)
-    assert march.control[T, 0] == 1e11
+    assert march.control[Lane.T, 0] == 1e11
     assert march.y[0, 3] == pytest.approx(1e11, rel=1e-12)
 
 
@@ -190,8 +190,8 @@ def test_each_order_of_differences_is_its_own(order):
         history = History(D, order, -1000, derivatives(0.0, states[0]))  # so few equal steps that all have one length
         given = {"T": 0.0, "H": h, "T_END": 2.0, "RTOL": 1.0, "ATOL": 1.0, "MAX_STEP": math.inf}
         march.begin(np.zeros((1, 0)), states[0], history=history, **given)
-        assert march.go(np.zeros(0), march.room(0), 1000) == REACHED
-        assert march.control[ACCEPTED, 0] in (count, count + 1)  # a sliver may be left
+        assert march.go(np.zeros(0), march.room(0), 1000) == LOOP_REACHED
+        assert march.control[Lane.ACCEPTED, 0] in (count, count + 1)  # a sliver may be left
         assert march.control[ORDER, 0] == order
         errors.append(abs(march.y[0] - linear_solution(2.0)).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
@@ -205,25 +205,32 @@ def test_steps_of_differences_go_on_from_a_history():
     march.go(none, march.room(0), 60)
     control, y, history = march.control[:, 0].copy(), march.y[0].copy(), march.history
     march.go(none, march.room(0), 1000)
-    whole, steps = march.y[0].copy(), march.control[ACCEPTED, 0] - control[ACCEPTED]
+    whole, steps = march.y[0].copy(), march.control[Lane.ACCEPTED, 0] - control[Lane.ACCEPTED]
     assert history.order > 2
 
-    given = {"T": control[T], "H": control[H], "T_END": 2.0, "RTOL": rtol, "ATOL": rtol / 100, "MAX_STEP": math.inf}
+    given = {
+        "T": control[Lane.T],
+        "H": control[Lane.H],
+        "T_END": 2.0,
+        "RTOL": rtol,
+        "ATOL": rtol / 100,
+        "MAX_STEP": math.inf,
+    }
     march.begin(np.zeros((1, 0)), y, history=history, **given)
     march.go(none, march.room(0), 1000)
-    assert march.control[ACCEPTED, 0] == steps
+    assert march.control[Lane.ACCEPTED, 0] == steps
     np.testing.assert_allclose(march.y[0], whole, rtol=1e-5)
 
     share = math.sqrt(MEASURED / (MEASURED + 2))
     options = {"rtol": rtol / share, "atol": rtol / 100 / share, "measured": MEASURED, "slopes": derivatives}
-    stepper = stepper_of_integrator("bdf", lambda t, y: np.array(swing(y.tolist())), control[T], y, 2.0, **options)
-    stepper.h, stepper.history = control[H], history
+    stepper = stepper_of_integrator("bdf", lambda t, y: np.array(swing(y.tolist())), control[Lane.T], y, 2.0, **options)
+    stepper.h, stepper.history = control[Lane.H], history
     for _ in range(10):
         assert stepper.step() == ""
     given.update(T=stepper.t, H=stepper.wanted())
     march.begin(np.zeros((1, 0)), stepper.y, history=stepper.history, **given)
     march.go(none, march.room(0), 1000)
-    assert march.control[ACCEPTED, 0] == steps - 10
+    assert march.control[Lane.ACCEPTED, 0] == steps - 10
     np.testing.assert_allclose(march.y[0], whole, rtol=1e-5)
 
 
@@ -270,8 +277,8 @@ def test_what_grows_beyond_all_bounds_stops():
     y0 = [1.0, 0.0, 0.0, 0.0, 0.0]
     begin(march, y0, 0.01, 2.0, 1e-8, math.inf)
     march.go(np.zeros(0), march.room(0), 1_000_000)
-    assert march.control[STATUS, 0] == TOO_SMALL
-    assert march.control[T, 0] == pytest.approx(1.0, abs=1e-6)
+    assert march.control[Lane.STATUS, 0] == LaneStatus.TOO_SMALL
+    assert march.control[Lane.T, 0] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_coefficients_are_those_of_the_method():
@@ -329,8 +336,8 @@ def test_one_text_runs_on_floats_on_arrays_and_in_lanes(kind):
         march, _ = made(swing, kind, lanes)
         out = march.room(len(grid))
         begin(march, starts[:, :lanes].T, h[:lanes], end, rtol, math.inf)
-        assert march.go(grid, out, 10**6) == REACHED
-        np.testing.assert_array_equal(march.control[ACCEPTED], steps[:lanes])
+        assert march.go(grid, out, 10**6) == LOOP_REACHED
+        np.testing.assert_array_equal(march.control[Lane.ACCEPTED], steps[:lanes])
         np.testing.assert_array_equal(march.evaluated(march.control), evaluated[:lanes])
         np.testing.assert_allclose(out, rows[:lanes], rtol=0, atol=1e-9)
     for k, solver in enumerate(solvers):
@@ -339,8 +346,8 @@ def test_one_text_runs_on_floats_on_arrays_and_in_lanes(kind):
         np.testing.assert_allclose(alone[1], rows[k], rtol=0, atol=1e-9)
         out = single.room(len(grid))
         begin(single, starts[:, k], h[k], end, rtol, math.inf)
-        assert single.go(grid, out, 10**6) == REACHED
-        assert single.control[ACCEPTED, 0] == steps[k]
+        assert single.go(grid, out, 10**6) == LOOP_REACHED
+        assert single.control[Lane.ACCEPTED, 0] == steps[k]
         np.testing.assert_allclose(out[0], rows[k], rtol=0, atol=1e-9)
         ends, theirs_too = [*grid] if kind == "Radau" else [end], 0
         for at in ends:
@@ -364,7 +371,7 @@ def test_a_step_from_the_same_state_is_scipys(kind, rtol):
         begin(march, y0, h, 2.0, rtol, math.inf)
         solver.step()
         march.go(none, march.room(0), 1)
-        assert (march.control[ACCEPTED, 0], march.control[T, 0]) == (1, solver.t)
+        assert (march.control[Lane.ACCEPTED, 0], march.control[Lane.T, 0]) == (1, solver.t)
         np.testing.assert_allclose(march.y[0], solver.y, rtol=1e-12, atol=1e-12)
 
 

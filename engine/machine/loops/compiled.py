@@ -20,7 +20,7 @@ from ..jit.kernel import Single
 from ..jit.llvm import APART
 from .emit import A, Lines
 from .translate import Translator
-from .values import INTEGER, Eights, Fields, Integers, Rows, Table, Thing, Value
+from .values import INTEGER, Eights, Fields, Integers, Rows, TextTable, Thing, Value
 
 RESULTS = "results"  # the name of a length that all objects have: how many numbers the result has
 WATCHES = """define internal double @finite(ptr %x, i64 %count, double %factor) {
@@ -85,7 +85,7 @@ class LoopText:
     lengths: tuple[str, ...]
     inputs: Mapping[str, str]
     result: tuple[str, str]
-    tables: Mapping[str, Table]
+    tables: Mapping[str, TextTable]
     watched: tuple[str, str] | None = None  # a table of one number a body that Python has to look at if it is enormous
 
     def ir(self) -> str:
@@ -183,7 +183,7 @@ define void @{self.name}({arguments.format("results")}) {{
 _ENORMOUS, _ONE = hexadecimal_of_double(OVERFLOW), hexadecimal_of_double(1.0)
 
 
-def _in_memory(table: Table, given: np.ndarray | None, places: int, lengths: Mapping[str, int]) -> np.ndarray:
+def _in_memory(table: TextTable, given: np.ndarray | None, places: int, lengths: Mapping[str, int]) -> np.ndarray:
     """A table as the machine code has it, aligned and with room behind it."""
     if isinstance(table, Integers):
         assert given is not None

@@ -29,7 +29,7 @@ from .words import (
 
 PARTS = 4  # of a step, at whose ends watches are looked at
 INFINITE = math.inf
-RULE = 5  # numbers of a rule: those of `simulate/events.py:Rule`
+RULE_SIZE = 5  # numbers of a rule: those of `simulate/events.py:Rule`
 
 
 def between(method: Names, x: Number, step: Number, y: Vector, K: Table) -> Vector:
@@ -165,12 +165,12 @@ def first_event(
                 before, g = t + step * ((k - 2) / PARTS), +values[i, k - 2]
                 bent = up & (g > 0.0) & (gb > 0.0)
                 if some(bent):
-                    under, x, gx = dip(one, before, g, a, ga, b, gb, bent)
+                    under, x, gx = place_of_dip(one, before, g, a, ga, b, gb, bent)
                     falls, low, below = falls | under, where(under, x, low), where(under, gx, below)
                     above = where(under & (x < a), before, above)
                     ga = where(under & (x < a), g, ga)
             if some(falls):
-                found = crossing(one, above, ga, low, below, falls, 0.0)
+                found = zero_crossing(one, above, ga, low, below, falls, 0.0)
                 earlier = falls & ((which < 0.0) | (found < at))
                 at, which = where(earlier, found, at), where(earlier, 1.0 * i, which)
     return at, which
@@ -213,7 +213,7 @@ def dips(a: Number, b: Number, c: Number) -> Number:
 # ---- where functions of time change their sign; `g(x, going)` has to be right where `going` holds
 
 
-def crossing(g: Names, a: Number, ga: Number, b: Number, gb: Number, going: Number, tolerance: Number) -> Number:
+def zero_crossing(g: Names, a: Number, ga: Number, b: Number, gb: Number, going: Number, tolerance: Number) -> Number:
     """The instants just behind changes of sign between a and b, where functions have their new signs already.
 
     Exactly one of ga = g(a) and gb = g(b) must be positive; zero counts as not positive. A change lies before the
@@ -248,7 +248,7 @@ def crossing(g: Names, a: Number, ga: Number, b: Number, gb: Number, going: Numb
     return b
 
 
-def dip(g: Names, a: Number, ga: Number, b: Number, gb: Number, c: Number, gc: Number, going: Number) -> Names:
+def place_of_dip(g: Names, a: Number, ga: Number, b: Number, gb: Number, c: Number, gc: Number, going: Number) -> Names:
     """Whether parabolas through three positive values lead to one that isn't, with its instant and value."""
     under = going & (ga < 0.0)
     low, depth, lowest = +b, +gb, smaller(smaller(ga, gb), gc)

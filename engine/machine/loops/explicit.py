@@ -71,7 +71,7 @@ def advance(
         stop = +t_end
         if method.lands:
             stop = smaller(grid[whole(row)], t_end)
-        h, most, cut, t_new, tiny = aim(method, fresh != 0.0, t, h, most, stop, max_step)
+        h, most, cut, t_new, tiny = aim_step(method, fresh != 0.0, t, h, most, stop, max_step)
         status = where(going & tiny, TOO_SMALL, status)
         going = going & no(tiny)
         if some(going):
@@ -99,7 +99,7 @@ def advance(
             refused = going & no(passed | barred | seen)
             if method.fixed:  # no other length can help
                 status = where(refused, TOO_SMALL, status)
-            h, most = next_length(method, error, step, h, most, cut, passed, refused)
+            h, most = next_step_length(method, error, step, h, most, cut, passed, refused)
             fresh = where(passed, 1.0, 0.0)
             accepted = where(passed, accepted + 1.0, accepted)
             rejected = where(refused, rejected + 1.0, rejected)
@@ -116,7 +116,7 @@ def advance(
     return attempts, t, h, most, fresh, accepted, rejected, row, status, dense, gap, stop, which
 
 
-def aim(method: Names, fresh: Number, t: Number, h: Number, most: Number, stop: Number, max_step: Number) -> Names:
+def aim_step(method: Names, fresh: Number, t: Number, h: Number, most: Number, stop: Number, max_step: Number) -> Names:
     """The length of an attempt, the largest factor for the next one, whether the stop cuts it, its end, and whether it
     is too small.
 
@@ -155,7 +155,7 @@ def take_further_stages(
         K[len(method.B) + 1 + s] = system.rate(t + method.further[s][1] * step, trial)
 
 
-def next_length(
+def next_step_length(
     method: Names,
     error: Number,
     step: Number,

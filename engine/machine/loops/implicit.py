@@ -14,7 +14,7 @@ and what a run keeps from step to step: among its `own` numbers are those with t
 from __future__ import annotations
 
 from .dense import INFINITE, event_is_possible, first_event_of_step, put_rows
-from .explicit import EVENT, GOING, GUARDED, TOO_SMALL, aim, normalise
+from .explicit import EVENT, GOING, GUARDED, TOO_SMALL, aim_step, normalise
 from .words import Names, Number, Table, Vector, larger, no, rolled, smaller, some, sqrt, where, whole
 
 # the length of the last step, 0 before the first; the lengths that this step and the last one were to have at first,
@@ -61,17 +61,17 @@ def advance(
         stop = +t_end
         if method.lands:
             stop = smaller(grid[whole(row)], t_end)
-        h, t_new, tiny = begin(method, memory, going, fresh, t, h, stop, max_step)
+        h, t_new, tiny = begin_implicit_step(method, memory, going, fresh, t, h, stop, max_step)
         status = where(going & tiny, TOO_SMALL, status)
         going = going & no(tiny)
         if some(going):
             attempts = attempts - 1
             step = +h
-            h, passed, error = attempt(method, system, memory, y, going, t, t_new, step, rtol, atol)
+            h, passed, error = attempt_implicit_step(method, system, memory, y, going, t, t_new, step, rtol, atol)
             fresh = where(going, 0.0, fresh)
             rejected = where(going & no(passed), rejected + 1.0, rejected)
             if some(passed):
-                finish(method, system, memory, y, passed, t_new, step, rtol, atol, error)
+                finish_implicit_step(method, system, memory, y, passed, t_new, step, rtol, atol, error)
                 barred = passed & (system.guard[0] <= 0.0)
                 passed = passed & no(barred)
                 seen = passed & event_is_possible(method, system, watch, memory.K, y, memory.new, t, t_new, step)
@@ -92,7 +92,7 @@ def advance(
                 accepted = where(passed, accepted + 1.0, accepted)
                 y[:] = where(passed, memory.new, y)
                 t = where(passed, t_new, t)
-                h = accept(method, system, memory, y, passed, t, step, h, error)
+                h = accept_implicit_step(method, system, memory, y, passed, t, step, h, error)
                 if system.units > 0:
                     normalise(system, y, passed)
                     method.texts.settle(method, system, memory, y, passed, t)
@@ -100,7 +100,7 @@ def advance(
     return attempts, t, h, fresh, accepted, rejected, row, status, gap, stop, which
 
 
-def begin(
+def begin_implicit_step(
     method: Names,
     memory: Names,
     going: Number,
@@ -112,7 +112,7 @@ def begin(
 ) -> Names:
     """The length of an attempt, its end, and whether it is too small; what another length changes."""
     wanted, begins = +h, going & (fresh != 0.0)
-    h, _, cut, t_new, tiny = aim(method, begins, t, h, h, stop, max_step)
+    h, _, cut, t_new, tiny = aim_step(method, begins, t, h, h, stop, max_step)
     method.texts.renew(method, memory, begins, wanted, h)
     aimed = going & no(tiny)
     left = t_new - t
@@ -120,7 +120,7 @@ def begin(
     return where(aimed, left, h), t_new, tiny
 
 
-def attempt(
+def attempt_implicit_step(
     method: Names,
     system: Names,
     memory: Names,
@@ -214,7 +214,7 @@ def newton(
     return solved
 
 
-def finish(
+def finish_implicit_step(
     method: Names,
     system: Names,
     memory: Names,
@@ -233,7 +233,7 @@ def finish(
     method.texts.finish(method, system, memory, y, passed, h, rtol, atol, error)
 
 
-def accept(
+def accept_implicit_step(
     method: Names,
     system: Names,
     memory: Names,

@@ -133,7 +133,7 @@ class Pending:
     arguments: tuple[Thing, ...]
 
 
-Table = Fields | Rows | Eights | Integers
+TextTable = Fields | Rows | Eights | Integers
 Numbers = Fields | Rows | Eights
 
 

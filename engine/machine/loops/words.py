@@ -51,7 +51,7 @@ def sign(x: Number) -> Number:
     return x.sign() if hasattr(x, "sign") else np.sign(x)
 
 
-def step(text: Step) -> Step:
+def recorded_step(text: Step) -> Step:
     """Marks a recorded step: any Python on numbers and lists of them, which runs once, while the text is translated."""
     setattr(text, RECORDED, True)
     return text

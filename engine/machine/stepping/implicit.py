@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..loops import implicit
-from .march_block import OWN
+from .march_block import Lane
 
 
 class ImplicitMethod(ABC):
@@ -75,4 +75,4 @@ class ImplicitMethod(ABC):
 
     def evaluated(self, control: np.ndarray) -> np.ndarray:
         """The number of evaluations, from the control block."""
-        return np.asarray(control[OWN + implicit.EVALUATED], dtype=int)
+        return np.asarray(control[Lane.OWN + implicit.EVALUATED], dtype=int)

@@ -19,61 +19,28 @@ import numpy as np
 from ..backend import cores, native, objects
 from ..jit.kernel import Single
 from ..jit.polynomials import EMPTY, FIRST, SignalPieces
-from ..loops.dense import PARTS, RULE
+from ..loops.dense import PARTS, RULE_SIZE
 from ..program.recording import Program
-from . import march_block
 from .collocation import Collocation
 from .differences import Differences, History
 from .implicit import ImplicitMethod
-from .march_block import (
-    ACCEPTED,
-    EVENT,
-    FRESH,
-    GOING,
-    GUARD,
-    GUARDED,
-    LANDING,
-    OPEN,
-    OWN,
-    PAUSED,
-    REACHED,
-    REJECTED,
-    ROW,
-    ROWS,
-    STATUS,
-    T_END,
-    TOO_SMALL,
-    WHICH,
-    H,
-    T,
-)
+from .march_block import LOOP_PAUSED, LOOP_REACHED, ROWS, Lane, LaneStatus
 from .march_code import loop_ir, system_functions_ir
 from .march_dense import Scheme
 from .march_past import Past
 
 __all__ = [
-    "ACCEPTED",
-    "EVENT",
-    "GOING",
-    "GUARDED",
-    "OPEN",
-    "PAUSED",
-    "REACHED",
-    "REJECTED",
-    "ROW",
-    "STATUS",
-    "TOO_SMALL",
-    "T_END",
-    "WHICH",
+    "LOOP_PAUSED",
+    "LOOP_REACHED",
     "Collocation",
     "Differences",
-    "H",
     "History",
     "ImplicitMethod",
+    "Lane",
+    "LaneStatus",
     "March",
     "Past",
     "Scheme",
-    "T",
     "build_compiled_loop",
 ]
 
@@ -137,14 +104,14 @@ class March:
         self._signals[:-1] = rows.T
         self._pieces, self._table, self._past = pieces, pieces.table(), past
         self._watches = Watches(self.m, self.lanes, [int(place) for place, *_ in watches], quantities)
-        self._watches.look(np.array([rule for _, *rule in watches]).reshape(len(watches), RULE, 1))
+        self._watches.look(np.array([rule for _, *rule in watches]).reshape(len(watches), RULE_SIZE, 1))
         if past is not None:
             self._table[FIRST:] = past.words()
         self._y[:] = np.atleast_2d(y).T
         self.control[:] = 0.0
-        self.control[FRESH] = self.control[GUARD] = 1.0  # of systems without a guard nothing changes it
+        self.control[Lane.FRESH] = self.control[Lane.GUARD] = 1.0  # of systems without a guard nothing changes it
         for name, value in control.items():
-            self.control[getattr(march_block, name)] = value
+            self.control[getattr(Lane, name)] = value
         if slope is not None:
             self._stages[0, :, 0] = slope
         elif history is None:
@@ -153,7 +120,7 @@ class March:
         if isinstance(self._scheme, Differences):
             D, J, own = self._kept(self._scheme)
             if history is None:
-                self._scheme.begin(D, J, own, self._stages[0] * self.control[H])
+                self._scheme.begin(D, J, own, self._stages[0] * self.control[Lane.H])
             else:
                 self._scheme.begin(D[..., 0], J[..., 0], own[..., 0], D[1, :, 0], history)
 
@@ -182,18 +149,18 @@ class March:
         """Differences, derivatives and numbers that lanes keep from step to step."""
         measured = self._system.measured
         J = method.rows_of(self._stages, "J").reshape(-1, self.lanes)[: self.m * measured]
-        return method.rows_of(self._stages, "D"), J.reshape(self.m, measured, -1), self.control[OWN:ROWS]
+        return method.rows_of(self._stages, "D"), J.reshape(self.m, measured, -1), self.control[Lane.OWN : ROWS]
 
     @property
     def wanted(self) -> float:
         """The length of the step that the first lane was to take next."""
-        return float(self.control[H, 0])
+        return float(self.control[Lane.H, 0])
 
     @property
     def ahead(self) -> float:
         """The end of that step."""
-        ends = self.control[LANDING if self._scheme.lands else T_END, 0]
-        return float(min(self.control[T, 0] + self.control[H, 0], ends))
+        ends = self.control[Lane.LANDING if self._scheme.lands else Lane.T_END, 0]
+        return float(min(self.control[Lane.T, 0] + self.control[Lane.H, 0], ends))
 
     @property
     def evaluations(self) -> int:
@@ -213,7 +180,7 @@ class March:
         return np.zeros((self.lanes, rows, self.m))
 
     def go(self, grid: np.ndarray, out: np.ndarray, attempts: int) -> int:
-        """Run the loop for at most so many attempts, and return why it stopped: REACHED or PAUSED."""
+        """Run the loop for at most so many attempts, and return why it stopped: LOOP_REACHED or LOOP_PAUSED."""
         if self._past is not None:
             attempts, self._table[FIRST:] = min(attempts, self._past.room), self._past.words()
         ends = np.append(grid, np.inf)
@@ -230,7 +197,7 @@ class March:
         control, rate, clocks = np.zeros((ROWS, self.lanes)), np.empty_like(states), self._blocks(t[:, None])
         control_at, table_at = control.ctypes.data, table.ctypes.data
         for k, (u_at, y_at, rate_at) in enumerate(addresses(u, states, rate)):
-            control[T] = clocks[k, 0]
+            control[Lane.T] = clocks[k, 0]
             self._first(control_at, u_at, table_at, self._words, y_at, rate_at)
         return self._runs(rate, len(y))
 
@@ -243,15 +210,15 @@ class March:
         count, lanes, table = len(runs.y), self.lanes, runs.pieces.table()
         u, states, slopes = self._signal_blocks(runs.signals), self._blocks(runs.y), self._blocks(runs.slope)
         blocks = np.zeros((len(states), ROWS, lanes))
-        blocks[:, FRESH] = blocks[:, GUARD] = 1.0
+        blocks[:, Lane.FRESH] = blocks[:, Lane.GUARD] = 1.0
         for name, value in control.items():
             each = np.broadcast_to(np.asarray(value, dtype=float), count)
-            blocks[:, getattr(march_block, name)] = self._blocks(each[:, None])[:, 0]
+            blocks[:, getattr(Lane, name)] = self._blocks(each[:, None])[:, 0]
         out = np.zeros((len(states), lanes, len(grid), self.m))
         out.reshape(-1, len(grid), self.m)[:count] = runs.rows
         rules = None
         if runs.places:
-            rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE, lanes)
+            rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE_SIZE, lanes)
 
         ends = np.append(grid, np.inf)
         grid_at, table_at = ends.ctypes.data, table.ctypes.data
@@ -265,8 +232,8 @@ class March:
             for k, (control_at, u_at, y_at, kept_at, out_at, watched_at) in enumerate(addresses(*arrays), start=first):
                 before = control_at, u_at, table_at, self._words, y_at, kept_at, grid_at, len(grid), out_at
                 accepted = 0
-                while self._march(*before, min(attempts, most + 1 - accepted), watched_at) == PAUSED:
-                    accepted = int(blocks[k, ACCEPTED].max())
+                while self._march(*before, min(attempts, most + 1 - accepted), watched_at) == LOOP_PAUSED:
+                    accepted = int(blocks[k, Lane.ACCEPTED].max())
                     if accepted > most:
                         break
             slopes[first:end] = kept[:, 0]
@@ -303,7 +270,7 @@ class Many:
     rows: np.ndarray  # the output rows, (runs, instants, components)
     pieces: SignalPieces = EMPTY  # the signals that vary in time, which all runs share
     places: Sequence[int] = ()  # what each watch reads: a component of the state or, behind these, a quantity
-    rules: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, RULE)))  # (runs, watches, numbers)
+    rules: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, RULE_SIZE)))  # (runs, watches, numbers)
     quantities: int = 0  # that the program has for watches
 
 
@@ -314,7 +281,7 @@ class Watches:
         """`finds` says whether runs go on to their events, or stop before steps in which there may be one."""
         self._places = np.array(places, dtype=np.int64)
         self._inner = self._places >= m  # what isn't in the state has to be computed
-        self._rules = np.zeros((len(places), RULE, lanes))
+        self._rules = np.zeros((len(places), RULE_SIZE, lanes))
         self._watched, self._values = np.zeros((m + quantities, lanes)), np.zeros((len(places), PARTS + 1, lanes))
         arrays = (self._places, self._rules, self._watched, self._values)
         self.table = np.array([len(places), *(x.ctypes.data for x in arrays), 0, finds], dtype=np.int64)

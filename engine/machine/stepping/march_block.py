@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
-from ..loops import implicit
+from ..loops import explicit, implicit
 
-REACHED, PAUSED = 0, 1
-GOING, TOO_SMALL, GUARDED, EVENT = 0.0, 2.0, 3.0, 4.0  # the states of one lane, in row STATUS
-# the rows of the control block, with a number for each lane
-(
-    T,
-    H,
-    T_END,
-    RTOL,
-    ATOL,
-    MAX_STEP,
-    WANTED,
-    MOST,
-    FRESH,
-    ACCEPTED,
-    REJECTED,
-    ROW,
-    STATUS,
-    STEP,
-    T_NEW,
-    TAKEN,
-    GUARD,
-    DENSE,
-    OPEN,
-    LANDING,  # the instant beyond which a step may not go: the next output row's, where steps land on these
-    WHICH,  # the watch that has an event
-    OWN,  # from here on, what a run of an implicit method keeps
-) = range(22)
-ROWS = OWN + implicit.OWN
-ORDER = OWN + implicit.ORDER
+LOOP_REACHED, LOOP_PAUSED = 0, 1
+
+
+class LaneStatus:
+    """How it is with one lane, in the row `STATUS`, as the texts have it."""
+
+    GOING, TOO_SMALL, GUARDED, EVENT = explicit.GOING, explicit.TOO_SMALL, explicit.GUARDED, explicit.EVENT
+
+
+class Lane:
+    """The rows of the control block, with a number for each lane: a run of those that go side by side."""
+
+    (
+        T,
+        H,
+        T_END,
+        RTOL,
+        ATOL,
+        MAX_STEP,
+        WANTED,
+        MOST,
+        FRESH,
+        ACCEPTED,
+        REJECTED,
+        ROW,
+        STATUS,
+        STEP,
+        T_NEW,
+        TAKEN,
+        GUARD,
+        DENSE,
+        OPEN,
+        LANDING,  # the instant beyond which a step may not go: the next output row's, where steps land on these
+        WHICH,  # the watch that has an event
+        OWN,  # from here on, what a run of an implicit method keeps
+    ) = range(22)
+
+
+ROWS = Lane.OWN + implicit.OWN
+ORDER = Lane.OWN + implicit.ORDER

@@ -9,16 +9,16 @@ from ..jit.block import Block
 from ..jit.llvm import number_table_ir
 from ..jit.polynomials import ABREAST, FIRST
 from ..loops import explicit, implicit
-from ..loops.dense import PARTS, RULE
+from ..loops.dense import PARTS, RULE_SIZE
 from ..loops.emit import OUTSIDE, Lines
 from ..loops.operations import Operations
 from ..loops.translate import Translator
 from ..loops.values import EIGHT, INTEGER, Integers, Operand, Output, Outside, Singles, Stack, Stored, Thing, Value
 from ..program.nodes import Node, live_nodes
 from ..program.recording import Program
-from . import march_block, march_past, march_time
+from . import march_past, march_time
 from .implicit import ImplicitMethod
-from .march_block import GUARD, OWN, PAUSED, REACHED, ROWS, STEP, TAKEN, T
+from .march_block import LOOP_PAUSED, LOOP_REACHED, ROWS, Lane
 from .march_dense import Scheme
 
 KEEP = "  call void @keep(ptr %control, ptr %y, ptr %stages, ptr %table, i64 {})"
@@ -43,7 +43,7 @@ def loop_ir(method: Scheme | ImplicitMethod, lanes: int) -> str:
         "quantities": Outside("quantities_at"),
         "size": m,
         "measured": n,
-        "guard": Stored(1, "%control", GUARD),
+        "guard": Stored(1, "%control", Lane.GUARD),
         "closing": words.length("system", CLOSING) if single else 0,
         "closes": Stored(m, "%control", ROWS),
         "units": words.length("system", UNITS),
@@ -62,12 +62,12 @@ def loop_ir(method: Scheme | ImplicitMethod, lanes: int) -> str:
         own = [_implicit_memory(method, translator.of, m, n), Stored(m, "%y")]
     memory = [*own, Singles("%grid"), rows, Value(INTEGER, "%attempts")]
     names = [*inspect.signature(text).parameters]
-    control = [getattr(march_block, ROW_NAMES.get(name, name.upper())) for name in names[names.index("attempts") + 1 :]]
+    control = [getattr(Lane, ROW_NAMES.get(name, name.upper())) for name in names[names.index("attempts") + 1 :]]
     left, *results = translator.text(text, [method, system, words.watch(m), *memory, *words.rows(control)])
     for k, x in zip(control[-len(results) :], results):
         emit.put_component(Stored(ROWS, "%control"), k, x)
     over = emit.compare("gt", left, 0, INTEGER).register
-    emit.lines.append(f"  %why = select i1 {over}, i64 {REACHED}, i64 {PAUSED}\n  ret i64 %why")
+    emit.lines.append(f"  %why = select i1 {over}, i64 {LOOP_REACHED}, i64 {LOOP_PAUSED}\n  ret i64 %why")
     past = march_past.late_function_ir(method) + march_past.keep_function_ir(method) if single else ""
     signals = march_time.signals_function_ir(lanes, late=single)
     arguments = f"{OUTSIDE}, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, i64 %attempts, ptr %watches"
@@ -86,7 +86,7 @@ def _implicit_memory(method: ImplicitMethod, of: Operations, m: Operand, n: Oper
         at = of.arithmetic("add", of.arithmetic("multiply", m, k), place)
         found[name] = Stack(n, of.row(stages, at).base)
     slopes = Stored(of.arithmetic("multiply", m, n), found["rows"].base)
-    return found | {"slopes": slopes, "own": Stored(implicit.OWN, "%control", OWN)}
+    return found | {"slopes": slopes, "own": Stored(implicit.OWN, "%control", Lane.OWN)}
 
 
 class Words:
@@ -113,7 +113,7 @@ class Words:
         return {
             "count": self.length("watches", 0),
             "places": Integers(self.address("watches", 1)),
-            "rules": Stack(RULE, self.address("watches", 2)),
+            "rules": Stack(RULE_SIZE, self.address("watches", 2)),
             "state": Stored(m, state),
             "behind": Stored(0, state, m),
             "all": Stored(0, state),
@@ -172,14 +172,14 @@ def _functions_of_system(lanes: int) -> str:
     functions = [
         _timed_functions_ir(lanes, rate=rate, quantities=look, slopes=slopes),
         f"define void @first({OUTSIDE}, ptr %y, ptr %result) {{\n",
-        f"  %clock = getelementptr double, ptr %control, i64 {T * lanes}\n",
+        f"  %clock = getelementptr double, ptr %control, i64 {Lane.T * lanes}\n",
         f"  call void @signals(ptr %table, ptr %u, ptr %clock)\n{rate}  ret void\n}}\n",
         f"define void @look(ptr %u, ptr %system, ptr %y, ptr %result) {{\n{look}  ret void\n}}\n",
     ]
     if lanes == 1:
         taken = "double %taken, double %t, double %step, ptr %y, ptr %stages"
         functions.append(f"define internal void @keeping({OUTSIDE}, {taken}) {{\n")
-        for k, x in ((TAKEN, "taken"), (T, "t"), (STEP, "step")):
+        for k, x in ((Lane.TAKEN, "taken"), (Lane.T, "t"), (Lane.STEP, "step")):
             functions.append(f"  %at{k} = getelementptr double, ptr %control, i64 {k}\n")
             functions.append(f"  store double %{x}, ptr %at{k}, align 8\n")
         functions.append(f"  %m = load i64, ptr %system, align 8\n{KEEP.format('%m')}\n  ret void\n}}\n")
@@ -188,7 +188,7 @@ def _functions_of_system(lanes: int) -> str:
 
 def system_functions_ir(program: Program, lanes: int, slopes: Program | None = None) -> str:
     """The IR of a system's functions for the loop; that of `guarded` says that there is a guard."""
-    rate = [(program.outputs["rate"], "%dy", 0), (program.outputs.get("guard", []), "%control", GUARD)]
+    rate = [(program.outputs["rate"], "%dy", 0), (program.outputs.get("guard", []), "%control", Lane.GUARD)]
     if lanes == 1:
         rate.append((program.outputs.get("closed", []), "%control", ROWS))
     quantities = [(program.outputs.get("quantities", []), "%w", 0)]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .march_block import ACCEPTED, DENSE, REJECTED
+from .march_block import Lane
 
 
 class Dense(Protocol):
@@ -69,5 +69,7 @@ class Scheme:
 
     def evaluated(self, control: np.ndarray) -> np.ndarray:
         """The number of evaluations of all lanes, or runs, from their rows of control blocks."""
-        count = len(self.B) * (control[ACCEPTED] + control[REJECTED]) + len(self.further) * control[DENSE]
+        count = (
+            len(self.B) * (control[Lane.ACCEPTED] + control[Lane.REJECTED]) + len(self.further) * control[Lane.DENSE]
+        )
         return np.asarray(count, dtype=int)

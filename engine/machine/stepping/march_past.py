@@ -15,7 +15,7 @@ import numpy as np
 from ..jit.block import Block, hexadecimal_of_double
 from ..jit.flow import ir_loop, ir_when
 from ..jit.polynomials import FIRST
-from .march_block import STEP, TAKEN, T
+from .march_block import Lane
 from .march_dense import Dense
 
 ROOM = 512  # steps
@@ -177,9 +177,9 @@ def keep_function_ir(scheme: Dense) -> str:
     block = Block(1)
     words, of, line, let = _Words(block), _Memory(block), block.lines.append, block.let
     powers, zero = len(scheme.P[0]) + 1, hexadecimal_of_double(0.0)
-    with ir_when(block, let(f"fcmp one double {of.get('%control', str(TAKEN))}, {zero}")):
-        count, h = of.get(words.counts, "0", "i64"), of.get("%control", str(STEP))
-        of.put(of.get("%control", str(T)), words.begins, count)
+    with ir_when(block, let(f"fcmp one double {of.get('%control', str(Lane.TAKEN))}, {zero}")):
+        count, h = of.get(words.counts, "0", "i64"), of.get("%control", str(Lane.STEP))
+        of.put(of.get("%control", str(Lane.T)), words.begins, count)
         of.put(let(f"fdiv double {hexadecimal_of_double(1.0)}, {h}"), words.scales, count)
         skip = of.product(count, words.components)
         with ir_loop(block, "0", words.components) as each:

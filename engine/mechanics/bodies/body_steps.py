@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...machine.loops.words import Number, cosine_sine, sign, step
+from ...machine.loops.words import Number, cosine_sine, recorded_step, sign
 
 Numbers = Sequence[Number]
 ORIGIN = (0.0, 0.0, 0.0)
@@ -47,24 +47,24 @@ def turned(R: Numbers, a: Numbers) -> list[Number]:
     return [R[r] * a[0] + R[3 + r] * a[1] + R[6 + r] * a[2] for r in range(3)]
 
 
-@step
+@recorded_step
 def product(a: Numbers, b: Numbers) -> Number:
     """The power of a force a along a motion b, or the other way round."""
     return dot(a[:3], b[:3]) + dot(a[3:], b[3:])
 
 
-@step
+@recorded_step
 def sum_of(a: Numbers, b: Numbers) -> list[Number]:
     return add(a, b)
 
 
-@step
+@recorded_step
 def held(a: Numbers) -> list[Number]:
     """The same numbers, read once."""
     return list(a)
 
 
-@step
+@recorded_step
 def moved(fixed: Numbers, angle: Number, length: Number) -> list[Number]:
     """The frame of a body in its parent's, turned about its z axis and slid along it."""
     c, s = cosine_sine(angle)
@@ -77,13 +77,13 @@ def moved(fixed: Numbers, angle: Number, length: Number) -> list[Number]:
     ]
 
 
-@step
+@recorded_step
 def slid(L: Numbers, axis: int, length: Number) -> list[Number]:
     """A frame's origin, slid along one of its axes."""
     return add(L[9:12], times(length, L[3 * axis : 3 * axis + 3]))
 
 
-@step
+@recorded_step
 def oriented(L: Numbers, e: Numbers) -> list[Number]:
     """A frame's axes, turned by Euler parameters, scalar first."""
     e0, x, y, z = e
@@ -95,26 +95,26 @@ def oriented(L: Numbers, e: Numbers) -> list[Number]:
     return [x for column in columns for x in turned(L, column)]
 
 
-@step
+@recorded_step
 def chained(R: Numbers, L: Numbers) -> list[Number]:
     """A frame in the base, from its parent's and its own in that."""
     return [*turned(R, L[0:3]), *turned(R, L[3:6]), *turned(R, L[6:9]), *add(R[9:12], turned(R, L[9:12]))]
 
 
-@step
+@recorded_step
 def shifted_axes(R: Numbers, by: int) -> list[Number]:
     """The same frame with its axes in another cyclic order."""
     return [*R[3 * by : 9], *R[: 3 * by], *R[9:12]]
 
 
-@step
+@recorded_step
 def axis(R: Numbers, o: Numbers, turns: Number, slides: Number) -> list[Number]:
     """A row's direction, about the point o."""
     z, p = R[6:9], less(R[9:12], o)
     return [*times(turns, z), *add(times(turns, cross(p, z)), times(slides, z))]
 
 
-@step
+@recorded_step
 def spread(R: Numbers, o: Numbers, body: Numbers) -> list[Number]:
     """Mass, first and second moments about the point o; `body` has them about its own origin, in its axes."""
     m, p = body[0], less(R[9:12], o)
@@ -136,7 +136,7 @@ def momentum_of(body: Numbers, motion: Numbers) -> list[Number]:
     return [*add(turn, cross(h, v)), *add(times(m, v), cross(w, h))]
 
 
-@step
+@recorded_step
 def momentum(body: Numbers, motion: Numbers) -> list[Number]:
     return momentum_of(body, motion)
 
@@ -146,18 +146,18 @@ def across_motion(v: Numbers, s: Numbers) -> list[Number]:
     return [*cross(v[:3], s[:3]), *add(cross(v[:3], s[3:]), cross(v[3:], s[:3]))]
 
 
-@step
+@recorded_step
 def scaled(k: Number, a: Numbers) -> list[Number]:
     return times(k, a)
 
 
-@step
+@recorded_step
 def gained(S: Numbers, qdd: Number, v: Numbers, own: Numbers) -> list[Number]:
     """What a speed adds to the acceleration of what hangs on it: S q̈ + v × S q̇."""
     return add(times(qdd, S), across_motion(v, own))
 
 
-@step
+@recorded_step
 def unit_wrenches(R: Numbers, v: Numbers, a: Numbers) -> list[Number]:
     """The wrench on a link by a unit of each of its ten numbers (`inertial.NAMES`), its frame R moving by v and a.
 
@@ -185,7 +185,7 @@ def unit_wrenches(R: Numbers, v: Numbers, a: Numbers) -> list[Number]:
     return [x[k] for k in range(3) for x in moments] + [x[k] for k in range(3) for x in forces]
 
 
-@step
+@recorded_step
 def swirled(v: Numbers, s: Numbers) -> list[Number]:
     return across_motion(v, s)
 
@@ -195,7 +195,7 @@ def across_force(v: Numbers, f: Numbers) -> list[Number]:
     return [*add(cross(v[:3], f[:3]), cross(v[3:], f[3:])), *cross(v[:3], f[3:])]
 
 
-@step
+@recorded_step
 def force(body: Numbers, v: Numbers, a: Numbers) -> list[Number]:
     """The force on a rigid body with this motion: I a + v ×* I v."""
     return add(momentum_of(body, a), across_force(v, momentum_of(body, v)))
@@ -204,24 +204,24 @@ def force(body: Numbers, v: Numbers, a: Numbers) -> list[Number]:
 # ---- steps of articulated bodies, about points nearby, lest digits get lost far from the root
 
 
-@step
+@recorded_step
 def apart(a: Numbers, b: Numbers) -> list[Number]:
     return less(a, b)
 
 
-@step
+@recorded_step
 def motion_at(a: Numbers, r: Numbers) -> list[Number]:
     """A motion about a point, about another one that is r further on."""
     return [*a[:3], *add(a[3:], cross(a[:3], r))]
 
 
-@step
+@recorded_step
 def force_before(f: Numbers, r: Numbers) -> list[Number]:
     """A force about a point, about the one that is r before it."""
     return [*add(f[:3], cross(r, f[3:])), *f[3:]]
 
 
-@step
+@recorded_step
 def spatial(body: Numbers) -> list[Number]:
     """The upper half of a rigid body's inertia matrix [J, h×; −h×, m]."""
     (m, x, y, z), E = body[:4], body[4:]
@@ -233,7 +233,7 @@ def spatial(body: Numbers) -> list[Number]:
     return [whole[pair] for pair in SIX]
 
 
-@step
+@recorded_step
 def inertia_before(A: Numbers, r: Numbers) -> list[Number]:
     """An articulated inertia about a point, about the one that is r before it."""
     J, H, M = ([[A[AT[a + x, b + y]] for b in range(3)] for a in range(3)] for x, y in ((0, 0), (0, 3), (3, 3)))
@@ -246,7 +246,7 @@ def inertia_before(A: Numbers, r: Numbers) -> list[Number]:
     return [whole[pair] for pair in SIX]
 
 
-@step
+@recorded_step
 def hinged(A: Numbers, S: Numbers, rotor: Number) -> list[Number]:
     """What is left of an articulated inertia behind a row, A − U Uᵀ/D; then U/D and 1/D, D = S·U + rotor, U = A S."""
     U = [sum((A[AT[a, b]] * S[b] for b in range(1, 6)), A[AT[a, 0]] * S[0]) for a in range(6)]
@@ -255,17 +255,17 @@ def hinged(A: Numbers, S: Numbers, rotor: Number) -> list[Number]:
     return [*(A[k] - U[a] * part[b] for k, (a, b) in enumerate(SIX)), *part, one_over]
 
 
-@step
+@recorded_step
 def rest(x: Number, S: Numbers, f: Numbers) -> Number:
     return x - (dot(S[:3], f[:3]) + dot(S[3:], f[3:]))
 
 
-@step
+@recorded_step
 def pushed(f: Numbers, x: Number, part: Numbers) -> list[Number]:
     return add(f, times(x, part))
 
 
-@step
+@recorded_step
 def answered(x: Number, own: Numbers, a: Numbers, S: Numbers) -> list[Number]:
     """A row's acceleration under what is left of its force, and then that of its body."""
     u = x * own[6] - (dot(own[:3], a[:3]) + dot(own[3:6], a[3:]))
@@ -275,7 +275,7 @@ def answered(x: Number, own: Numbers, a: Numbers, S: Numbers) -> list[Number]:
 # ---- steps of derivatives (Singh, Russo and Wensing 2022, with K = 2 (tr W − W), W = Σ m ṙ rᵀ: 2 B = [K, 0; −2 f×, 0])
 
 
-@step
+@recorded_step
 def turning(body: Numbers, v: Numbers) -> list[Number]:
     """K of one body, row by row."""
     h, E, w = body[1:4], body[4:], v[:3]
@@ -285,12 +285,12 @@ def turning(body: Numbers, v: Numbers) -> list[Number]:
     return [2.0 * (trace - W[a][b]) if a == b else -2.0 * W[a][b] for a in range(3) for b in range(3)]
 
 
-@step
+@recorded_step
 def impulse(body: Numbers, v: Numbers) -> list[Number]:
     return momentum_of(body, v)[3:]
 
 
-@step
+@recorded_step
 def columns_of(
     body: Numbers, K: Numbers, total: Numbers, S: Numbers, psi: Numbers, psi2: Numbers, rate: Numbers
 ) -> list[Number]:
@@ -310,12 +310,12 @@ def columns_of(
     return [*F, *G, *H, *E]
 
 
-@step
+@recorded_step
 def along_place(F: Numbers, E: Numbers, psi: Numbers, psi2: Numbers) -> Number:
     """What the place of a row before, or of the same joint, does to a row's force."""
     return dot(E, psi) + dot(F[:3], psi2[:3]) + dot(F[3:], psi2[3:])
 
 
-@step
+@recorded_step
 def signed(x: Number) -> Number:
     return sign(x)

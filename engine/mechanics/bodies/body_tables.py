@@ -10,7 +10,7 @@ import numpy as np
 
 from ...machine.jit import ENORMOUS, Single
 from ...machine.loops.compiled import LoopText
-from ...machine.loops.values import Eights, Fields, Integers, Rows, Table
+from ...machine.loops.values import Eights, Fields, Integers, Rows, TextTable
 from ...robot import Body, Robot
 from ..numbers.inertial import INERTIAL
 from ..numbers.regressor import names_of_regressor_numbers, regressor_speeds
@@ -60,16 +60,16 @@ ROOM = {
 LONG = {"still": 1, "F": 6, "G": 6, "H": 6, "W": 3, "psi": 3, "psi2": 6, "rate": 6}  # loops across begin anywhere
 
 
-def _tables(room: str, integers: Sequence[str] = (), **more: Table) -> dict[str, Table]:
+def _tables(room: str, integers: Sequence[str] = (), **more: TextTable) -> dict[str, TextTable]:
     """The tables that all texts have, and those of one of them."""
-    made: dict[str, Table] = {name: Integers() for name in (*INTEGERS, *integers)}
+    made: dict[str, TextTable] = {name: Integers() for name in (*INTEGERS, *integers)}
     made |= {name: Fields(count) for name, count in NUMBERS.items()}
     for name in ("X", "L", "R", "S", *room.split()):
         made[name] = Rows(PLACES, LONG[name]) if name in LONG else Fields(ROOM[name])
     return made | more
 
 
-_FRICTION: dict[str, Table] = {name: Fields(count) for name, count in DRIVES.items()}
+_FRICTION: dict[str, TextTable] = {name: Fields(count) for name, count in DRIVES.items()}
 INERTIA = LoopText("inertia", body_texts.inertia, LENGTHS, {"q": "nq"}, ("M", "n"), _tables("I F"))
 REGRESSOR = LoopText(
     "regressor",

@@ -595,7 +595,7 @@ COMPILED = (
     ),
     Bug(
         "steps beyond the end",
-        "aim",
+        "aim_step",
         "where(cut, stop, ahead)",
         "ahead",
         STEPS_OF_SCIPY,
@@ -609,7 +609,7 @@ COMPILED = (
     ),
     Bug(
         "steps grow at once after a rejected one",
-        "next_length",
+        "next_step_length",
         "where(refused, 1.0, most)",
         "most",
         STEPS_OF_SCIPY,
@@ -874,7 +874,7 @@ COMPILED = (
     Bug(
         "a lane that fails is given out as it is",
         "_BatchRun._carry",
-        "np.isin(control[STATUS], (GOING, EVENT)) & (self.steps[these] <= most)",
+        "going & (self.steps[these] <= most)",
         "self.steps[these] <= most",
         ("study/test_ensemble.py::test_a_run_that_cannot_go_on_ends_as_it_does_alone",),
     ),

@@ -193,7 +193,7 @@ RUNS = (
     ),
     Bug(
         "an event is put before its instant",
-        "crossing",
+        "zero_crossing",
         "return b",
         "return a",
         ("simulate/test_events.py::test_crossing_brackets_the_change_of_sign",),
@@ -207,14 +207,14 @@ RUNS = (
     ),
     Bug(
         "dips between samples aren't looked for",
-        "dip",
+        "place_of_dip",
         "going & (bend > 0.0)",
         "going & (bend < 0.0)",
         ("simulate/test_events.py::test_grazing",),
     ),
     Bug(
         "steps that are rejected don't shrink enough",
-        "next_length",
+        "next_step_length",
         "method.least_factor",
         "0.9",
         STEPS,
