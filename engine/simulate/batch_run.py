@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.jit import EMPTY, Kernel, SignalPieces, fitted_signal_pieces
-from ..machine.stepping.march import Lane, LaneStatus, Many, March
+from ..machine.stepping.march import Lane, LaneStatus, ManyRuns, March
 from . import modes
 from .batch_program import BatchInstants, Equations, Starts, shut_states
 from .contacts import Contacts, stiction_force_ranges
@@ -138,7 +138,7 @@ class _BatchRun:
         assert march is not None, "no run has a regime without code"
         inputs = self._inputs(np.repeat(constants[None], len(these), axis=0), these, self.contacts.some(these))
         self._begin(march, these, inputs, pieces, end)
-        many = Many(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
+        many = ManyRuns(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
         watched = np.zeros(0, dtype=int)  # those of all watches that any of these runs has
         if self.starts.modal:
             watched, many.rules = modes.rules_of_watches(self._beside(these), self.contacts.some(these))
@@ -184,7 +184,7 @@ class _BatchRun:
         self.h[new] = first_step_length(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
         self.evaluations[new] += 1
 
-    def _take(self, march: March, these: np.ndarray, many: Many, control: np.ndarray) -> None:
+    def _take(self, march: March, these: np.ndarray, many: ManyRuns, control: np.ndarray) -> None:
         """Take over what the compiled loop has done."""
         self.y[these], self.slope[these] = many.y, many.slope
         self.states[these, 1:] = many.rows

@@ -15,7 +15,7 @@ import numpy as np
 from ..machine.backend import MOST_IN_LOOP, QUICK, RUNS, SOUND, present_backend_choice
 from ..machine.jit import REACH, Offer, Single, Text
 from ..machine.program import Program, Recording, as_floats, as_samples
-from ..machine.stepping.march import ImplicitMethod, March, Method, build_compiled_loop
+from ..machine.stepping.march import ImplicitMethod, LoopMethod, March, build_compiled_loop
 from ..mechanics.bodies import runs_as_loop_over_bodies
 from ..mechanics.numbers import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
 from .discrete import Discrete
@@ -194,7 +194,7 @@ class Compiled:
             whole[:, k // n, k % n] = as_samples(x)
         return whole
 
-    def march(self, discrete: Discrete, signals: int, scheme: Method, ahead: float) -> March | None:
+    def march(self, discrete: Discrete, signals: int, scheme: LoopMethod, ahead: float) -> March | None:
         """Machine code of the time loop in this discrete state, or None where the plain text is to run.
 
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.

@@ -15,7 +15,7 @@ from ..machine.loops.implicit import (
     begin_implicit_step,
     finish_implicit_step,
 )
-from ..machine.stepping.differences import Differences, History
+from ..machine.stepping.differences import BackwardDifferences, StepHistory
 from ..machine.stepping.implicit import ImplicitMethod
 from .runge_kutta import Course, first_step_length
 from .stepper import AT_END, CARRIED, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, SHIFTED, TOO_SMALL, Fun, finite
@@ -69,7 +69,7 @@ class Implicit:
         self.failure = ""
         self.h = 0.0  # the wanted length of the next step; 0: chosen when `t_end` is final
         self.f: np.ndarray | None = None  # the derivative at (t, y), where it is known
-        self._history: History | None = None  # what a multistep method is to go on with
+        self._history: StepHistory | None = None  # what a multistep method is to go on with
         self._memory, self._anew = (
             self.method.arrays(self.size, self.measured),
             True,
@@ -96,14 +96,14 @@ class Implicit:
         return self.h
 
     @property
-    def history(self) -> History | None:
+    def history(self) -> StepHistory | None:
         """What a multistep method goes on with, if it has a history; with another one's, it goes on like that one."""
-        if self._anew or not isinstance(self.method, Differences):
+        if self._anew or not isinstance(self.method, BackwardDifferences):
             return self._history
         return self.method.history(self._memory.D, self._memory.J, self._memory.own)
 
     @history.setter
-    def history(self, history: History | None) -> None:
+    def history(self, history: StepHistory | None) -> None:
         self._history = history
 
     def between(self, t: float) -> np.ndarray:
@@ -126,7 +126,7 @@ class Implicit:
         # that are closed, doesn't justify that: the whole history is shifted by it, which keeps all differences. Near
         # singular positions, loops move what depends by many tolerances of what they follow from.
         far = np.abs(change) > SHIFTED * self._scale()
-        if far.any() and isinstance(self.method, Differences):
+        if far.any() and isinstance(self.method, BackwardDifferences):
             self.renew()
 
     # ---- the system, for the text
@@ -177,7 +177,7 @@ class Implicit:
         """The memory of the steps, of which this one is the first."""
         memory = self.method.arrays(self.size, self.measured)
         memory.K[:] = self._memory.K
-        if isinstance(self.method, Differences):
+        if isinstance(self.method, BackwardDifferences):
             self.method.begin(memory.D, memory.J, memory.own, self._slope() * self.h, self._history)
         self._memory, self._anew, self._history = memory, False, None
         return memory

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError, allowed_names
 from ..machine.stepping.implicit import ImplicitMethod
-from ..machine.stepping.march_dense import Scheme
+from ..machine.stepping.march_dense import ExplicitMethod
 from .dormand_prince_8 import DORMAND_PRINCE_8
 from .implicit_steps import Implicit
 from .ndf import FIRST_ORDER, NDF
@@ -35,19 +35,19 @@ class Integrator:
     adaptive: bool  # otherwise it needs a fixed step
     dense: bool  # whether it has dense output of its own at every step, good enough for output rows and events
     make: Callable[..., Stepper]
-    scheme: Scheme | None = None
+    scheme: ExplicitMethod | None = None
     implicit: bool = False  # whether it takes derivatives of the equations
     steps: ImplicitMethod | None = None  # of an implicit method
-    fixed: Scheme | None = None
+    fixed: ExplicitMethod | None = None
     tableau: Tableau | None = None  # of an explicit method
 
     @property
-    def abreast(self) -> Scheme | None:
+    def abreast(self) -> ExplicitMethod | None:
         """What the compiled loop of many runs is made from, side by side."""
         return self.scheme or self.fixed
 
     @property
-    def loop(self) -> Scheme | ImplicitMethod | None:
+    def loop(self) -> ExplicitMethod | ImplicitMethod | None:
         """What the compiled loop of a single run is made from."""
         return self.abreast or self.steps
 

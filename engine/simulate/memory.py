@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.stepping.march_past import Steps
+from ..machine.stepping.march_past import PastSteps
 from .inputs import Driven
 from .runge_kutta import Course
 
@@ -32,15 +32,15 @@ class Memory:
     start: float = 0.0
     _places: list[int] = field(default_factory=list, repr=False)  # of these components in the state
     _begins: list[float] = field(default_factory=list, repr=False)
-    _courses: list[AnyCourse | Steps] = field(default_factory=list, repr=False)
+    _courses: list[AnyCourse | PastSteps] = field(default_factory=list, repr=False)
 
     def begin(self, t: float, y: np.ndarray, places: Sequence[int]) -> None:
         """Forgets everything: a run begins in this state."""
         self.start, self._places = t, list(places)
-        first = Steps(np.array([t]), np.zeros(1), y[self._places][None, :, None])
+        first = PastSteps(np.array([t]), np.zeros(1), y[self._places][None, :, None])
         self._begins, self._courses = [t], [first]
 
-    def add(self, begin: float, course: AnyCourse | Steps) -> None:
+    def add(self, begin: float, course: AnyCourse | PastSteps) -> None:
         """Adds a step that has been taken; what was known of the time behind its beginning is no longer so."""
         while len(self._begins) > 1 and self._begins[-1] >= begin:
             del self._begins[-1], self._courses[-1]
@@ -67,18 +67,18 @@ class Memory:
         steps = np.maximum(np.searchsorted(self._begins, times, side="right") - 1, 0)
         for step in np.unique(steps).tolist():
             rows, course = np.flatnonzero(steps == step), self._courses[step]
-            if isinstance(course, Steps):
+            if isinstance(course, PastSteps):
                 values[rows] = course.at(now[rows])
             else:
                 values[rows] = [self._within(course, float(t)) for t in now[rows]]
         return values
 
-    def _within(self, course: AnyCourse | Steps, t: float) -> np.ndarray:
-        if isinstance(course, Steps):
+    def _within(self, course: AnyCourse | PastSteps, t: float) -> np.ndarray:
+        if isinstance(course, PastSteps):
             return course.at_one(t)
         return course(t)[self._places]
 
-    def known(self, t: float, powers: int) -> Steps:
+    def known(self, t: float, powers: int) -> PastSteps:
         """What laws may still see from t on, as polynomials with so many coefficients, for the compiled loop."""
         since = t - max(self.dead_times)
         first = max(bisect_right(self._begins, since) - 1, 0)
@@ -89,10 +89,10 @@ class Memory:
         for part in parts:
             coefficients[row : row + len(part.begins), :, : part.coefficients.shape[2]] = part.coefficients
             row += len(part.begins)
-        return Steps(begins, scales, coefficients)
+        return PastSteps(begins, scales, coefficients)
 
-    def _steps(self, course: Any, powers: int) -> Steps:
-        if isinstance(course, Steps):
+    def _steps(self, course: Any, powers: int) -> PastSteps:
+        if isinstance(course, PastSteps):
             return course
         if isinstance(course, Course):
             begin, h, y, terms = course.begin, course.h, course.y, course.h * course.Q
@@ -101,7 +101,7 @@ class Memory:
             begin, h, x = course.t_old, course.t - course.t_old, np.linspace(0.0, 1.0, powers)
             values = course(begin + h * x)[self._places]
             coefficients = np.linalg.solve(np.vander(x, increasing=True), values.T).T
-        return Steps(np.array([begin]), np.array([1.0 / h]), coefficients[None])
+        return PastSteps(np.array([begin]), np.array([1.0 / h]), coefficients[None])
 
     def breaks_behind(self, t: float) -> list[float]:
         """Instants at which a break of the motion at t comes back by the laws."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.stepping.differences import Differences
+from ..machine.stepping.differences import BackwardDifferences
 from .runge_kutta import LEAST_FACTOR, MOST_FACTOR, SAFETY
 
 KAPPA = (0.0, -0.1850, -1 / 9, -0.0823, -0.0415, 0.0)  # by order
@@ -29,11 +29,11 @@ def _dense_output() -> tuple[tuple[float, ...], ...]:
     return tuple(rows)
 
 
-def _method() -> Differences:
+def _method() -> BackwardDifferences:
     gamma = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, MOST_ORDER + 1))])
     alpha = (1 - np.array(KAPPA)) * gamma
     errors = np.array(KAPPA) * gamma + 1 / np.arange(1, MOST_ORDER + 2)
-    return Differences(
+    return BackwardDifferences(
         tuple(gamma.tolist()),
         tuple(alpha.tolist()),
         tuple(map(float, errors)),

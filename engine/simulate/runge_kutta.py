@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.loops.explicit import aim_step, error_of_step, next_step_length, take_further_stages, take_stages
-from ..machine.stepping.march_dense import Scheme
+from ..machine.stepping.march_dense import ExplicitMethod
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 from .tableau import Tableau, hermite_dense_output
 
@@ -216,10 +216,10 @@ def first_step_length(
     return np.where(known, np.fmin(np.fmin(100 * h0, h1), longest), longest)
 
 
-def integrator_scheme(tableau: Tableau) -> Scheme:
+def integrator_scheme(tableau: Tableau) -> ExplicitMethod:
     """A tableau with the constants of the step control, as data for the compiled loop."""
     further = zip(tableau.further.tolist(), tableau.further_at.tolist())
-    return Scheme(
+    return ExplicitMethod(
         _rows(tableau.A),
         tuple(tableau.B.tolist()),
         tuple(tableau.C.tolist()),

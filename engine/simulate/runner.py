@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program import Scalar, as_float, as_floats
-from ..machine.stepping.march import ImplicitMethod, March, Method, Past
+from ..machine.stepping.march import ImplicitMethod, LoopMethod, March, PastOfLane
 from ..mechanics.closure import METHODS, joints_of_vanishing_freedoms
 from ..mechanics.tree import joints_of_vanishing_inertia
 from ..robot import Joint
@@ -182,15 +182,15 @@ class Runner:
         if (memory := self.system.inputs.memory) is not None:
             memory.add(stepper.t_old, stepper.course())
 
-    def past(self, scheme: Method, t: float) -> Past | None:
+    def past(self, scheme: LoopMethod, t: float) -> PastOfLane | None:
         """What laws with dead time may still see from t on, for the compiled loop; None where no law looks back."""
         if (memory := self.system.inputs.memory) is None:
             return None
-        past = Past(memory.dead_times, late_signal_columns(self.system), self.system.remembered)
+        past = PastOfLane(memory.dead_times, late_signal_columns(self.system), self.system.remembered)
         past.begin(memory.known(t, len(scheme.P[0]) + 1))
         return past
 
-    def recall(self, past: Past) -> None:
+    def recall(self, past: PastOfLane) -> None:
         """Notes the steps that the compiled loop has taken."""
         new, memory = past.added(), self.system.inputs.memory
         if memory is not None and len(new.begins):
@@ -326,7 +326,7 @@ class Runner:
                 now = equations.evaluation_of_lost_state(self.system, *columns, discrete)
         return row_parts.rows_of_evaluation(now, len(states))
 
-    def march(self, scheme: Method, t: float, ahead: float) -> March | None:
+    def march(self, scheme: LoopMethod, t: float, ahead: float) -> March | None:
         """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay.
 
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..machine.jit import SignalPieces
 from ..machine.loops.javascript import explicit_steps_in_javascript
 from ..machine.program import Program, Recording, javascript_function
-from ..machine.stepping.march_dense import Scheme
+from ..machine.stepping.march_dense import ExplicitMethod
 from ..mechanics.numbers import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..mechanics.quantities import energies
 from ..mechanics.tree import link_placements
@@ -387,7 +387,7 @@ def _movable(plan: Plan, mode: Discrete) -> dict[str, int]:
     }
 
 
-def _scheme(plan: Plan) -> Scheme:
+def _scheme(plan: Plan) -> ExplicitMethod:
     """The tableau and the constants of the step control; without estimates of errors for fixed steps."""
     known = INTEGRATORS[plan.solver.method].scheme or integrator_scheme(RUNGE_KUTTA)
     return replace(known, E=(), E_low=()) if plan.solver.step else known

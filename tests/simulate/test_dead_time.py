@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 import denoc
 from denoc.errors import InputError
 from denoc.machine.backend import using_backend
-from denoc.machine.stepping.march_past import Steps
+from denoc.machine.stepping.march_past import PastSteps
 from denoc.simulate import runner
 from denoc.simulate.memory import Memory, joined_instants
 from denoc.simulate.signals import signal_rows
@@ -207,7 +207,7 @@ def carried(scenario, robot=None):
     steps, add = {True: 0, False: 0}, Memory.add
 
     def counted(memory, begin, course):
-        compiled = isinstance(course, Steps)
+        compiled = isinstance(course, PastSteps)
         steps[compiled] += len(course.begins) if compiled else 1
         add(memory, begin, course)
 

@@ -15,7 +15,7 @@ from denoc.machine.stepping.march import (
     LOOP_REACHED,
     Lane,
     LaneStatus,
-    Many,
+    ManyRuns,
     build_compiled_loop,
 )
 from denoc.scenario import carry_out_plan, prepare_scenario
@@ -166,7 +166,7 @@ def test_runs_in_lanes_end_at_their_events(tableau):
     """Which are those that are found step by step. The runs fill a block of lanes and begin another."""
     steppers = [stepping(swing, [0.3 + 0.4 * k, 0.2 * k, 1.0 - 0.3 * k, 0.0], 2.0, tableau) for k in range(5)]
     h, y = np.array([one.wanted() for one in steppers]), np.array([one.y for one in steppers])
-    many = Many(np.zeros((5, 0)), y, np.array([one.f for one in steppers]), np.zeros((5, 1, 4)))
+    many = ManyRuns(np.zeros((5, 0)), y, np.array([one.f for one in steppers]), np.zeros((5, 1, 4)))
     many.places, many.rules = (0, 1), np.array([[[1.0, 0.1 * k, 0.0, 0, 0], [-1.0, 1.0, 0.0, 0, 0]] for k in range(5)])
     control = made(swing, 4, tableau).carry(
         many, np.array([2.0]), 10**6, 10**6, T=0.0, H=h, T_END=2.0, RTOL=1e-8, ATOL=1e-10, MAX_STEP=np.inf

@@ -21,7 +21,7 @@ from denoc.machine.loops.implicit import EVALUATED, advance
 from denoc.machine.loops.translate import Translator
 from denoc.machine.loops.values import Stack, Stored
 from denoc.machine.program import Dual, Recording, cosine_sine, dual_derivative
-from denoc.machine.stepping.march import LOOP_REACHED, History, Lane, LaneStatus, March, build_compiled_loop
+from denoc.machine.stepping.march import LOOP_REACHED, Lane, LaneStatus, March, StepHistory, build_compiled_loop
 from denoc.machine.stepping.march_block import ORDER
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.integrate import stepper_of_integrator
@@ -187,7 +187,8 @@ def test_each_order_of_differences_is_its_own(order):
         h = 2.0 / count
         states = linear_solution(-h * np.arange(DIFFERENCES)).T
         D = np.array([np.diff(states[::-1], k, axis=0)[-1] for k in range(DIFFERENCES)])
-        history = History(D, order, -1000, derivatives(0.0, states[0]))  # so few equal steps that all have one length
+        # so few equal steps that all have one length
+        history = StepHistory(D, order, -1000, derivatives(0.0, states[0]))
         given = {"T": 0.0, "H": h, "T_END": 2.0, "RTOL": 1.0, "ATOL": 1.0, "MAX_STEP": math.inf}
         march.begin(np.zeros((1, 0)), states[0], history=history, **given)
         assert march.go(np.zeros(0), march.room(0), 1000) == LOOP_REACHED

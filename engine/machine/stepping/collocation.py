@@ -65,5 +65,5 @@ class Collocation(ImplicitMethod):
 
     @property
     def P(self) -> tuple[Sequence[float], ...]:
-        """Dense output as `march_dense.Scheme` has it."""
+        """Dense output as `march_dense.ExplicitMethod` has it."""
         return ((0.0,) * len(self.weights[0]), *self.weights)

@@ -18,7 +18,7 @@ from .implicit import ImplicitMethod
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class StepHistory:
     """What the next step of a multistep method begins with: differences of the state at steps of the wanted length."""
 
     D: np.ndarray  # (differences, components), from ∇ in row 1 on
@@ -28,7 +28,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class Differences(ImplicitMethod):
+class BackwardDifferences(ImplicitMethod):
     """A family of multistep methods of the orders 1, 2, …, and constants of its step control.
 
     For order k, α_k (y − y_p) + Σ_j γ_j ∇^j y = h f with the predicted state y_p (Shampine and Reichelt 1997); its
@@ -70,7 +70,7 @@ class Differences(ImplicitMethod):
 
     @property
     def P(self) -> tuple[Sequence[float], ...]:
-        """Dense output as `march_dense.Scheme` has it."""
+        """Dense output as `march_dense.ExplicitMethod` has it."""
         return ((0.0,) * len(self.weights[0]), *self.weights)
 
     @property
@@ -105,7 +105,7 @@ class Differences(ImplicitMethod):
     # ---- what one run keeps from step to step: differences D, derivatives J, numbers of its own
 
     def begin(
-        self, D: np.ndarray, J: np.ndarray, own: np.ndarray, change: np.ndarray, history: History | None = None
+        self, D: np.ndarray, J: np.ndarray, own: np.ndarray, change: np.ndarray, history: StepHistory | None = None
     ) -> None:
         """Write what a run begins with, whose state changes so much in a step at first, or goes on with."""
         own[ORDER], D[1] = 1.0, change
@@ -113,6 +113,6 @@ class Differences(ImplicitMethod):
             D[:], J[:] = history.D, history.J[:, : J.shape[1]]
             own[ORDER], own[EQUAL], own[DERIVED] = history.order, history.equal, 1.0
 
-    def history(self, D: np.ndarray, J: np.ndarray, own: np.ndarray) -> History:
+    def history(self, D: np.ndarray, J: np.ndarray, own: np.ndarray) -> StepHistory:
         """What the next step of a run begins with."""
-        return History(D.copy(), int(own[ORDER]), int(own[EQUAL]), J.copy())
+        return StepHistory(D.copy(), int(own[ORDER]), int(own[EQUAL]), J.copy())

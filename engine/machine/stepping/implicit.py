@@ -35,7 +35,7 @@ class ImplicitMethod(ABC):
     @property
     @abstractmethod
     def P(self) -> tuple[Sequence[float], ...]:
-        """Dense output as `march_dense.Scheme` has it."""
+        """Dense output as `march_dense.ExplicitMethod` has it."""
 
     @property
     def stages(self) -> int:

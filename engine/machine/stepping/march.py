@@ -22,29 +22,29 @@ from ..jit.polynomials import EMPTY, FIRST, SignalPieces
 from ..loops.dense import PARTS, RULE_SIZE
 from ..program.recording import Program
 from .collocation import Collocation
-from .differences import Differences, History
+from .differences import BackwardDifferences, StepHistory
 from .implicit import ImplicitMethod
 from .march_block import LOOP_PAUSED, LOOP_REACHED, ROWS, Lane, LaneStatus
 from .march_code import loop_ir, system_functions_ir
-from .march_dense import Scheme
-from .march_past import Past
+from .march_dense import ExplicitMethod
+from .march_past import PastOfLane
 
 __all__ = [
     "LOOP_PAUSED",
     "LOOP_REACHED",
+    "BackwardDifferences",
     "Collocation",
-    "Differences",
-    "History",
+    "ExplicitMethod",
     "ImplicitMethod",
     "Lane",
     "LaneStatus",
     "March",
-    "Past",
-    "Scheme",
+    "PastOfLane",
+    "StepHistory",
     "build_compiled_loop",
 ]
 
-Method = Scheme | ImplicitMethod
+LoopMethod = ExplicitMethod | ImplicitMethod
 
 
 class March:
@@ -55,7 +55,7 @@ class March:
     """
 
     def __init__(
-        self, loaded: native.Loaded, m: int, scheme: Method, lanes: int, system: System, *, closes: bool = False
+        self, loaded: native.Loaded, m: int, scheme: LoopMethod, lanes: int, system: System, *, closes: bool = False
     ):
         self._loaded, self._scheme, self._system, self.closes = loaded, scheme, system, closes
         self.m, self.lanes = m, lanes
@@ -88,8 +88,8 @@ class March:
         watches: Sequence[Sequence[float]] = (),
         quantities: int = 0,
         slope: np.ndarray | None = None,
-        past: Past | None = None,
-        history: History | None = None,
+        past: PastOfLane | None = None,
+        history: StepHistory | None = None,
         **control: float | np.ndarray,
     ) -> None:
         """Set signals and states, with a row for each lane, and the control block; evaluate the first stage.
@@ -117,7 +117,7 @@ class March:
         elif history is None:
             places = (x.ctypes.data for x in (self.control, self._signals, self._table))
             self._first(*places, self._words, self._y.ctypes.data, self._stages.ctypes.data)
-        if isinstance(self._scheme, Differences):
+        if isinstance(self._scheme, BackwardDifferences):
             D, J, own = self._kept(self._scheme)
             if history is None:
                 self._scheme.begin(D, J, own, self._stages[0] * self.control[Lane.H])
@@ -138,14 +138,14 @@ class March:
         return found
 
     @property
-    def history(self) -> History | None:
+    def history(self) -> StepHistory | None:
         """What the next step begins with besides the state, where the method has several steps."""
-        if not isinstance(self._scheme, Differences):
+        if not isinstance(self._scheme, BackwardDifferences):
             return None
         D, J, own = self._kept(self._scheme)
         return self._scheme.history(D[..., 0], J[..., 0], own[..., 0])
 
-    def _kept(self, method: Differences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _kept(self, method: BackwardDifferences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Differences, derivatives and numbers that lanes keep from step to step."""
         measured = self._system.measured
         J = method.rows_of(self._stages, "J").reshape(-1, self.lanes)[: self.m * measured]
@@ -201,7 +201,7 @@ class March:
             self._first(control_at, u_at, table_at, self._words, y_at, rate_at)
         return self._runs(rate, len(y))
 
-    def carry(self, runs: Many, grid: np.ndarray, most: int, attempts: int, **control: Any) -> np.ndarray:
+    def carry(self, runs: ManyRuns, grid: np.ndarray, most: int, attempts: int, **control: Any) -> np.ndarray:
         """Carry many runs on, each until its end, an event, or until a run beside it has made more than `most` steps.
 
         Returns the control block at their ends; states, slopes and rows are put into `runs`.  `attempts` bounds the
@@ -261,7 +261,7 @@ class March:
 
 
 @dataclass
-class Many:
+class ManyRuns:
     """Runs on their way, with a row for each run in all arrays."""
 
     signals: np.ndarray
@@ -310,7 +310,7 @@ FEWEST = 8  # blocks of lanes from which on another thread pays
 
 def build_compiled_loop(
     program: Callable[[], Program],
-    scheme: Method,
+    scheme: LoopMethod,
     m: int,
     measured: int,
     units: Sequence[int],
@@ -343,7 +343,7 @@ def build_compiled_loop(
     return March(shared, m, scheme, lanes, system, closes=closes)
 
 
-def time_loop(method: Method, lanes: int, cached: bool) -> native.Loaded | None:
+def time_loop(method: LoopMethod, lanes: int, cached: bool) -> native.Loaded | None:
     """The loop of a method for all systems, in so many lanes."""
     passes = "always_inliner", "sroa"
     return objects.loaded_machine_code(

@@ -19,7 +19,7 @@ from ..program.recording import Program
 from . import march_past, march_time
 from .implicit import ImplicitMethod
 from .march_block import LOOP_PAUSED, LOOP_REACHED, ROWS, Lane
-from .march_dense import Scheme
+from .march_dense import ExplicitMethod
 
 KEEP = "  call void @keep(ptr %control, ptr %y, ptr %stages, ptr %table, i64 {})"
 
@@ -28,7 +28,7 @@ ROW_NAMES = {"gap": "OPEN", "stop": "LANDING"}  # of numbers that the text has o
 WORDS = M, MEASURED, CLOSING, UNITS, PLACES, RATE, QUANTITIES, GUARDING, SLOPES = range(9)
 
 
-def loop_ir(method: Scheme | ImplicitMethod, lanes: int) -> str:
+def loop_ir(method: ExplicitMethod | ImplicitMethod, lanes: int) -> str:
     """The IR of the loop of a method for all systems.
 
     It takes the control block, u, y and the stages (rows of lanes), the grid of output instants, which ends with
@@ -52,7 +52,7 @@ def loop_ir(method: Scheme | ImplicitMethod, lanes: int) -> str:
         "keep": Outside("keeping"),
     }
     stages, rows = Stack(m, "%stages"), Output(m, Value(INTEGER, "%count"), "%out")
-    if isinstance(method, Scheme):
+    if isinstance(method, ExplicitMethod):
         text: Callable[..., Thing] = explicit.advance
         own: list[Thing] = [stages, Stored(m, "%y"), *(translator.of.row(stages, method.stages + k) for k in range(2))]
     else:

@@ -24,7 +24,7 @@ class Dense(Protocol):
 
 
 @dataclass(frozen=True)
-class Scheme:
+class ExplicitMethod:
     """An embedded pair with dense output whose last stage is the next step's first, and constants of step control.
 
     The letters are those of `simulate/tableau.py`; `further` has a row and a place for each stage that only dense

@@ -22,7 +22,7 @@ ROOM = 512  # steps
 
 
 @dataclass(frozen=True)
-class Steps:
+class PastSteps:
     """Steps in the order of time: their beginnings, and polynomials of some components of the state."""
 
     begins: np.ndarray  # (steps,)
@@ -47,13 +47,13 @@ class Steps:
             value = value * x + part
         return value
 
-    def behind(self, t: float) -> Steps:
+    def behind(self, t: float) -> PastSteps:
         """Those steps that aren't over at t."""
         first = max(int(np.searchsorted(self.begins, t, side="right")) - 1, 0)
-        return Steps(self.begins[first:], self.scales[first:], self.coefficients[first:])
+        return PastSteps(self.begins[first:], self.scales[first:], self.coefficients[first:])
 
 
-class Past:
+class PastOfLane:
     """The memory of a single lane's steps; `reads` are pairs of a signal and a component, for each dead time."""
 
     def __init__(self, dead_times: Sequence[float], reads: Sequence[Sequence[tuple[int, int]]], places: Sequence[int]):
@@ -63,7 +63,7 @@ class Past:
         self._places = np.array(places, dtype=np.int64)
         self._count = np.zeros(1, dtype=np.int64)
 
-    def begin(self, known: Steps) -> None:
+    def begin(self, known: PastSteps) -> None:
         """Forgets everything but these steps."""
         count, room = len(known.begins), max(ROOM, 2 * len(known.begins))
         self._begins, self._scales = np.zeros((2, room))
@@ -77,12 +77,12 @@ class Past:
         """The number of steps that it can still take up."""
         return len(self._begins) - int(self._count[0])
 
-    def added(self) -> Steps:
+    def added(self) -> PastSteps:
         """The steps since this was asked last, whose arrays nobody else has; there is room for further ones then."""
         first, end = self._known, int(self._count[0])
-        new = Steps(*(x[first:end].copy() for x in (self._begins, self._scales, self._coefficients)))
+        new = PastSteps(*(x[first:end].copy() for x in (self._begins, self._scales, self._coefficients)))
         if 2 * end > len(self._begins):
-            whole = Steps(self._begins[:end], self._scales[:end], self._coefficients[:end])
+            whole = PastSteps(self._begins[:end], self._scales[:end], self._coefficients[:end])
             self.begin(whole.behind(self._begins[end - 1] - self._dead_times[-1]))
         self._known = int(self._count[0])
         return new

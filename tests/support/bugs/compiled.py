@@ -161,7 +161,7 @@ COMPILED = (
     ),
     Bug(
         "a plain step after the compiled loop begins at order 1",
-        "Differences.begin",
+        "BackwardDifferences.begin",
         "history.order",
         "1.0",
         ("simulate/test_march_implicit.py::test_steps_of_differences_go_on_from_a_history",),

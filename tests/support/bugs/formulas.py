@@ -158,7 +158,7 @@ FORMULAS = (
     ),
     Bug(
         "a full memory of a compiled loop forgets what laws still see",
-        "Past.added",
+        "PastOfLane.added",
         "self._begins[end - 1] - self._dead_times[-1]",
         "self._begins[end - 1]",
         ("simulate/test_dead_time.py::test_the_compiled_loop_looks_back_as_plain_steps_do",),
