@@ -17,7 +17,7 @@ from denoc.text import count_with_noun
 
 if TYPE_CHECKING:
     from denoc.cli.shapes import Distributed, Message, Plan
-    from denoc.parallel.steps import Exchange
+    from denoc.parallel import Exchange
     from denoc.scenario import Plan as ScenarioPlan
     from denoc.study.distribution import Cost, Forecast, Outcome
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..machine.backend import native_lanes
 from ..machine.jit import Kernel, Offer
 from ..machine.program import Program, Recording
-from ..machine.stepping.march import March, build_compiled_loop
+from ..machine.stepping import March, build_compiled_loop
 from ..mechanics.assembly import CLOSED, Alike, Measures
 from ..mechanics.numbers import (
     Path,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.jit import EMPTY, Kernel, SignalPieces, fitted_signal_pieces
-from ..machine.stepping.march import Lane, LaneStatus, ManyRuns, March
+from ..machine.stepping import Lane, LaneStatus, ManyRuns, March
 from . import modes
 from .batch_program import BatchInstants, Equations, Starts, shut_states
 from .contacts import Contacts, stiction_force_ranges

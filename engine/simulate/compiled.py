@@ -15,7 +15,7 @@ import numpy as np
 from ..machine.backend import MOST_IN_LOOP, QUICK, RUNS, SOUND, present_backend_choice
 from ..machine.jit import REACH, Offer, Single, Text
 from ..machine.program import Program, Recording, as_floats, as_samples
-from ..machine.stepping.march import ImplicitMethod, LoopMethod, March, build_compiled_loop
+from ..machine.stepping import ImplicitMethod, LoopMethod, March, build_compiled_loop
 from ..mechanics.bodies import runs_as_loop_over_bodies
 from ..mechanics.numbers import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
 from .discrete import Discrete

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..laws import ComputedTorque, Curve, Force
 from ..machine.program import Scalar, as_float
-from ..machine.stepping.march_past import PastSteps
+from ..machine.stepping import PastSteps
 from ..robot import Joint
 from .reference import Held, Reference, Turning
 from .state_force import StateForce

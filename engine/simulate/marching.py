@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.jit import SignalPieces
-from ..machine.stepping.march import LOOP_PAUSED, LOOP_REACHED, Lane, LaneStatus, March
+from ..machine.stepping import LOOP_PAUSED, LOOP_REACHED, Lane, LaneStatus, March
 from . import reasons
 from .events import Watched
 from .implicit_steps import Implicit

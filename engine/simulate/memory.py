@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.stepping.march_past import PastSteps
+from ..machine.stepping import PastSteps
 from .inputs import Driven
 from .runge_kutta import Course
 

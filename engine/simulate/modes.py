@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.loops.dense import RULE_SIZE
+from ..machine.loops import RULE_SIZE
 from ..machine.program import as_float, as_floats
 from ..mechanics.assembly import close_loops_by_newton
 from ..robot import Body

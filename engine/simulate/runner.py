@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit import EMPTY, SignalPieces, fitted_signal_pieces
 from ..machine.program import Scalar, as_float, as_floats
-from ..machine.stepping.march import ImplicitMethod, LoopMethod, March, PastOfLane
+from ..machine.stepping import ImplicitMethod, LoopMethod, March, PastOfLane
 from ..mechanics.closure import METHODS, joints_of_vanishing_freedoms
 from ..mechanics.tree import joints_of_vanishing_inertia
 from ..robot import Joint

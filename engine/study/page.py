@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit import SignalPieces
-from ..machine.loops.javascript import explicit_steps_in_javascript
+from ..machine.loops import explicit_steps_in_javascript
 from ..machine.program import Program, Recording, javascript_function
-from ..machine.stepping.march_dense import ExplicitMethod
+from ..machine.stepping import ExplicitMethod
 from ..mechanics.numbers import Path, number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..mechanics.quantities import energies
 from ..mechanics.tree import link_placements

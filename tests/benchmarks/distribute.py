@@ -15,10 +15,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 import denoc
 import legged
 from denoc.machine.backend import using_backend
-from denoc.parallel.cluster import Cluster
-from denoc.parallel.conduct import DistributedFormulation
-from denoc.parallel.engines import ProcessEngine, ThreadsEngine, TimedProcessEngine
-from denoc.parallel.steps import message_plan
+from denoc.parallel import (
+    Cluster,
+    DistributedFormulation,
+    ProcessEngine,
+    ThreadsEngine,
+    TimedProcessEngine,
+    message_plan,
+)
 from denoc.study.distribution import Cost, ping_distribution_nodes
 
 NODES = 2

@@ -150,7 +150,7 @@ def seconds(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
 
 def handed_over() -> float:
     """Seconds of the starting process for a task that does nothing, on a local Dask cluster."""
-    from denoc.parallel.cluster import Cluster
+    from denoc.parallel import Cluster
 
     cluster = Cluster(1)
     try:

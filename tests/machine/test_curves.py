@@ -7,7 +7,7 @@ from scipy.interpolate import make_interp_spline
 from denoc.machine.jit import polynomials
 from denoc.machine.jit.polynomials import EMPTY, fitted_signal_pieces
 from denoc.machine.program.recording import Recording
-from denoc.machine.stepping.march import build_compiled_loop
+from denoc.machine.stepping import build_compiled_loop
 from denoc.simulate.runge_kutta import integrator_scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 

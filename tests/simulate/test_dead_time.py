@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 import denoc
 from denoc.errors import InputError
 from denoc.machine.backend import using_backend
-from denoc.machine.stepping.march_past import PastSteps
+from denoc.machine.stepping import PastSteps
 from denoc.simulate import runner
 from denoc.simulate.memory import Memory, joined_instants
 from denoc.simulate.signals import signal_rows

@@ -11,13 +11,7 @@ import pytest
 from denoc.machine.backend import using_backend
 from denoc.machine.loops.explicit import advance
 from denoc.machine.program import Recording, cosine_sine
-from denoc.machine.stepping.march import (
-    LOOP_REACHED,
-    Lane,
-    LaneStatus,
-    ManyRuns,
-    build_compiled_loop,
-)
+from denoc.machine.stepping import LOOP_REACHED, Lane, LaneStatus, ManyRuns, build_compiled_loop
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
 from denoc.simulate.events import first_event_crossing

@@ -21,7 +21,7 @@ from denoc.machine.loops.implicit import EVALUATED, advance
 from denoc.machine.loops.translate import Translator
 from denoc.machine.loops.values import Stack, Stored
 from denoc.machine.program import Dual, Recording, cosine_sine, dual_derivative
-from denoc.machine.stepping.march import LOOP_REACHED, Lane, LaneStatus, March, StepHistory, build_compiled_loop
+from denoc.machine.stepping import LOOP_REACHED, Lane, LaneStatus, March, StepHistory, build_compiled_loop
 from denoc.machine.stepping.march_block import ORDER
 from denoc.scenario import carry_out_plan, prepare_scenario
 from denoc.simulate.integrate import stepper_of_integrator

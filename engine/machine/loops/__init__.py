@@ -16,3 +16,17 @@
 A text is an ordinary function of lengths and tables. A table of numbers is an array `(k, N)`, with a column for each
 body; one of integers is a row. What a text may do is in the docstring of `translate`.
 """
+
+from ...door import door
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .compiled import LoopText
+    from .dense import RULE_SIZE, place_of_dip, zero_crossing
+    from .explicit import aim_step, error_of_step, next_step_length, take_further_stages, take_stages
+    from .implicit import accept_implicit_step, attempt_implicit_step, begin_implicit_step, finish_implicit_step
+    from .javascript import explicit_steps_in_javascript
+    from .values import Eights, Fields, Integers, Rows, TextTable
+    from .words import Number, Table, Tables, across, cosine_sine, recorded_step, registers, rolled, sign
+else:
+    __getattr__ = door(__name__)

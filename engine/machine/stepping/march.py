@@ -21,28 +21,12 @@ from ..jit.kernel import Single
 from ..jit.polynomials import EMPTY, FIRST, SignalPieces
 from ..loops.dense import PARTS, RULE_SIZE
 from ..program.recording import Program
-from .collocation import Collocation
 from .differences import BackwardDifferences, StepHistory
 from .implicit import ImplicitMethod
-from .march_block import LOOP_PAUSED, LOOP_REACHED, ROWS, Lane, LaneStatus
+from .march_block import LOOP_PAUSED, ROWS, Lane
 from .march_code import loop_ir, system_functions_ir
 from .march_dense import ExplicitMethod
 from .march_past import PastOfLane
-
-__all__ = [
-    "LOOP_PAUSED",
-    "LOOP_REACHED",
-    "BackwardDifferences",
-    "Collocation",
-    "ExplicitMethod",
-    "ImplicitMethod",
-    "Lane",
-    "LaneStatus",
-    "March",
-    "PastOfLane",
-    "StepHistory",
-    "build_compiled_loop",
-]
 
 LoopMethod = ExplicitMethod | ImplicitMethod
 

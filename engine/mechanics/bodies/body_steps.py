@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...machine.loops.words import Number, cosine_sine, recorded_step, sign
+from ...machine.loops import Number, cosine_sine, recorded_step, sign
 
 Numbers = Sequence[Number]
 ORIGIN = (0.0, 0.0, 0.0)

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ...machine.jit import ENORMOUS, Single
-from ...machine.loops.compiled import LoopText
-from ...machine.loops.values import Eights, Fields, Integers, Rows, TextTable
+from ...machine.loops import Eights, Fields, Integers, LoopText, Rows, TextTable
 from ...robot import Body, Robot
 from ..numbers.inertial import INERTIAL
 from ..numbers.regressor import names_of_regressor_numbers, regressor_speeds

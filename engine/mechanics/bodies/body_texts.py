@@ -17,7 +17,7 @@ product of two 6-vectors (Saha 1999, eqs. 23b and 24, with B = 1).
 
 from __future__ import annotations
 
-from ...machine.loops.words import Table, Tables, across, registers, rolled
+from ...machine.loops import Table, Tables, across, registers, rolled
 from .body_steps import (
     ORIGIN,
     along_place,

@@ -10,10 +10,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...parallel.cluster import CLUSTER_PATIENCE, Cluster
-from ...parallel.conduct import MOST_SAMPLES_OF_MESSAGE
-from ...parallel.engines import NodeEngine, ProcessEngine, ThreadsEngine, echo_message_of_node
-from ...parallel.steps import Exchange
+from ...parallel import (
+    CLUSTER_PATIENCE,
+    MOST_SAMPLES_OF_MESSAGE,
+    Cluster,
+    Exchange,
+    NodeEngine,
+    ProcessEngine,
+    ThreadsEngine,
+    echo_message_of_node,
+)
 from ...scenario import Result
 from ...text import count_with_noun
 

@@ -14,11 +14,17 @@ from ...api import inverse
 from ...errors import InputError
 from ...mechanics.closure import distributed_closure_methods
 from ...mechanics.platforms import bodies_shared_by_legs, legs
-from ...parallel.conduct import DistributedFormulation, RatesByLegs, refuse_given_motions_of_legs
-from ...parallel.engines import CountingEngine, ProcessEngine, TimedProcessEngine
-from ...parallel.full import FullyDistributed
-from ...parallel.steps import Exchange
-from ...parallel.steps import message_plan as messages_of
+from ...parallel import (
+    CountingEngine,
+    DistributedFormulation,
+    Exchange,
+    FullyDistributed,
+    ProcessEngine,
+    RatesByLegs,
+    TimedProcessEngine,
+    refuse_given_motions_of_legs,
+)
+from ...parallel import message_plan as messages_of
 from ...scenario import Plan, Result, carry_out_plan, carry_out_whole_plan, result_of_trace, scenario_wrenches_over_time
 from ...simulate.coordinates import discrete_state_at_start
 from ...simulate.discrete import discrete_partition

@@ -13,8 +13,7 @@ from functools import cache
 import numpy as np
 
 from ...machine.backend import using_backend
-from ...parallel.conduct import RatesByLegs
-from ...parallel.engines import ProcessEngine
+from ...parallel import ProcessEngine, RatesByLegs
 from ...record import Line, Panel
 from ...scenario import carry_out_whole_plan
 from ..comparison import ADAPTIVE, FIXED, STAGES, Comparison, Options, Run, RunSetting, evaluation_time_for_comparison

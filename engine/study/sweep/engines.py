@@ -34,7 +34,7 @@ from ...machine.backend import (
     native_processor,
     processors_to_use,
 )
-from ...parallel.cluster import Cluster
+from ...parallel import Cluster
 from ...settings import environment_setting
 from ..run_blocks import block_of_variations, variations_of_blocks
 from ..variations import Columns, Variations
