@@ -291,7 +291,7 @@ def test_wrong_rates_are_told(tmp_path, more, header, words):
 
 def test_accelerations_need_rates(tmp_path):
     (tmp_path / "table.csv").write_text("t,q,qdd\n0,0,0\n1,0,0\n")
-    (tmp_path / "s.yaml").write_text(GIVEN.replace("conduct: [qd]%s", "accelerations: [qdd]"))
+    (tmp_path / "s.yaml").write_text(GIVEN.replace("rates: [qd]%s", "accelerations: [qdd]"))
     with pytest.raises(denoc.InputError, match="need `rates` beside them"):
         denoc.run(tmp_path / "s.yaml")
 

@@ -597,10 +597,22 @@ def test_where_loops_close_to_one_side_only_derivatives_are_those_of_that_side()
     assert Derivatives(runs).at(at)["size"] == pytest.approx(1.0)
 
 
-def test_why_there_are_no_derivatives_gives_no_advice_about_the_files():
-    error = NumericalError("four-bar: the loops can't be closed: `B` by 3 mm; look for a length that is wrong")
-    assert gradients._why_none(error) == "a run right beside fails: four-bar: the loops can't be closed: `B` by 3 mm"
-    assert gradients._why_none(gradients.NoTangentsError("forces jump; always")) == "forces jump; always"
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            NumericalError("four-bar: the loops can't be closed: `B` by 3 mm; look for a length that is wrong"),
+            "a run right beside fails: four-bar: the loops can't be closed: `B` by 3 mm",
+        ),
+        (gradients.NoTangentsError("forces jump; always"), "forces jump; always"),
+    ],
+)
+def test_why_there_are_no_derivatives_gives_no_advice_about_the_files(error, words, monkeypatch):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(Derivatives, "_slopes", fails)
+    assert Derivatives._computed(object.__new__(Derivatives), {}).reason == words
 
 
 # ---- forces that jump, and those with corners

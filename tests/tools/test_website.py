@@ -19,7 +19,9 @@ def test_links_of_pages_hold_in_the_site(tmp_path):
     text = SITE["relinked"](theory, documents, tmp_path)
     assert "](../" not in text
     assert "(extra:code/engine/mechanics/tree/sweeps.py.html#L-" in text
-    assert 'name="L-1"' in (tmp_path / "code" / "engine" / "dynamics" / "sweeps.py.html").read_text(encoding="utf-8")
+    assert 'name="L-1"' in (tmp_path / "code" / "engine" / "mechanics" / "tree" / "sweeps.py.html").read_text(
+        encoding="utf-8"
+    )
     assert "(orientations)=\n" in SITE["relinked"](ROOT / "docs" / "files.md", documents, tmp_path)
 
 
