@@ -33,13 +33,13 @@ from ..machine.program import Scalar, as_floats
 from ..mechanics.closure import ConstrainedEquations
 from ..mechanics.tree import dot
 from ..simulate import equations
-from ..simulate.acting import wrenches_at_instants
-from ..simulate.discrete import discrete_partition
 from ..simulate.equations import Evaluation, Moved
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.runner import Runner
 from ..simulate.situation import situation_of_state
-from ..simulate.system import System
+from ..simulate.systems.acting import wrenches_at_instants
+from ..simulate.systems.discrete import discrete_partition
+from ..simulate.systems.system import System
 
 
 class RatesByLegs:

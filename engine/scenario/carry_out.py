@@ -19,8 +19,8 @@ from ..formats import load, load_shared_robot
 from ..machine.backend import account_of_backend, compiled_only_where_it_pays, using_backend
 from ..robot import Effort, Robot
 from ..robot.read import build_robot
-from ..simulate.inputs import Driven
-from ..simulate.integrate import INTEGRATORS
+from ..simulate.integrators.integrate import INTEGRATORS
+from ..simulate.systems.inputs import Driven
 from ..simulate.trace import Progress, Trace
 from ..text import (
     Change,
@@ -53,8 +53,8 @@ from .replay import (
 from .result import Result
 
 if TYPE_CHECKING:
-    from ..simulate.called import Called
     from ..simulate.runner import Runner
+    from ..simulate.systems.called import Called
 
 Scenario = str | Path | Mapping[str, Any]
 When = Literal["stage", "step"]
@@ -206,7 +206,7 @@ __all__ = ["Result", "Scenario", "carry_out_plan", "prepare_scenario", "run"]
 
 def plan_with_python_forces(plan: Plan, forces: Mapping[str, Called], when: When) -> Plan:
     """The plan with the forces of these functions, called at each stage, or once at the beginning of each step."""
-    from ..simulate.called import CalledForce, Caller, Held
+    from ..simulate.systems.called import CalledForce, Caller, Held
 
     _refuse(plan, when)
     inputs, driven, sampled = plan.system.inputs, list(plan.system.inputs.driven), list(plan.system.inputs.sampled)

@@ -16,7 +16,7 @@ from ..machine.backend import account_of_backend
 from ..record import plain_plot_drawings
 from ..robot import Effort
 from ..robot.read import folder_of_robot_file, robot_data_with_mesh_places
-from ..simulate import prescribed
+from ..simulate.systems import prescribed
 from . import tabulate, wrench_columns
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces_to_scenario_course, scenario_wrenches_over_time

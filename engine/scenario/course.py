@@ -13,16 +13,16 @@ from ..machine.jit import ENORMOUS
 from ..mechanics.quantities import inverse as tree_inverse
 from ..mechanics.quantities import passive_power
 from ..mechanics.tree import vanishing_inertia_message
-from ..simulate import prescribed
-from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
+from ..simulate.systems import prescribed
+from ..simulate.systems.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
 from ..simulate.trace import Progress, Trace
 from .plan import Plan
 
 if TYPE_CHECKING:
     from ..mechanics.mechanisms import Forces
-    from ..simulate.discrete import Discrete
     from ..simulate.runner import Runner
     from ..simulate.singular import Singular
+    from ..simulate.systems.discrete import Discrete
 
 
 @dataclass

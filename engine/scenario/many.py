@@ -12,9 +12,9 @@ import numpy as np
 from ..machine.backend import account_of_backend
 from ..mechanics.mechanisms import Forces
 from ..record import Column, Drawing
-from ..simulate.batch_program import Numbers
-from ..simulate.many_rows import Evaluated
-from ..simulate.traces import Traces
+from ..simulate.many.batch_program import Numbers
+from ..simulate.many.many_rows import Evaluated
+from ..simulate.many.traces import Traces
 from . import tabulate
 from .audit import DOUBTFUL, EnergyBalance, energy_residual_amounts, residual_share_of_energy
 from .conclude import audit_of_run, conclude_result

@@ -18,8 +18,8 @@ from ..machine.program import Program, Recording, as_floats, as_samples
 from ..machine.stepping import ImplicitMethod, LoopMethod, March, build_compiled_loop
 from ..mechanics.bodies import runs_as_loop_over_bodies
 from ..mechanics.numbers import FIELDS_OF_INERTIA, Own, ProgramOfNumbers, own_numbers
-from .discrete import Discrete
 from .equations import Evaluation, Recursion
+from .integrators.stepper import Fun
 from .many_bodies import recursion_in_discrete_state
 from .recorded import (
     Record,
@@ -32,8 +32,8 @@ from .recorded import (
     state_rate_tangents_program,
     time_loop_program,
 )
-from .stepper import Fun
-from .system import Model, System
+from .systems.discrete import Discrete
+from .systems.system import Model, System
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
 FEWEST = 2  # joints with modes, from which on these have one program

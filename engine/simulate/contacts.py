@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .discrete import Discrete
-from .system import Stop, System
+from .systems.discrete import Discrete
+from .systems.system import Stop, System
 
 NEAR = 1e-9  # relative: a joint this close to its stop touches it
 PLACED = 1e-3  # of that: a joint this close needn't be moved to its stop

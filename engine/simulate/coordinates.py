@@ -15,10 +15,10 @@ from ..errors import InputError
 from ..mechanics.assembly import CLOSED, close_loops_by_newton, close_many_positions_by_newton
 from ..mechanics.closure import Partition, best_partition, independent_constraint_rows_of_many
 from . import singular, svd_projection
-from .discrete import Discrete, discrete_partition
-from .events import Event
-from .signals import prescribed_motion_at, wanted_row_signals, wanted_row_signals_over_time
-from .system import System
+from .integrators.events import Event
+from .systems.discrete import Discrete, discrete_partition
+from .systems.signals import prescribed_motion_at, wanted_row_signals, wanted_row_signals_over_time
+from .systems.system import System
 
 NEAR = 1e-3  # share of a pivot below which a singular position may be ahead
 EARLY = 0.05  # share of a pivot below which a run that may switch takes other coordinates

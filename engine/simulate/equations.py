@@ -17,9 +17,9 @@ from ..mechanics.closure import AppliedForces, ConstrainedEquations
 from ..mechanics.quantities import damping_power, wrench_power
 from ..mechanics.tree import Pivot, add, coordinate_rates, dot, smooth_dry_friction, sweep_tree
 from . import svd_projection
-from .discrete import Discrete, discrete_partition
 from .situation import Situation, situation_of_state
-from .system import Model, System
+from .systems.discrete import Discrete, discrete_partition
+from .systems.system import Model, System
 
 LEAST = 1e-300  # keeps a quotient of zeros from being none
 AT_REST = 1e-10  # radians or lengths of the mechanism per second

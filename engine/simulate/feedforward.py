@@ -12,14 +12,14 @@ import numpy as np
 from ..machine.program import as_floats
 from ..mechanics.closure import loop_closure
 from ..mechanics.mechanisms import Balance, loop_balance_texts
-from .acting import actuator_forces_at_instants
 from .follow import Path
-from .inputs import Inputs
 from .recorded import run_equations_close_state
 from .runner import Runner
-from .signals import Planned, wrench_signals_at
 from .situation import planned_feedforward_forces
-from .system import System
+from .systems.acting import actuator_forces_at_instants
+from .systems.inputs import Inputs
+from .systems.signals import Planned, wrench_signals_at
+from .systems.system import System
 
 
 def runner_with_feedforward(system: System, q: Sequence[float], **how: Any) -> Runner:

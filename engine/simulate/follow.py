@@ -17,8 +17,8 @@ from ..mechanics.assembly import (
 from ..robot import LENGTH
 from .coordinates import complete_state_rates, complete_state_rates_over_time, positions_closed_at_instants
 from .runner import Runner
-from .signals import wanted_row_signals
 from .singular import Singular, describe_singular_position, singularity_margin, singularity_margins
+from .systems.signals import wanted_row_signals
 
 CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # smallest singular value below which the position doesn't follow from the motion any more

@@ -15,7 +15,7 @@ from .contacts import NEAR, joints_that_graze, joints_touching_stops
 from .instants import Instants
 from .response import times
 from .sticking import states_with_joints_at_stops
-from .system import System
+from .systems.system import System
 
 
 def states_after_blows(at: Instants, y: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:

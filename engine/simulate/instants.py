@@ -14,9 +14,9 @@ from ..mechanics.tree import inertia_matrix
 from ..robot import Body
 from .contacts import Contacts, Limits
 from .response import Response, Scaled, times
-from .signals import wrench_signals_at
 from .situation import planned_feedforward_forces
-from .system import System
+from .systems.signals import wrench_signals_at
+from .systems.system import System
 
 
 class Moved(NamedTuple):

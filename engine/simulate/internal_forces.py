@@ -23,8 +23,8 @@ from ..mechanics.quantities import reactions as tree_reactions
 from ..mechanics.tree import wrenches_on_link
 from ..record import WRENCH
 from ..robot import ZERO, Joint, Robot
-from .signals import wanted_row_signals
-from .system import System
+from .systems.signals import wanted_row_signals
+from .systems.system import System
 
 
 def balance_of_sought_forces(system: System, q: np.ndarray) -> Balance:

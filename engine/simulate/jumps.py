@@ -13,8 +13,8 @@ import numpy as np
 
 from ..machine.program import Curve, Scalar, as_samples, formula_value_on_scalars
 from ..text.expressions import Formula, Lookup, jumps_in_formula
-from .state_force import FormulaForce
-from .system import System
+from .systems.state_force import FormulaForce
+from .systems.system import System
 
 SAME = 1e-9  # share of the way from row to row by which instants of jumps may differ
 

@@ -9,20 +9,20 @@ import numpy as np
 
 from ..mechanics.tree import vanishing_inertia_message
 from . import coordinates, modes, reasons, saturation
-from .discrete import Discrete
-from .events import Watch, Watched, first_event_crossing
 from .impacts import prescribed_rates_jump
-from .implicit_steps import Implicit
-from .integrate import INTEGRATORS, stepper_of_integrator
+from .integrators.events import Watch, Watched, first_event_crossing
+from .integrators.implicit_steps import Implicit
+from .integrators.integrate import INTEGRATORS, stepper_of_integrator
+from .integrators.runge_kutta import RungeKutta
+from .integrators.scipy_stepper import Lsoda
+from .integrators.stepper import Stepper
 from .marching import compiled_loop_for_leg, limit_exceeded, marched_leg, strided_leg, strides_in_leg
-from .memory import joined_instants
-from .runge_kutta import RungeKutta
 from .runner import Runner
-from .scipy_stepper import Lsoda
-from .signals import begin_of_run, sides_of_kink
 from .singular import Singular
 from .singular_step import step_across_singular_position
-from .stepper import Stepper
+from .systems.discrete import Discrete
+from .systems.memory import joined_instants
+from .systems.signals import begin_of_run, sides_of_kink
 from .trace import Progress, Solver, Trace
 
 

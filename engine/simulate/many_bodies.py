@@ -10,9 +10,9 @@ import numpy as np
 from ..machine.backend import QUICK
 from ..machine.program import Scalar, as_floats
 from ..mechanics.quantities import Held, Mixed
-from .discrete import Discrete
 from .equations import Recursion
-from .system import System
+from .systems.discrete import Discrete
+from .systems.system import System
 
 
 def recursion_in_discrete_state(system: System, discrete: Discrete) -> Recursion | None:

@@ -13,14 +13,14 @@ import numpy as np
 from ..machine.jit import SignalPieces
 from ..machine.stepping import LOOP_PAUSED, LOOP_REACHED, Lane, LaneStatus, March
 from . import reasons
-from .events import Watched
-from .implicit_steps import Implicit
-from .integrate import INTEGRATORS
-from .runge_kutta import RungeKutta
+from .integrators.events import Watched
+from .integrators.implicit_steps import Implicit
+from .integrators.integrate import INTEGRATORS
+from .integrators.runge_kutta import RungeKutta
+from .integrators.scipy_stepper import Lsoda
+from .integrators.stepper import NOT_FINITE, Stepper
+from .integrators.stepper import TOO_SMALL as STEP_TOO_SMALL
 from .runner import Runner
-from .scipy_stepper import Lsoda
-from .stepper import NOT_FINITE, Stepper
-from .stepper import TOO_SMALL as STEP_TOO_SMALL
 from .trace import Progress, Solver, Trace
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C

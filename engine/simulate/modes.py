@@ -24,15 +24,15 @@ from .contacts import (
     joints_touching_stops,
     stiction_force_ranges,
 )
-from .discrete import Discrete, discrete_states_are_alike
-from .events import Rule, Watch, Watched
 from .impacts import jumping_rates, states_after_blows
 from .instants import Instants, Moved
+from .integrators.events import Rule, Watch, Watched
 from .response import Scaled
 from .runner import Runner
-from .signals import prescribed_motion_at, wanted_row_signals
 from .sticking import settled_modes, states_brought_to_rest
-from .system import System
+from .systems.discrete import Discrete, discrete_states_are_alike
+from .systems.signals import prescribed_motion_at, wanted_row_signals
+from .systems.system import System
 
 LOOSE = "breaks loose"
 STOPS = "stops slipping"

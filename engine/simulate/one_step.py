@@ -18,11 +18,11 @@ from ..mechanics.closure import loop_closure
 from ..mechanics.tree import dot
 from ..robot import Robot
 from . import coordinates
-from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
-from .inputs import Driven, Inputs
 from .recorded import fixed_identity_of_run_equations
-from .system import System
+from .systems.discrete import Discrete
+from .systems.inputs import Driven, Inputs
+from .systems.system import System
 
 MOST_BODIES = 60  # whose four evaluations are compiled in one line
 NEAR = 0.3  # share of a pivot below which others are taken: steps of fixed length can't become shorter on the way there

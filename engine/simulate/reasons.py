@@ -12,11 +12,11 @@ from ..machine.jit import ENORMOUS
 from ..mechanics.tree import vanishing_inertia_message
 from ..text import words_with_and
 from . import modes, saturation
-from .discrete import Discrete
-from .events import Watch
+from .integrators.events import Watch
+from .integrators.stepper import NOT_FINITE
 from .runner import Runner
-from .stepper import NOT_FINITE
-from .system import System
+from .systems.discrete import Discrete
+from .systems.system import System
 
 CHATTER = 300  # events within 1e-8 of the run that are too many
 AHEAD = 0.0, 1e-9, 1e-6  # seconds in which a law may have no force any more

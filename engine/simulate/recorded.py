@@ -10,11 +10,11 @@ from ..machine.program import Dual, Node, Program, Recording, Scalar, dual_deriv
 from ..mechanics.closure import Closure
 from ..mechanics.numbers import planted_bodies
 from ..mechanics.tree import dot
-from .discrete import Discrete
 from .equations import Evaluation, evaluate_equations, state_rates
-from .events import Source
+from .integrators.events import Source
 from .situation import situation_of_state
-from .system import Model, System
+from .systems.discrete import Discrete
+from .systems.system import Model, System
 
 Record = Callable[[Recording, Model, System, Discrete, int], Program]
 

@@ -10,7 +10,6 @@ from ..mechanics.mechanisms import multipliers_of_constraints, wrenches_exerted_
 from ..mechanics.quantities import energies
 from ..mechanics.tree import sweep_tree
 from ..robot import Body
-from .discrete import Discrete, discrete_partition
 from .equations import Evaluation
 from .recorded import (
     closed_state_of_row,
@@ -20,7 +19,8 @@ from .recorded import (
     width_of_watched_quantities,
 )
 from .situation import situation_of_state
-from .system import Model, System, constraints_with_numbers
+from .systems.discrete import Discrete, discrete_partition
+from .systems.system import Model, System, constraints_with_numbers
 
 
 def quantities_beside_state(

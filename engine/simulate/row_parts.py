@@ -11,10 +11,10 @@ from ..errors import NumericalError
 from ..mechanics.closure import TINY, constraint_null_space
 from ..mechanics.mechanisms import least_loop_effort
 from ..robot import Effort
-from .discrete import Discrete
 from .equations import Evaluation
 from .recorded import held_speeds_with_supports
-from .system import System
+from .systems.discrete import Discrete
+from .systems.system import System
 
 STIFF = 1e3  # scale of a pure stop's support, relative to the largest break-away force
 ROW = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made

@@ -17,13 +17,13 @@ from ..mechanics.tree import joints_of_vanishing_inertia
 from ..robot import Joint
 from . import coordinates, equations, row_parts, singular
 from .compiled import Compiled
-from .discrete import Discrete
 from .equations import Evaluation
-from .events import Event, Watched
+from .integrators.events import Event, Watched
+from .integrators.stepper import Fun, Stepper
 from .recorded import place_of_watched_quantity, width_of_watched_quantities
-from .signals import Planned, late_signal_columns, prescribed_motion_at, signal_rows, signals_at
-from .stepper import Fun, Stepper
-from .system import System
+from .systems.discrete import Discrete
+from .systems.signals import Planned, late_signal_columns, prescribed_motion_at, signal_rows, signals_at
+from .systems.system import System
 
 # another way to evaluate the equations from signals and state, at t or, if that is None, at many instants
 Solve = Callable[["Runner", Sequence[Scalar], Sequence[Scalar], float | None], Evaluation]

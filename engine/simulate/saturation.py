@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..machine.program import as_floats
-from .discrete import Discrete
 from .runner import Runner
-from .signals import late_state_at
-from .system import System
+from .systems.discrete import Discrete
+from .systems.signals import late_state_at
+from .systems.system import System
 
 REACHES = "reaches its effort limit"
 LEAVES = "leaves its effort limit"

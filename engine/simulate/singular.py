@@ -10,12 +10,12 @@ import numpy as np
 from ..mechanics.assembly import closing_position_moved_along_speeds
 from ..mechanics.closure import TINY, Closure, Partition, independent_constraint_rows
 from ..mechanics.tree import inertia_matrix, sweep_tree
-from .discrete import Discrete, discrete_partition
 from .equations import Evaluation, Moved, conclude_evaluation, pushed_by_force_laws
-from .events import event_crossing
-from .signals import prescribed_motion_at
+from .integrators.events import event_crossing
 from .situation import situation_of_state
-from .system import System
+from .systems.discrete import Discrete, discrete_partition
+from .systems.signals import prescribed_motion_at
+from .systems.system import System
 
 # shares of the largest singular value
 LOST = 1e-4  # below it, a constraint is about to be lost

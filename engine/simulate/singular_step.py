@@ -12,12 +12,12 @@ import numpy as np
 
 from ..mechanics.closure import Partition
 from . import coordinates
-from .discrete import Discrete, discrete_partition
-from .events import Watched, first_event_crossing
-from .runge_kutta import RungeKutta
+from .integrators.events import Watched, first_event_crossing
+from .integrators.runge_kutta import RungeKutta
+from .integrators.tableau import DORMAND_PRINCE
 from .runner import Runner
 from .singular import Singular
-from .tableau import DORMAND_PRINCE
+from .systems.discrete import Discrete, discrete_partition
 
 PLACE = DORMAND_PRINCE.C[1] / 2  # share of the step at which it crosses: all other stages are as far behind, or farther
 SAME = 0.01  # share of the step's motion and speeds that closing the loops may correct: the other branch is farther off

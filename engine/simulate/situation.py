@@ -10,10 +10,10 @@ from ..machine.program import Scalar
 from ..mechanics.closure import ConstrainedEquations
 from ..mechanics.tree import Applied, Load, Wrenches, add, dot, smooth_dry_friction, sweep_tree, wrenches_on_bodies
 from ..robot import Robot
-from .delayed_state import late_state
-from .discrete import Discrete, discrete_partition
-from .signals import first_mode_signal, rubbing
-from .system import Model, System
+from .systems.delayed_state import late_state
+from .systems.discrete import Discrete, discrete_partition
+from .systems.signals import first_mode_signal, rubbing
+from .systems.system import Model, System
 
 
 @dataclass

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..machine.program import Scalar, as_floats
 from ..mechanics.closure import Elimination, Partition, pivot_order_of_constraints
-from .discrete import Discrete, discrete_partition
 from .situation import Situation
-from .system import System
+from .systems.discrete import Discrete, discrete_partition
+from .systems.system import System
 
 
 def null_basis_at_state(A: np.ndarray, freedoms: int) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from .discrete import Discrete
     from .runner import Runner
+    from .systems.discrete import Discrete
 
 Progress = Callable[[float], None]  # is told how far a run has come, and infinity once all of its rows are there
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from ..errors import NumericalError
 from ..mechanics.tree import coordinate_rates
-from .integrate import stepper_of_integrator
+from .integrators.integrate import stepper_of_integrator
+from .integrators.runge_kutta import RungeKutta
+from .integrators.tableau import Tableau
 from .jumps import forces_that_jump, jumps_of_forces
-from .runge_kutta import RungeKutta
 from .runner import Runner
-from .tableau import Tableau
 from .trace import Solver
 
 # multiples of a step, and the weights of values there in a derivative of the fourth order: about a point, and beyond it

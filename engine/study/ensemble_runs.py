@@ -16,17 +16,17 @@ from ..mechanics.numbers import Path as Place
 from ..mechanics.numbers import shape_of_bodies
 from ..robot import Robot
 from ..scenario import Many, Plan, Result, Scenario, carry_out_whole_plan, equations_give_all_forces, result_of_trace
-from ..simulate.batch_program import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
-from ..simulate.batch_run import integrate_batch
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans
-from ..simulate.integrate import INTEGRATORS
-from ..simulate.many_rows import evaluate_many_run_rows, trace_prescribed_runs
+from ..simulate.integrators.integrate import INTEGRATORS
+from ..simulate.many.batch_program import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
+from ..simulate.many.batch_run import integrate_batch
+from ..simulate.many.many_rows import evaluate_many_run_rows, trace_prescribed_runs
+from ..simulate.many.traces import Traces
 from ..simulate.recorded import run_equations_close_state
 from ..simulate.runner import Runner
-from ..simulate.signals import own_signal_columns
+from ..simulate.systems.signals import own_signal_columns
 from ..simulate.trace import Trace
-from ..simulate.traces import Traces
 from .variations import Variation, Variations
 from .vary_masses import varied_numbers_of_runs
 

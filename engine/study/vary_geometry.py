@@ -22,14 +22,14 @@ from ..mechanics.mechanisms import idle_spins
 from ..mechanics.numbers import inertias_moved_towards_base
 from ..robot import Robot
 from ..scenario import Plan
-from ..simulate.batch_program import Numbers
 from ..simulate.contacts import Limits
 from ..simulate.coordinates import preferred_speeds_at_start
-from ..simulate.discrete import discrete_partition
 from ..simulate.feedforward import runner_with_feedforward
+from ..simulate.many.batch_program import Numbers
 from ..simulate.runner import Runner
-from ..simulate.signals import pivot_limit_signals
-from ..simulate.system import Model, System, bodies_without_dry_friction, dry_friction_of_system
+from ..simulate.systems.discrete import discrete_partition
+from ..simulate.systems.signals import pivot_limit_signals
+from ..simulate.systems.system import Model, System, bodies_without_dry_friction, dry_friction_of_system
 from ..text import Keys
 from .arguments import (
     codegen_draft_with_arguments,

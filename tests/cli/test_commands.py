@@ -15,7 +15,7 @@ from denoc.cli.matrices import TITLES
 from denoc.record import PLOTS
 from denoc.record.files import write
 from denoc.scenario import carry_out as runs
-from denoc.simulate.integrate import INTEGRATORS
+from denoc.simulate.integrators.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
 from denoc.text import find_library_file
 

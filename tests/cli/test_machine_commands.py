@@ -14,7 +14,7 @@ from denoc.laws import profiled_motion_laws
 from denoc.machine.backend import objects
 from denoc.machine.program import LANGUAGES
 from denoc.mechanics.quantities import PROGRAMS
-from denoc.simulate.integrate import INTEGRATORS
+from denoc.simulate.integrators.integrate import INTEGRATORS
 from denoc.study import complexity_of_chain
 from denoc.text import library_folder
 
@@ -55,7 +55,7 @@ HOMES = {
     "--what": ("denoc.mechanics.quantities.programs", "PROGRAMS"),
     "--lang": ("denoc.machine.program.languages", "LANGUAGES"),
     "--law": ("denoc.laws.motions", "profiled_motion_laws"),
-    "--method": ("denoc.simulate.integrate", "INTEGRATORS"),
+    "--method": ("denoc.simulate.integrators.integrate", "INTEGRATORS"),
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 import denoc
 from denoc.simulate.runner import Runner
 from denoc.simulate.svd_projection import null_basis_at_state
-from denoc.simulate.system import System
+from denoc.simulate.systems.system import System
 from random_mechanisms import mechanism
 
 FALL = {

@@ -7,8 +7,8 @@ import pytest
 
 from denoc.machine.loops.dense import PARTS, between, first_event, look, value_within
 from denoc.machine.loops.words import given
-from denoc.simulate.events import Rule, first_event_crossing
-from denoc.simulate.tableau import DORMAND_PRINCE
+from denoc.simulate.integrators.events import Rule, first_event_crossing
+from denoc.simulate.integrators.tableau import DORMAND_PRINCE
 
 pytestmark = pytest.mark.smoke
 COUNT, COMPONENTS, PLACES = 400, 3, (0, 1, 2, 3, 4, 0)  # behind the components there are two quantities

@@ -10,8 +10,8 @@ from denoc.errors import InputError
 from denoc.machine.backend import using_backend
 from denoc.machine.stepping import PastSteps
 from denoc.simulate import runner
-from denoc.simulate.memory import Memory, joined_instants
-from denoc.simulate.signals import signal_rows
+from denoc.simulate.systems.memory import Memory, joined_instants
+from denoc.simulate.systems.signals import signal_rows
 
 BLOCK = """
 {name: block, convention: frames, links: [{name: b, joint: {type: prismatic, name: s, axis: [1, 0, 0] MORE}, mass: 1,

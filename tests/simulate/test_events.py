@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoc.simulate.events import event_crossing, first_event_crossing
-from denoc.simulate.integrate import INTEGRATORS, stepper_of_integrator
+from denoc.simulate.integrators.events import event_crossing, first_event_crossing
+from denoc.simulate.integrators.integrate import INTEGRATORS, stepper_of_integrator
 
 pytestmark = pytest.mark.smoke
 

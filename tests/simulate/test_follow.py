@@ -8,7 +8,7 @@ import yamls
 from denoc.scenario import prepare_scenario
 from denoc.simulate import follow
 from denoc.simulate.feedforward import runner_with_feedforward
-from denoc.simulate.prescribed import quadrature_instants
+from denoc.simulate.systems.prescribed import quadrature_instants
 
 DRIVEN = [
     "carpet-scraper-idyn",

@@ -7,10 +7,10 @@ import pytest
 from scipy import integrate, special
 
 from denoc.errors import InputError
-from denoc.simulate.integrate import INTEGRATORS, stepper_of_integrator
-from denoc.simulate.runge_kutta import RungeKutta
-from denoc.simulate.stepper import AT_END, NOT_FINITE, TOO_SMALL
-from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE
+from denoc.simulate.integrators.integrate import INTEGRATORS, stepper_of_integrator
+from denoc.simulate.integrators.runge_kutta import RungeKutta
+from denoc.simulate.integrators.stepper import AT_END, NOT_FINITE, TOO_SMALL
+from denoc.simulate.integrators.tableau import CASH_KARP, DORMAND_PRINCE
 
 pytestmark = pytest.mark.smoke
 

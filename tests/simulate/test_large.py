@@ -11,7 +11,7 @@ from denoc.mechanics.closure import loop_closure
 from denoc.simulate import equations
 from denoc.simulate.many_bodies import recursion_in_discrete_state
 from denoc.simulate.runner import Runner
-from denoc.simulate.system import System
+from denoc.simulate.systems.system import System
 from denoc.study import chain_robot_for_times
 from random_mechanisms import loaded
 from random_robots import random_robot

@@ -13,10 +13,10 @@ from denoc.machine.loops.explicit import advance
 from denoc.machine.program import Recording, cosine_sine
 from denoc.machine.stepping import LOOP_REACHED, Lane, LaneStatus, ManyRuns, build_compiled_loop
 from denoc.scenario import carry_out_plan, prepare_scenario
-from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
-from denoc.simulate.events import first_event_crossing
-from denoc.simulate.runge_kutta import RungeKutta, integrator_scheme, scheme_on_arrays
-from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA
+from denoc.simulate.integrators.dormand_prince_8 import DORMAND_PRINCE_8
+from denoc.simulate.integrators.events import first_event_crossing
+from denoc.simulate.integrators.runge_kutta import RungeKutta, integrator_scheme, scheme_on_arrays
+from denoc.simulate.integrators.tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA
 
 pair = pytest.mark.parametrize("tableau", [DORMAND_PRINCE, DORMAND_PRINCE_8], ids=lambda tableau: tableau.name)
 

@@ -24,9 +24,9 @@ from denoc.machine.program import Dual, Recording, cosine_sine, dual_derivative
 from denoc.machine.stepping import LOOP_REACHED, Lane, LaneStatus, March, StepHistory, build_compiled_loop
 from denoc.machine.stepping.march_block import ORDER
 from denoc.scenario import carry_out_plan, prepare_scenario
-from denoc.simulate.integrate import stepper_of_integrator
-from denoc.simulate.ndf import NDF
-from denoc.simulate.radau import RADAU, A, C
+from denoc.simulate.integrators.integrate import stepper_of_integrator
+from denoc.simulate.integrators.ndf import NDF
+from denoc.simulate.integrators.radau import RADAU, A, C
 
 MEASURED = 3
 METHODS = {"Radau": RADAU, "BDF": NDF}  # by scipy's names

@@ -13,7 +13,7 @@ from denoc.machine.backend import using_backend
 from denoc.robot.read import build_robot
 from denoc.scenario import prepare_scenario
 from denoc.simulate.feedforward import feedforward_path
-from denoc.simulate.runge_kutta import RungeKutta
+from denoc.simulate.integrators.runge_kutta import RungeKutta
 from denoc.text import document_from_mapping
 from random_contacts import drawn, with_contacts
 

@@ -14,9 +14,9 @@ from denoc.mechanics.closure import loop_closure
 from denoc.mechanics.tree import sweep_tree
 from denoc.robot.read import build_robot
 from denoc.simulate import compiled
-from denoc.simulate.integrate import INTEGRATORS
+from denoc.simulate.integrators.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
-from denoc.simulate.system import System
+from denoc.simulate.systems.system import System
 from denoc.text import document_from_mapping
 from random_contacts import drawn, with_contacts
 

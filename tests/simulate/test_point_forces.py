@@ -7,7 +7,7 @@ import denoc
 import yamls
 from denoc.errors import InputError
 from denoc.machine.backend import using_backend
-from denoc.simulate.state_force import points_for_state_forces
+from denoc.simulate.systems.state_force import points_for_state_forces
 from denoc.text import library_folder
 from displacing import eighth_order, moved
 from random_robots import random_coordinates, random_robot

@@ -12,7 +12,7 @@ from comparing import off
 from denoc.machine.backend import using_backend
 from denoc.scenario import prepare_scenario
 from denoc.simulate import loop
-from denoc.simulate.integrate import stepper_of_integrator
+from denoc.simulate.integrators.integrate import stepper_of_integrator
 from denoc.simulate.runner import Runner
 
 FALLS = [

@@ -6,9 +6,9 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
-from denoc.simulate.integrate import INTEGRATORS
-from denoc.simulate.tableau import DORMAND_PRINCE, VERNER, hermite_dense_output
+from denoc.simulate.integrators.dormand_prince_8 import DORMAND_PRINCE_8
+from denoc.simulate.integrators.integrate import INTEGRATORS
+from denoc.simulate.integrators.tableau import DORMAND_PRINCE, VERNER, hermite_dense_output
 
 pytestmark = pytest.mark.smoke
 

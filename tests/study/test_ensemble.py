@@ -12,7 +12,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.backend import native, using_backend
 from denoc.scenario import carry_out as running
-from denoc.simulate import many_rows
+from denoc.simulate.many import many_rows
 from denoc.study import ensemble_runs
 from denoc.study.variations import Variations
 
@@ -61,7 +61,7 @@ def same(found, expected, tolerance):
 @pytest.mark.sampled(2)
 def test_states_and_masses_vary(count, lanes, monkeypatch):
     monkeypatch.setattr(native, "native_lanes", lambda: lanes)
-    monkeypatch.setattr("denoc.simulate.batch_program.native_lanes", lambda: lanes)
+    monkeypatch.setattr("denoc.simulate.many.batch_program.native_lanes", lambda: lanes)
     variations = varied(count)
     together = denoc.ensemble(FALL, variations)
     assert len(together) == count

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from denoc.mechanics.tree import quaternion_matrix
-from denoc.simulate.reference import reference_signal_turn_product
+from denoc.simulate.systems.reference import reference_signal_turn_product
 
 
 def moved(robot, q, k, h):

@@ -29,7 +29,7 @@ from .words import (
 
 PARTS = 4  # of a step, at whose ends watches are looked at
 INFINITE = math.inf
-RULE_SIZE = 5  # numbers of a rule: those of `simulate/events.py:Rule`
+RULE_SIZE = 5  # numbers of a rule: those of `simulate/integrators/events.py:Rule`
 
 
 def between(method: Names, x: Number, step: Number, y: Vector, K: Table) -> Vector:

@@ -1,7 +1,7 @@
 """The loop of explicit Runge-Kutta methods on whole vectors: stages, errors, and the control of steps.
 
 One text, which runs as it stands on floats and arrays, for one run or with a column for each of many, and is translated
-into machine code with runs side by side in lanes (`march.py`). The letters are those of `simulate/tableau.py`; the
+into machine code with runs side by side in lanes (`march.py`). The letters are those of `integrators/tableau.py`; the
 constants of step control are scipy's, and so are the steps. Numbers of a run are those of its control block.
 
 K are the stages, K[0] the slope at (t, y). A step at whose end the `guard` isn't positive, or within which a watch may

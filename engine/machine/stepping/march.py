@@ -2,7 +2,7 @@
 
 Stages, error, step control and dense output run without Python; the loop returns to its caller when the end is reached,
 a number of attempts is used up, or no step can be taken.  The method is a tableau, the step control is the text of
-`control.py`: `simulate/runge_kutta.py` has both as well, and a test compares the steps.
+`control.py`: `simulate/integrators/runge_kutta.py` has both as well, and a test compares the steps.
 
 W runs go side by side in the lanes, each with its own time, step and output rows; a single run has W = 1.
 """

@@ -27,7 +27,7 @@ class Dense(Protocol):
 class ExplicitMethod:
     """An embedded pair with dense output whose last stage is the next step's first, and constants of step control.
 
-    The letters are those of `simulate/tableau.py`; `further` has a row and a place for each stage that only dense
+    The letters are those of `integrators/tableau.py`; `further` has a row and a place for each stage that only dense
     output needs. A method without estimates of its error, E, takes steps of one length.
     """
 

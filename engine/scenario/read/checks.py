@@ -15,8 +15,8 @@ from ...laws import ForceLaw, Law, StateLaw, TableMotion, bare_angles_of_law_tab
 from ...mechanics.closure import METHODS
 from ...robot import Joint
 from ...robot.read import enormous_robot_numbers, unbelievable_robot_angle
-from ...simulate.integrate import INTEGRATORS
-from ...simulate.system import System
+from ...simulate.integrators.integrate import INTEGRATORS
+from ...simulate.systems.system import System
 from ...text import Keys
 from ...text.expressions import Named
 from ...text.fields import Strict

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from ...robot.read import unit_euler_parameters
-from ...simulate.inputs import Driving, Motion
-from ...simulate.system import System
+from ...simulate.systems.inputs import Driving, Motion
+from ...simulate.systems.system import System
 from ...text import Keys
 from .reading import Reading, numbers_in_words
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...laws import Hold, MotionLaw, Profiled, Turn, profiled_motion_laws
 from ...robot import Joint
-from ...simulate.inputs import Motion
-from ...simulate.reference import Held, Reference, Turning
+from ...simulate.systems.inputs import Motion
+from ...simulate.systems.reference import Held, Reference, Turning
 from ...text import Keys, yaml_value_in_words
 from ...text.expressions import DIMENSIONS
 from .reading import Reading

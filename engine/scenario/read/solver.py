@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...laws import ForceLaw, MotionLaw
-from ...simulate.integrate import INTEGRATORS
+from ...simulate.integrators.integrate import INTEGRATORS
 from ...simulate.trace import Solver
 from ...text import Keys, yaml_value_in_words
 from . import wrenches

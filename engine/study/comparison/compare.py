@@ -25,9 +25,9 @@ from ...robot import Joint
 from ...scenario import Plan, Scenario, carry_out_plan
 from ...simulate import feedforward
 from ...simulate.follow import Path
-from ...simulate.inputs import Driven
 from ...simulate.runner import Runner
-from ...simulate.system import System
+from ...simulate.systems.inputs import Driven
+from ...simulate.systems.system import System
 from ...simulate.trace import Solver
 from ...text import Change
 from .compared import STAGES, Options, Run, RunSetting, compared_method_parameter, settings_to_compare

@@ -19,7 +19,7 @@ from ...robot import Robot
 from ...scenario import Plan, Scenario, carry_out_whole_plan, prepare_scenario
 from ...simulate import feedforward
 from ...simulate.follow import Path
-from ...simulate.inputs import Driven
+from ...simulate.systems.inputs import Driven
 from ...text import Change
 
 ROWS = 600  # of a motion that is recorded

@@ -15,7 +15,7 @@ from denoc.mechanics.closure.methods import METHODS
 from denoc.mechanics.mechanisms.balance import Balance, undetermined_multipliers
 from denoc.robot import CUTS
 from denoc.simulate.runner import Runner
-from denoc.simulate.system import System
+from denoc.simulate.systems.system import System
 from random_mechanisms import mechanism, ring
 from random_robots import coordinate_rates
 

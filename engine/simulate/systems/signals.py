@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.program import as_floats
+from ...machine.program import as_floats
 from .delayed_state import DelayedInput, late_state, late_values
 from .discrete import Discrete
 from .inputs import Commanded, Driven

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.loops import place_of_dip, zero_crossing
+from ...machine.loops import place_of_dip, zero_crossing
 from .stepper import Stepper
 
 Event = Callable[[float, np.ndarray], float]

@@ -9,31 +9,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.backend import native_lanes
-from ..machine.jit import Kernel, Offer
-from ..machine.program import Program, Recording
-from ..machine.stepping import March, build_compiled_loop
-from ..mechanics.assembly import CLOSED, Alike, Measures
-from ..mechanics.numbers import (
+from ...machine.backend import native_lanes
+from ...machine.jit import Kernel, Offer
+from ...machine.program import Program, Recording
+from ...machine.stepping import March, build_compiled_loop
+from ...mechanics.assembly import CLOSED, Alike, Measures
+from ...mechanics.numbers import (
     Path,
     inertias_moved_towards_base,
     number_leaves_of_bodies,
     planted_bodies,
     shape_of_bodies,
 )
-from ..robot import Body
-from .contacts import Contacts, Limits
-from .discrete import Discrete
-from .instants import Instants, Moved
-from .integrate import INTEGRATORS
-from .marching import ROWS_CLOSED
-from .recorded import held_speeds_with_supports, run_equations_outputs
-from .response import Scaled
-from .row_outputs import quantities_beside_state, widths_beside_state
-from .runner import Runner
-from .signals import mode_columns, own_signal_columns, signals_at, wanted_row_signals_over_time
-from .system import Model, System, bodies_without_dry_friction, dry_friction_of_system
-from .trace import Solver
+from ...robot import Body
+from ..contacts import Contacts, Limits
+from ..instants import Instants, Moved
+from ..integrators.integrate import INTEGRATORS
+from ..marching import ROWS_CLOSED
+from ..recorded import held_speeds_with_supports, run_equations_outputs
+from ..response import Scaled
+from ..row_outputs import quantities_beside_state, widths_beside_state
+from ..runner import Runner
+from ..systems.discrete import Discrete
+from ..systems.signals import mode_columns, own_signal_columns, signals_at, wanted_row_signals_over_time
+from ..systems.system import Model, System, bodies_without_dry_friction, dry_friction_of_system
+from ..trace import Solver
 
 PASSES = 4  # of the equations' own closing, two iterations each, until a state's loops are closed
 # (runs, states, contacts, without held joints) → accelerations with forces of actuators and friction; what is demanded

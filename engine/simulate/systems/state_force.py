@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
-from ..laws import ForceLaw
-from ..machine.program import Curve, Scalar, as_float, formula_value_on_scalars
-from ..mechanics.tree import body_placements, dot, tree_body_point_of_link, velocity_of_body_point
-from ..robot import ZERO, Body, Leader, Robot, way_from_base
-from ..text.expressions import TIME, Formula, Lookup
+from ...laws import ForceLaw
+from ...machine.program import Curve, Scalar, as_float, formula_value_on_scalars
+from ...mechanics.tree import body_placements, dot, tree_body_point_of_link, velocity_of_body_point
+from ...robot import ZERO, Body, Leader, Robot, way_from_base
+from ...text.expressions import TIME, Formula, Lookup
 
 POINT = ("x", "y", "z", "vx", "vy", "vz")  # suffixes of a point's coordinates and of their rates, in base axes
 

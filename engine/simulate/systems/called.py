@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DenocError
-from ..machine.program import Scalar, as_floats
+from ...errors import DenocError
+from ...machine.program import Scalar, as_floats
 
 
 class State:

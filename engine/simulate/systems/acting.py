@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.program import Scalar, as_samples
-from ..mechanics.quantities import frames
-from ..mechanics.tree import wrenches_on_link
-from ..robot import Robot
+from ...machine.program import Scalar, as_samples
+from ...mechanics.quantities import frames
+from ...mechanics.tree import wrenches_on_link
+from ...robot import Robot
 from .inputs import TimedWrench
 from .signals import late_state_at
 from .system import System

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..laws import Curve
-from ..robot import Joint
+from ...laws import Curve
+from ...robot import Joint
 
 Sampled = tuple[list[Any], list[Any], list[Any]]
 

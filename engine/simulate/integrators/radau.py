@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..machine.stepping import Collocation
+from ...machine.stepping import Collocation
 from .runge_kutta import LEAST_FACTOR, MOST_FACTOR, SAFETY
 
 ROOT = math.sqrt(6.0)

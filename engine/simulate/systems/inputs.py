@@ -10,10 +10,10 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from ..laws import ComputedTorque, Curve, Force
-from ..machine.program import Scalar, as_float
-from ..machine.stepping import PastSteps
-from ..robot import Joint
+from ...laws import ComputedTorque, Curve, Force
+from ...machine.program import Scalar, as_float
+from ...machine.stepping import PastSteps
+from ...robot import Joint
 from .reference import Held, Reference, Turning
 from .state_force import StateForce
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..machine.loops import aim_step, error_of_step, next_step_length, take_further_stages, take_stages
-from ..machine.stepping import ExplicitMethod
+from ...errors import InputError
+from ...machine.loops import aim_step, error_of_step, next_step_length, take_further_stages, take_stages
+from ...machine.stepping import ExplicitMethod
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 from .tableau import Tableau, hermite_dense_output
 

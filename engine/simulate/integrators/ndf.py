@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.stepping import BackwardDifferences
+from ...machine.stepping import BackwardDifferences
 from .runge_kutta import LEAST_FACTOR, MOST_FACTOR, SAFETY
 
 KAPPA = (0.0, -0.1850, -1 / 9, -0.0823, -0.0415, 0.0)  # by order

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mechanics.quantities import inverse as tree_inverse
-from ..mechanics.quantities import passive_power
+from ...mechanics.quantities import inverse as tree_inverse
+from ...mechanics.quantities import passive_power
 from .acting import wrenches_at_instants
 from .system import System
 

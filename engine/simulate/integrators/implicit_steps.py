@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.loops import accept_implicit_step, attempt_implicit_step, begin_implicit_step, finish_implicit_step
-from ..machine.stepping import BackwardDifferences, ImplicitMethod, StepHistory
+from ...machine.loops import accept_implicit_step, attempt_implicit_step, begin_implicit_step, finish_implicit_step
+from ...machine.stepping import BackwardDifferences, ImplicitMethod, StepHistory
 from .runge_kutta import Course, first_step_length
 from .stepper import AT_END, CARRIED, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, SHIFTED, TOO_SMALL, Fun, finite
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.program import Scalar
-from ..mechanics.closure import METHODS, NOTHING_TO_CLOSE, Closure, Method, MethodParameters, Tie
-from ..mechanics.numbers import Path, number_leaves_of_bodies, regrouped_bodies
-from ..mechanics.tree import Load, Wrenches, constant_wrenches, wrenches_on_bodies
-from ..robot import Body, Coupling, Drive, Joint, Robot, Three
+from ...machine.program import Scalar
+from ...mechanics.closure import METHODS, NOTHING_TO_CLOSE, Closure, Method, MethodParameters, Tie
+from ...mechanics.numbers import Path, number_leaves_of_bodies, regrouped_bodies
+from ...mechanics.tree import Load, Wrenches, constant_wrenches, wrenches_on_bodies
+from ...robot import Body, Coupling, Drive, Joint, Robot, Three
 from .delayed_state import DelayedInput, seen_of_law
 from .inputs import Driven, Inputs
 

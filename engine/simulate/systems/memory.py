@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.stepping import PastSteps
+from ...machine.stepping import PastSteps
+from ..integrators.runge_kutta import Course
 from .inputs import Driven
-from .runge_kutta import Course
 
 ROUNDING = 32  # spacings of floating-point numbers by which two ways to the same instant may differ
 AnyCourse = Callable[[float], np.ndarray]  # the state within a step

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..machine.backend import chosen_backend
-from ..mechanics.closure import Partition, best_partitions_of_many
-from . import modes
+from ...machine.backend import chosen_backend
+from ...mechanics.closure import Partition, best_partitions_of_many
+from .. import modes
+from ..contacts import Contacts, Limits, discrete_state_of_contacts, stiction_force_ranges
+from ..coordinates import nearness_of_pivot_guard, speeds_given_at_positions
+from ..recorded import held_speeds_with_supports
+from ..runner import Runner
+from ..systems.discrete import Discrete
+from ..systems.signals import first_mode_signal, pivot_limit_signals
+from ..trace import Solver
 from .batch_program import Starts
-from .contacts import Contacts, Limits, discrete_state_of_contacts, stiction_force_ranges
-from .coordinates import nearness_of_pivot_guard, speeds_given_at_positions
-from .discrete import Discrete
-from .recorded import held_speeds_with_supports
-from .runner import Runner
-from .signals import first_mode_signal, pivot_limit_signals
-from .trace import Solver
 
 FEWEST = 16  # runs for which the equations of another regime are compiled where that has to pay
 MOST = 100  # regimes of runs side by side

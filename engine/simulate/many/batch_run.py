@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit import EMPTY, Kernel, SignalPieces, fitted_signal_pieces
-from ..machine.stepping import Lane, LaneStatus, ManyRuns, March
-from . import modes
+from ...machine.jit import EMPTY, Kernel, SignalPieces, fitted_signal_pieces
+from ...machine.stepping import Lane, LaneStatus, ManyRuns, March
+from .. import modes
+from ..contacts import Contacts, stiction_force_ranges
+from ..impacts import prescribed_rates_jump
+from ..integrators.integrate import INTEGRATORS
+from ..integrators.runge_kutta import first_step_length
+from ..integrators.stepper import LEAST_ATOL, LEAST_RTOL
+from ..marching import ATTEMPTS
+from ..reasons import CHATTER
+from ..recorded import place_of_watched_quantity
+from ..sticking import settled_modes
+from ..systems.signals import begin_of_run, sides_of_kink, signal_rows
+from ..trace import Solver
 from .batch_program import BatchInstants, Equations, Starts, shut_states
-from .contacts import Contacts, stiction_force_ranges
-from .impacts import prescribed_rates_jump
-from .integrate import INTEGRATORS
-from .marching import ATTEMPTS
 from .mode_table import ModeTable, Regimes
-from .reasons import CHATTER
-from .recorded import place_of_watched_quantity
-from .runge_kutta import first_step_length
-from .signals import begin_of_run, sides_of_kink, signal_rows
-from .stepper import LEAST_ATOL, LEAST_RTOL
-from .sticking import settled_modes
-from .trace import Solver
 from .traces import Log, Traces
 
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..machine.program import as_floats
-from ..mechanics.assembly import CLOSED, close_loops_by_newton, closing_position_moved_along_speeds
-from ..mechanics.closure import TINY, constraint_null_space
+from ...machine.program import as_floats
+from ...mechanics.assembly import CLOSED, close_loops_by_newton, closing_position_moved_along_speeds
+from ...mechanics.closure import TINY, constraint_null_space
 from .system import System
 
 AWAY = 0.01  # radians, or lengths of the mechanism: how far another position is that is looked at

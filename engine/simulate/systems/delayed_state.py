@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine.program import Scalar, square_root
-from ..mechanics.tree import dot
-from ..robot import Robot
+from ...machine.program import Scalar, square_root
+from ...mechanics.tree import dot
+from ...robot import Robot
 from .inputs import Driven
 
 

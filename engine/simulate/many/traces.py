@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import reasons, saturation
-from .discrete import Discrete
+from .. import reasons, saturation
+from ..systems.discrete import Discrete
 from .mode_table import ModeTable
 
 

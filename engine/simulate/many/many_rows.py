@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..machine.backend import chosen_backend
-from ..machine.jit import ENORMOUS, REACH
+from ...machine.backend import chosen_backend
+from ...machine.jit import ENORMOUS, REACH
+from ..recorded import run_equations_close_state
+from ..row_parts import ROW as FIELDS
+from ..systems.prescribed import NODES, WEIGHTS
+from ..systems.signals import signal_rows
 from .batch_program import Equations, Starts, shut_states
 from .mode_table import ModeTable
-from .prescribed import NODES, WEIGHTS
-from .recorded import run_equations_close_state
-from .row_parts import ROW as FIELDS
-from .signals import signal_rows
 from .traces import Traces
 
 FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled

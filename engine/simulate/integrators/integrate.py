@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, allowed_names
-from ..machine.stepping import ExplicitMethod, ImplicitMethod
+from ...errors import InputError, allowed_names
+from ...machine.stepping import ExplicitMethod, ImplicitMethod
 from .dormand_prince_8 import DORMAND_PRINCE_8
 from .implicit_steps import Implicit
 from .ndf import FIRST_ORDER, NDF

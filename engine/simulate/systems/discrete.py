@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ..mechanics.closure import Partition
+from ...mechanics.closure import Partition
 
 
 @dataclass(frozen=True, eq=False)
