@@ -206,7 +206,7 @@ __all__ = ["Result", "Scenario", "carry_out_plan", "prepare_scenario", "run"]
 
 def plan_with_python_forces(plan: Plan, forces: Mapping[str, Called], when: When) -> Plan:
     """The plan with the forces of these functions, called at each stage, or once at the beginning of each step."""
-    from ..simulate.systems.called import CalledForce, Caller, Held
+    from ..simulate.systems.called import CalledForce, Caller, HeldForce
 
     _refuse(plan, when)
     inputs, driven, sampled = plan.system.inputs, list(plan.system.inputs.driven), list(plan.system.inputs.sampled)
@@ -215,7 +215,7 @@ def plan_with_python_forces(plan: Plan, forces: Mapping[str, Called], when: When
         caller = Caller(name, function, len(places), *formula_column_places(plan.robot))
         low, high = effort.low, effort.high
         if when == "step":
-            held = Held(caller, low, high, [0.0] * len(places))
+            held = HeldForce(caller, low, high, [0.0] * len(places))
             sampled.append(held)
             driven += [Driven(k, None, held.along(n), None, n, timed=True) for n, k in enumerate(places)]
         else:

@@ -56,10 +56,10 @@ def scenario_course_by_integration(plan: Plan, run: Runner, report: Progress) ->
 
 def course_of_trace(run: Runner, trace: Trace) -> Course:
     """The rows of a trace with everything evaluated."""
-    from ..simulate.row_parts import ROW
+    from ..simulate.row_parts import ROW_FIELDS
 
     states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
-    rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW}
+    rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW_FIELDS}
     alike: dict[object, tuple[Discrete, list[int]]] = {}
     for one, neighbours in groupby(range(len(trace.t)), key=trace.discrete.__getitem__):
         # in a tree, all that the equations of one program read of modes is among the signals

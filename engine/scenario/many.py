@@ -13,8 +13,8 @@ from ..machine.backend import account_of_backend
 from ..mechanics.mechanisms import Forces
 from ..record import Column, Drawing
 from ..simulate.many.batch_program import Numbers
-from ..simulate.many.many_rows import Evaluated
-from ..simulate.many.traces import Traces
+from ..simulate.many.many_rows import EvaluatedRows
+from ..simulate.many.traces import RunTraces
 from . import tabulate
 from .audit import DOUBTFUL, EnergyBalance, energy_residual_amounts, residual_share_of_energy
 from .conclude import audit_of_run, conclude_result
@@ -36,7 +36,9 @@ def equations_give_all_forces(plan: Plan) -> bool:
 class Many:
     """Runs of one structure that went side by side, of which `plan` is one; `plans(k)` makes the plan of run k."""
 
-    def __init__(self, plan: Plan, plans: Callable[[int], Plan], numbers: Numbers, traces: Traces, rows: Evaluated):
+    def __init__(
+        self, plan: Plan, plans: Callable[[int], Plan], numbers: Numbers, traces: RunTraces, rows: EvaluatedRows
+    ):
         self.plan, self.plans, self.code = plan, plans, account_of_backend()
         self.traces, self.rows = traces, rows
         work, loss = (np.ascontiguousarray(traces.states[..., k].T) for k in (-2, -1))

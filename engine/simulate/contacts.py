@@ -16,7 +16,7 @@ PLACED = 1e-3  # of that: a joint this close needn't be moved to its stop
 
 
 @dataclass(frozen=True)
-class Limits:
+class ModeLimits:
     """The numbers of many runs that end their modes: a row for each run, columns as in `Contacts`."""
 
     coulomb: np.ndarray
@@ -26,22 +26,22 @@ class Limits:
     most: np.ndarray
 
     @staticmethod
-    def of(system: System, count: int) -> Limits:
+    def of(system: System, count: int) -> ModeLimits:
         """The limits of so many runs with those of this system."""
         none = Stop(-1, -math.inf, math.inf)
         stops = [system.stopped.get(k, none) for k in system.switching]
         rows = [[*system.switching.values()], [one.low for one in stops], [one.high for one in stops]]
         rows += [[bounds[side] for bounds in system.bounded.values()] for side in (0, 1)]
-        return Limits(*(np.tile(np.array(row, dtype=float), (count, 1)) for row in rows))
+        return ModeLimits(*(np.tile(np.array(row, dtype=float), (count, 1)) for row in rows))
 
     @staticmethod
-    def joined(each: Sequence[Limits]) -> Limits:
+    def joined(each: Sequence[ModeLimits]) -> ModeLimits:
         """The limits of all of these runs."""
-        return Limits(*(np.concatenate(x) for x in zip(*(vars(one).values() for one in each))))
+        return ModeLimits(*(np.concatenate(x) for x in zip(*(vars(one).values() for one in each))))
 
-    def some(self, these: slice | np.ndarray) -> Limits:
+    def some(self, these: slice | np.ndarray) -> ModeLimits:
         """The limits of some of the runs."""
-        return Limits(*(x[these] for x in vars(self).values()))
+        return ModeLimits(*(x[these] for x in vars(self).values()))
 
     @property
     def differ(self) -> bool:
@@ -85,7 +85,7 @@ def stiction_force_ranges(coulomb: np.ndarray, lower: np.ndarray, upper: np.ndar
     return np.where(upper, -math.inf, -coulomb), np.where(lower, math.inf, coulomb)
 
 
-def joints_touching_stops(system: System, limits: Limits, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def joints_touching_stops(system: System, limits: ModeLimits, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whether each joint touches its lower stop, and its upper one; q and the limits have a row for each run."""
     lower, upper = np.zeros((2, len(q), len(system.switching)), dtype=bool)
     for c, k in enumerate(system.switching):
@@ -102,7 +102,7 @@ def joints_that_graze(lower: np.ndarray, upper: np.ndarray, qd: np.ndarray) -> n
     return np.asarray((lower & (qd < 0.0)) | (upper & (qd > 0.0)))
 
 
-def joints_off_their_stops(system: System, limits: Limits, q: np.ndarray, touching: np.ndarray) -> np.ndarray:
+def joints_off_their_stops(system: System, limits: ModeLimits, q: np.ndarray, touching: np.ndarray) -> np.ndarray:
     """Whether each joint that touches a stop isn't placed there; the arrays have a row for each run."""
     off = np.zeros_like(touching)
     for c, k in enumerate(system.switching):
@@ -114,7 +114,7 @@ def joints_off_their_stops(system: System, limits: Limits, q: np.ndarray, touchi
     return off
 
 
-def discrete_state_of_contacts(now: Discrete, contacts: Contacts, limits: Limits, system: System) -> Discrete:
+def discrete_state_of_contacts(now: Discrete, contacts: Contacts, limits: ModeLimits, system: System) -> Discrete:
     """The discrete state of a run with these contacts and limits, each of one row; its partition is that of `now`."""
     slip, held = dict[int, float](), dict[int, tuple[float, float]]()
     low, high = stiction_force_ranges(limits.coulomb[0], contacts.lower[0], contacts.upper[0])

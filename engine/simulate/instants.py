@@ -12,7 +12,7 @@ import numpy as np
 from ..machine.program import Scalar, as_samples
 from ..mechanics.tree import inertia_matrix
 from ..robot import Body
-from .contacts import Contacts, Limits
+from .contacts import Contacts, ModeLimits
 from .response import Response, Scaled, times
 from .situation import planned_feedforward_forces
 from .systems.signals import wrench_signals_at
@@ -30,7 +30,7 @@ class Instants(ABC):
     """Runs of systems that differ in numbers only, at an instant each."""
 
     system: System
-    limits: Limits
+    limits: ModeLimits
     t: np.ndarray
     scale: np.ndarray  # of speeds
 

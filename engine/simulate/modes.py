@@ -17,7 +17,7 @@ from . import coordinates, saturation
 from .contacts import (
     NEAR,
     Contacts,
-    Limits,
+    ModeLimits,
     contacts_of_discrete_state,
     discrete_state_of_contacts,
     joints_that_graze,
@@ -57,7 +57,7 @@ class SingleInstant(Instants):
 
     def __init__(self, run: Runner, t: float):
         self.run, self.system, self.at = run, run.system, t
-        self.t, self.limits = np.array([run.within(t)]), Limits.of(run.system, 1)
+        self.t, self.limits = np.array([run.within(t)]), ModeLimits.of(run.system, 1)
         loops = run.system.loops
         self.scale = np.ones((1, run.robot.nv)) if not loops.m else loops.column_scale[None]
 

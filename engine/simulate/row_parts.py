@@ -17,7 +17,7 @@ from .systems.discrete import Discrete
 from .systems.system import System
 
 STIFF = 1e3  # scale of a pure stop's support, relative to the largest break-away force
-ROW = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made
+ROW_FIELDS = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made
 
 
 def _cuts(system: System) -> tuple[int, ...]:
@@ -36,13 +36,13 @@ def evaluation_from_code(system: System, discrete: Discrete, rate: np.ndarray, r
 
 def rows_from_code(system: System, row: np.ndarray) -> dict[str, np.ndarray]:
     """The quantities of many instants from an array that compiled code has filled."""
-    return {name: row[:, a:b].copy() for name, (a, b) in zip(ROW, pairwise(_cuts(system)))}
+    return {name: row[:, a:b].copy() for name, (a, b) in zip(ROW_FIELDS, pairwise(_cuts(system)))}
 
 
 def rows_of_evaluation(now: Evaluation, count: int) -> dict[str, np.ndarray]:
     """The quantities of so many instants, evaluated together."""
     rows = {}
-    for name in ROW:
+    for name in ROW_FIELDS:
         parts = getattr(now, name)
         rows[name] = np.empty((count, len(parts)))
         for k, x in enumerate(parts):
@@ -55,7 +55,7 @@ def rows_of_each_evaluation(
 ) -> dict[str, np.ndarray]:
     """The quantities of many instants, evaluated one by one from signals and states."""
     rows = [evaluate(row.tolist(), y) for row, y in zip(values, states)]
-    return {name: np.array([getattr(row, name) for row in rows], dtype=float) for name in ROW}
+    return {name: np.array([getattr(row, name) for row in rows], dtype=float) for name in ROW_FIELDS}
 
 
 def share_supports_in_rows(system: System, discrete: Discrete, rows: dict[str, np.ndarray]) -> None:

@@ -24,8 +24,8 @@ from .runner import Runner
 from .trace import Solver
 
 # multiples of a step, and the weights of values there in a derivative of the fourth order: about a point, and beyond it
-AROUND = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
-BEYOND = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
+WEIGHTS_AROUND = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
+WEIGHTS_BEYOND = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
 
 
 class NoTangentsError(NumericalError):
@@ -129,7 +129,12 @@ def variational_steps(
 
 
 def state_tangents_over_grid(
-    run: Runner, rows: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float], nearby: Sequence[Nearby]
+    run: Runner,
+    rows: np.ndarray,
+    grid: np.ndarray,
+    solver: Solver,
+    kinks: Sequence[float],
+    nearby: Sequence[Nearby],
 ) -> np.ndarray:
     """The derivatives of the states `rows` at the instants of the grid, (instants, components, numbers).
 

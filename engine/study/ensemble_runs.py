@@ -16,13 +16,19 @@ from ..mechanics.numbers import Path as Place
 from ..mechanics.numbers import shape_of_bodies
 from ..robot import Robot
 from ..scenario import Many, Plan, Result, Scenario, carry_out_whole_plan, equations_give_all_forces, result_of_trace
-from ..simulate.contacts import Limits
+from ..simulate.contacts import ModeLimits
 from ..simulate.feedforward import runner_with_feedforward, system_that_plans
 from ..simulate.integrators.integrate import INTEGRATORS
-from ..simulate.many.batch_program import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
+from ..simulate.many.batch_program import (
+    Numbers,
+    Starts,
+    joined_system_numbers,
+    likeness_of_systems,
+    numbers_of_system,
+)
 from ..simulate.many.batch_run import integrate_batch
 from ..simulate.many.many_rows import evaluate_many_run_rows, trace_prescribed_runs
-from ..simulate.many.traces import Traces
+from ..simulate.many.traces import RunTraces
 from ..simulate.recorded import run_equations_close_state
 from ..simulate.runner import Runner
 from ..simulate.systems.signals import own_signal_columns
@@ -221,7 +227,7 @@ def _of_members(members: Sequence[tuple[int, Member]]) -> Group:
     each = [member for _, member in members]
     numbers = joined_system_numbers([numbers_of_system(one.run.system) for one in each])
     signals, y = np.array([one.signals for one in each]), np.array([one.y for one in each])
-    limits = Limits.joined([Limits.of(one.run.system, 1) for one in each])
+    limits = ModeLimits.joined([ModeLimits.of(one.run.system, 1) for one in each])
     starts = Starts.of(each[0].run, signals.reshape(len(each), -1), y, numbers, limits)
     return Group([k for k, _ in members], each[0].plan, starts, numbers, each)
 
@@ -278,7 +284,7 @@ def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> It
         yield _results(asked, plans, part, traces)
 
 
-def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Traces) -> Part:
+def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: RunTraces) -> Part:
     """The results of those runs that came to their end in good order."""
     places = group.places
 
@@ -292,7 +298,7 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
     return Part(places, None, {places[k]: _by_itself(one, traces, k) for k, one in alone.items()})
 
 
-def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
+def _by_itself(plan: Plan, traces: RunTraces, k: int) -> Result:
     """The result of run k, made as that of a single run is."""
     run = runner_with_feedforward(plan.system, plan.q0)
     trace, states, modes = Trace(), traces.states[k], traces.discrete(k, run.discrete.switched)

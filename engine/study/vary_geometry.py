@@ -22,7 +22,7 @@ from ..mechanics.mechanisms import idle_spins
 from ..mechanics.numbers import inertias_moved_towards_base
 from ..robot import Robot
 from ..scenario import Plan
-from ..simulate.contacts import Limits
+from ..simulate.contacts import ModeLimits
 from ..simulate.coordinates import preferred_speeds_at_start
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.many.batch_program import Numbers
@@ -39,7 +39,7 @@ from .arguments import (
 )
 
 
-def put_varied_limit(plan: Plan, path: Keys, values: np.ndarray, limits: Limits) -> None:
+def put_varied_limit(plan: Plan, path: Keys, values: np.ndarray, limits: ModeLimits) -> None:
     """Put the values of a limit of the robot's file into those of the runs."""
     system, side = plan.system, path[-1]
     joint = plan.robot.links[int(path[1])].joint
@@ -56,7 +56,7 @@ def put_varied_limit(plan: Plan, path: Keys, values: np.ndarray, limits: Limits)
 
 
 def runs_with_sound_limits(
-    system: System, columns: Mapping[Keys, np.ndarray], q: np.ndarray, limits: Limits, plain: np.ndarray
+    system: System, columns: Mapping[Keys, np.ndarray], q: np.ndarray, limits: ModeLimits, plain: np.ndarray
 ) -> None:
     """Strike off runs with limits that are none, and those that start at or beyond a stop, if that may differ."""
     plain &= (limits.low < limits.high).all(axis=1) & (limits.least < limits.most).all(axis=1)

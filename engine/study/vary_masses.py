@@ -21,7 +21,7 @@ from ..mechanics.tree import joint_pivots_are_sound
 from ..robot import Body, Robot
 from ..robot.read import Draft, LinkEntry, ReadLink, bodies_with_link_masses, inertia_of_link, joint_drives
 from ..scenario import Plan
-from ..simulate.contacts import Limits
+from ..simulate.contacts import ModeLimits
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.many.batch_program import Numbers, system_numbers_of_bodies
 from ..simulate.runner import Runner
@@ -64,7 +64,7 @@ class Varied:
     y: np.ndarray
     signals: np.ndarray
     numbers: Numbers
-    limits: Limits
+    limits: ModeLimits
     run: Runner  # with the coordinates that all of them have
 
 
@@ -125,7 +125,12 @@ def varied_numbers_of_runs(
 
 
 def _started(
-    plan: Plan, base: Plan | None, run: Runner, numbers: Numbers, columns: Mapping[Keys, np.ndarray], plain: np.ndarray
+    plan: Plan,
+    base: Plan | None,
+    run: Runner,
+    numbers: Numbers,
+    columns: Mapping[Keys, np.ndarray],
+    plain: np.ndarray,
 ) -> Varied:
     """The runs at their starts; those of a mechanism that differ there go by the partition of `base`."""
     system, count = plan.system, len(plain)
@@ -133,7 +138,7 @@ def _started(
     signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
     start = (plan.q0, plan.qd0) if base is None else plan.asked
     q, qd = (np.tile(np.array(x, dtype=float), (count, 1)) for x in start)
-    limits = Limits.of(system, count)
+    limits = ModeLimits.of(system, count)
     for path, values in columns.items():
         if varied_path_is_limit(path):
             put_varied_limit(plan, path, values, limits)

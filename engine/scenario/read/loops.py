@@ -16,7 +16,7 @@ from ...mechanics.mechanisms import idle_spins
 from ...mechanics.quantities import inertia
 from ...robot import Joint
 from ...simulate.systems.inputs import Motion
-from ...simulate.systems.reference import Held
+from ...simulate.systems.reference import HeldJoint
 from . import motion
 from .drives import Drives
 from .forces import Forces
@@ -178,7 +178,7 @@ def read_closed_start(
         planned = [joint for joint in led if isinstance(forces[joint][0], kind)]
         refuse_surplus_motions(reading, loops, q0, [*firm, *planned], motions)
     for joint in held:
-        references[joint.name] = Held(joint, tuple(q0[k] for k in joint.coordinates))
+        references[joint.name] = HeldJoint(joint, tuple(q0[k] for k in joint.coordinates))
     for joint in led:  # a motion without a start of its own starts at the robot's position
         references[joint.name] = motion.read_motion_of_joint(reading, joint, *motions[joint], q0)
     loose = {joint.name for joint in scenario_joints_decided_before(loops, q0, [*firm, *held])}

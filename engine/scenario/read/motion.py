@@ -11,7 +11,7 @@ import numpy as np
 from ...laws import Hold, MotionLaw, Profiled, Turn, profiled_motion_laws
 from ...robot import Joint
 from ...simulate.systems.inputs import Motion
-from ...simulate.systems.reference import Held, Reference, Turning
+from ...simulate.systems.reference import HeldJoint, Reference, Turning
 from ...text import Keys, yaml_value_in_words
 from ...text.expressions import DIMENSIONS
 from .reading import Reading
@@ -39,7 +39,7 @@ def read_motion_of_joint(reading: Reading, joint: Joint, law: MotionLaw, path: K
         raise reading.error((*path, key), message, found=yaml_value_in_words(getattr(law, key)), allowed=allowed)
     kinks = tuple(law.kinks(t0, t1))
     if isinstance(law, Hold) and law.from_ is None:
-        return Held(joint, place)
+        return HeldJoint(joint, place)
     if joint.type.orientation is not None:
         return _turning(reading, joint, law, path, place, kinks)
     _refuse_turns(reading, joint, law, path)

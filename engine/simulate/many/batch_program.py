@@ -22,7 +22,7 @@ from ...mechanics.numbers import (
     shape_of_bodies,
 )
 from ...robot import Body
-from ..contacts import Contacts, Limits
+from ..contacts import Contacts, ModeLimits
 from ..instants import Instants, Moved
 from ..integrators.integrate import INTEGRATORS
 from ..marching import ROWS_CLOSED
@@ -103,11 +103,11 @@ class Starts:
     constants: np.ndarray  # the signals that `own_columns` lists
     y: np.ndarray
     own: Numbers  # of all runs
-    limits: Limits
+    limits: ModeLimits
     known: dict[str, Equations] = field(default_factory=dict)  # by what they depend on; parts of the runs share them
 
     @staticmethod
-    def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers, limits: Limits) -> Starts:
+    def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers, limits: ModeLimits) -> Starts:
         """The starts of runs with these numbers, and these signals there."""
         # numbers that happen to be equal are inputs as well, so that the code is the same for other runs
         arrays = numbers.arrays()

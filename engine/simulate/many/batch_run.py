@@ -30,10 +30,10 @@ from ..systems.signals import begin_of_run, sides_of_kink, signal_rows
 from ..trace import Solver
 from .batch_program import BatchInstants, Equations, Starts, shut_states
 from .mode_table import ModeTable, Regimes
-from .traces import Log, Traces
+from .traces import Log, RunTraces
 
 
-def integrate_batch(starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()) -> Traces | None:
+def integrate_batch(starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()) -> RunTraces | None:
     """The runs over the grid, by the compiled loop; None where there is none that could carry them."""
     equations = starts.equations(starts.discrete)
     if equations.march(solver) is None or (starts.modal and equations.code(cached=False) is None):
@@ -72,7 +72,7 @@ class _BatchRun:
         self.log: list[Log] = []
         self.happened = np.zeros(count, dtype=int)
 
-    def run(self, kinks: Sequence[float]) -> Traces | None:
+    def run(self, kinks: Sequence[float]) -> RunTraces | None:
         """The traces of the runs; None where they can't go side by side."""
         t, end = begin_of_run(self.grid, kinks), float(self.grid[-1])
         everyone, self.t[:], self.instants[0] = np.arange(len(self.y)), t, t
@@ -94,7 +94,7 @@ class _BatchRun:
             t = stop
         counts = self.steps, self.rejected, self.evaluations
         kept = self.states, self.alive, *counts, self._kept(), self.modes, self.kept
-        return Traces(self.grid, self.instants, *kept, tuple(self.log), self.patterns)
+        return RunTraces(self.grid, self.instants, *kept, tuple(self.log), self.patterns)
 
     def _kept(self) -> np.ndarray:
         """The signals at all rows."""

@@ -11,12 +11,12 @@ import numpy as np
 from ...machine.backend import chosen_backend
 from ...machine.jit import ENORMOUS, REACH
 from ..recorded import run_equations_close_state
-from ..row_parts import ROW as FIELDS
+from ..row_parts import ROW_FIELDS as FIELDS
 from ..systems.prescribed import NODES, WEIGHTS
 from ..systems.signals import signal_rows
 from .batch_program import Equations, Starts, shut_states
 from .mode_table import ModeTable
-from .traces import Traces
+from .traces import RunTraces
 
 FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled
 
@@ -25,7 +25,7 @@ _without: Counter[str] = Counter()  # runs whose rows were made without code, by
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class EvaluatedRows:
     """The rows of runs; arrays have the shape (runs, instants, …). Those of mechanisms have what holds the loops."""
 
     fields: Mapping[str, np.ndarray]  # those that `FIELDS` names
@@ -36,7 +36,7 @@ class Evaluated:
     cuts: np.ndarray | None = None  # (runs, instants, cuts, 6), in base axes
 
 
-def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
+def evaluate_many_run_rows(starts: Starts, traces: RunTraces) -> EvaluatedRows | None:
     """The rows of the runs, by compiled code; None where there is none, or where rows aren't closed by it."""
     system = starts.run.system
     if system.method.closes and not run_equations_close_state(system):
@@ -60,9 +60,9 @@ def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     fields = dict(zip(FIELDS, np.split(each["row"], np.cumsum([nq, *[nv] * (len(FIELDS) - 1)]), axis=2)))
     whole = np.logical_and.reduce(sound.reshape(count, instants), axis=1)
     if not system.loops.m:
-        return Evaluated(fields, each["energy"], whole)
+        return EvaluatedRows(fields, each["energy"], whole)
     cuts = each["cuts"].reshape(count, instants, -1, 6)
-    return Evaluated(fields, each["energy"], whole, each["gaps"], each["multipliers"], cuts)
+    return EvaluatedRows(fields, each["energy"], whole, each["gaps"], each["multipliers"], cuts)
 
 
 def _evaluated(
@@ -99,7 +99,7 @@ def _joined(parts: Sequence[tuple[np.ndarray | slice, dict[str, np.ndarray]]], r
     return joined
 
 
-def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> Traces | None:
+def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> RunTraces | None:
     """The runs over the grid; None without code.
 
     Where `works` are wanted, those less losses between the rows are found by Gauss's rule.
@@ -122,7 +122,7 @@ def trace_prescribed_runs(starts: Starts, grid: np.ndarray, *, works: bool) -> T
     with np.errstate(all="ignore"):
         states = np.cumsum(states, axis=1)
     none = np.zeros(count, dtype=int)
-    return Traces(
+    return RunTraces(
         t=grid,
         instants=grid,
         states=states,

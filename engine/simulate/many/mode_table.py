@@ -15,7 +15,7 @@ import numpy as np
 from ...machine.backend import chosen_backend
 from ...mechanics.closure import Partition, best_partitions_of_many
 from .. import modes
-from ..contacts import Contacts, Limits, discrete_state_of_contacts, stiction_force_ranges
+from ..contacts import Contacts, ModeLimits, discrete_state_of_contacts, stiction_force_ranges
 from ..coordinates import nearness_of_pivot_guard, speeds_given_at_positions
 from ..recorded import held_speeds_with_supports
 from ..runner import Runner
@@ -124,11 +124,11 @@ class ModeTable:
     All patterns of a tree have one regime.
     """
 
-    def __init__(self, run: Runner, limits: Limits, start: Discrete):
+    def __init__(self, run: Runner, limits: ModeLimits, start: Discrete):
         self.run, self.limits, system = run, limits, run.system
         self.switching, self.bounded = list(system.switching), list(system.bounded)
-        self._own = Limits.of(system, 1)  # of `run`, for which patterns are made
-        self._differ = Limits.joined([self._own, limits]).differ
+        self._own = ModeLimits.of(system, 1)  # of `run`, for which patterns are made
+        self._differ = ModeLimits.joined([self._own, limits]).differ
         self.watches = modes.watches_of_system(system)
         self.blank = start
         self.regimes = [start]  # discrete states, of which equations depend on some parts

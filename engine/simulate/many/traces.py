@@ -24,7 +24,7 @@ class Log(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Traces:
+class RunTraces:
     """What runs side by side have left: for each run its states at all instants, its modes, and counts of steps."""
 
     t: np.ndarray

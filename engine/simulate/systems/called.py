@@ -95,7 +95,7 @@ class CalledForce:
 
 
 @dataclass(eq=False)
-class Held:
+class HeldForce:
     """Forces of a joint that are found at the beginning of a step and kept through it, within the actuator's limits."""
 
     caller: Caller

@@ -14,10 +14,10 @@ from ...laws import ComputedTorque, Curve, Force
 from ...machine.program import Scalar, as_float
 from ...machine.stepping import PastSteps
 from ...robot import Joint
-from .reference import Held, Reference, Turning
+from .reference import HeldJoint, Reference, Turning
 from .state_force import StateForce
 
-Motion = Reference | Turning | Held
+Motion = Reference | Turning | HeldJoint
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class Turning:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldJoint:
     """A joint of any type that stays in its place."""
 
     joint: Joint

@@ -23,7 +23,13 @@ from ...simulate.loop import integrate_run
 from ...simulate.modes import settle_sticking_modes, state_after_blows
 from ...simulate.runner import Runner
 from ...simulate.trace import Trace
-from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
+from ...simulate.variational import (
+    WEIGHTS_AROUND,
+    WEIGHTS_BEYOND,
+    Nearby,
+    NoTangentsError,
+    state_tangents_over_grid,
+)
 from ...text.expressions import ExpressionError, Quantity, parsed_formula
 from ..ensemble_runs import ensemble_plans_with_symbols
 from ..run_blocks import variations_of_blocks
@@ -153,7 +159,7 @@ class Derivatives:
     ) -> tuple[list[float], list[Made]]:
         """What is made at places along a number, with the weights of a derivative."""
         first, step = None, self._step(name, place[name])
-        for weights, size in ((AROUND, step), (BEYOND, step), (BEYOND, -step)):
+        for weights, size in ((WEIGHTS_AROUND, step), (WEIGHTS_BEYOND, step), (WEIGHTS_BEYOND, -step)):
             try:
                 there = made([{**place, name: place[name] + k * size} for k in weights])
             except DenocError as error:  # a value is out of what the files allow, or loops don't close there
@@ -253,7 +259,7 @@ def study_slopes_of_integrated_run(plan: Plan, along: Sequence[Along], names: se
         for k, (one, near) in enumerate(zip(along, beside)):
             moved = S[:, :, k]
             size = TURN / max(float(abs(moved).max()), 1e-300)
-            for m, weight in AROUND.items() if moved.any() else ():
+            for m, weight in WEIGHTS_AROUND.items() if moved.any() else ():
                 changed(plan, run, rows + m * size * moved, weight / size, k)
             for weight, other, beginning in zip(one.weights, one.plans, near.runs):
                 changed(other, beginning, rows, weight, k)
@@ -341,7 +347,7 @@ def _difference(text: str, given: Mapping[str, Quantity], along: Mapping[str, np
     """The derivative of an expression along number k, by a difference."""
     size = STEP / max(abs(float(along[name][k])) / (abs(x) or 1.0) for name, x in given.items())
     total = 0.0
-    for m, weight in AROUND.items():
+    for m, weight in WEIGHTS_AROUND.items():
         moved = {name: Quantity(float(x) + m * size * float(along[name][k]), x.dimension) for name, x in given.items()}
         total += weight / size * value_of_sweep_expression(text, moved)
     return total

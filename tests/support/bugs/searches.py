@@ -81,7 +81,7 @@ SEARCHES = (
     Bug("tangents begin at zero", "state_tangents_over_grid", "one.start()[:n]", "0 * one.start()[:n]", TANGENTS),
     Bug(
         "differences of the second order",
-        "variational:AROUND",
+        "variational:WEIGHTS_AROUND",
         "{-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}",
         "{-1: -0.5, 1: 0.5}",
         TANGENTS,
