@@ -103,7 +103,7 @@ def _changed(document: Document, change: Callable[[Data], Data], options: dict[t
 
 def options_overlaid_on_scenario(data: Data, end: float | None, step: float | None, solver: Data) -> Data:
     """A copy of a scenario's data with a new end, output step and solver settings."""
-    from denoc.simulate.integrators.integrate import INTEGRATORS
+    from denoc.simulate.integrators import INTEGRATORS
 
     data = dict(data)
     if isinstance(data.get("time", {}), dict):

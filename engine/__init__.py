@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from .mechanics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
     from .robot import Robot
     from .scenario import Result, run
-    from .simulate.simulator import Simulator, simulator
+    from .simulate import Simulator
+    from .simulate.simulator import simulator
     from .study import ensemble
     from .study.identification import identify
     from .study.optimise import optimise

@@ -10,7 +10,7 @@ from denoc.laws import FORCE_LAWS
 from denoc.robot.read import robot_schema
 from denoc.scenario.read import MOST_ROWS
 from denoc.simulate.compiled import MOST_BODIES
-from denoc.simulate.integrators.integrate import INTEGRATORS
+from denoc.simulate.integrators import INTEGRATORS
 
 pytestmark = pytest.mark.smoke
 ROBOTS = robot_schema()["$defs"]

@@ -32,14 +32,18 @@ from ..errors import NumericalError
 from ..machine.program import Scalar, as_floats
 from ..mechanics.closure import ConstrainedEquations
 from ..mechanics.tree import dot
-from ..simulate import equations
-from ..simulate.equations import Evaluation, Moved
-from ..simulate.feedforward import runner_with_feedforward
-from ..simulate.runner import Runner
-from ..simulate.situation import situation_of_state
-from ..simulate.systems.acting import wrenches_at_instants
-from ..simulate.systems.discrete import discrete_partition
-from ..simulate.systems.system import System
+from ..simulate import (
+    Evaluation,
+    Moved,
+    Runner,
+    closed_positions_in_run,
+    conclude_evaluation,
+    evaluation_of_lost_state,
+    pushed_by_force_laws,
+    runner_with_feedforward,
+    situation_of_state,
+)
+from ..simulate.systems import System, discrete_partition, wrenches_at_instants
 
 
 class RatesByLegs:
@@ -61,7 +65,7 @@ class RatesByLegs:
         except (NumericalError, ZeroDivisionError, OverflowError):
             if t is None:
                 raise
-            return equations.evaluation_of_lost_state(run.system, signals, y, run.discrete)
+            return evaluation_of_lost_state(run.system, signals, y, run.discrete)
 
     def _evaluated(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
         """The evaluation of one state or of many, with accelerations that the nodes compute."""
@@ -69,13 +73,13 @@ class RatesByLegs:
         loops, part = system.loops, discrete_partition(discrete)
         now = situation_of_state(system, signals, y, discrete)
         closing = ConstrainedEquations(loops, part, system.model.bodies)
-        q = equations.closed_positions_in_run(system, closing, now.q, now.values)
+        q = closed_positions_in_run(system, closing, now.q, now.values)
         rates = now.qd
         if system.coulomb:
             K = closing.factors(closing.rows(q, loops.ties_at(q)))
             rates = K.solve([*([0.0] * len(part.rows)), *(dot(list(row), now.qd) for row in part.N)])
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
-        pushed = equations.pushed_by_force_laws(system, now, rates, system.model)
+        pushed = pushed_by_force_laws(system, now, rates, system.model)
         state = (q, now.qd, pushed)
         places, speeds, forces = (np.array(as_floats(x)) if count is None else rows_of_scalars(x, count) for x in state)
         wrenches = (
@@ -83,7 +87,7 @@ class RatesByLegs:
         )
         answer = self.conductor.moved(places, speeds, forces, wrenches, part.independent)
         qd, qdd = (x.tolist() if count is None else list(x.T) for x in answer)
-        return equations.conclude_evaluation(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)
+        return conclude_evaluation(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)
 
 
 def refuse_given_motions_of_legs(system: System) -> None:

@@ -20,12 +20,9 @@ from ..errors import InputError, NumericalError
 from ..machine.backend import chosen_backend, using_backend
 from ..mechanics.closure import distributed_closure_methods
 from ..mechanics.platforms import bodies_shared_by_legs
-from ..simulate.feedforward import runner_with_feedforward
-from ..simulate.integrators.integrate import stepper_of_integrator
-from ..simulate.runner import Runner
-from ..simulate.systems.signals import begin_of_run
-from ..simulate.systems.system import System
-from ..simulate.trace import Solver, Trace
+from ..simulate import Runner, Solver, Trace, runner_with_feedforward
+from ..simulate.integrators import stepper_of_integrator
+from ..simulate.systems import System, begin_of_run
 from .conduct import refuse_given_motions_of_legs
 from .engines import Message, NodeEngine
 from .steps import Exchange

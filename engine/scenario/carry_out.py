@@ -19,9 +19,9 @@ from ..formats import load, load_shared_robot
 from ..machine.backend import account_of_backend, compiled_only_where_it_pays, using_backend
 from ..robot import Effort, Robot
 from ..robot.read import build_robot
-from ..simulate.integrators.integrate import INTEGRATORS
-from ..simulate.systems.inputs import Driven
-from ..simulate.trace import Progress, Trace
+from ..simulate import Progress, Trace
+from ..simulate.integrators import INTEGRATORS
+from ..simulate.systems import Driven
 from ..text import (
     Change,
     Document,
@@ -53,8 +53,8 @@ from .replay import (
 from .result import Result
 
 if TYPE_CHECKING:
-    from ..simulate.runner import Runner
-    from ..simulate.systems.called import Called
+    from ..simulate import Runner
+    from ..simulate.systems import Called
 
 Scenario = str | Path | Mapping[str, Any]
 When = Literal["stage", "step"]
@@ -179,7 +179,7 @@ def course_of_plan(plan: Plan, report: Progress | None = None, start: Callable[[
     by = scenario_course_by_following if system.loops.m else scenario_course_by_equations if system.pushing else None
     if start is None and by is None and not system.free:  # nothing of what a runner knows is needed
         return scenario_course_by_algebra(plan, report)
-    from ..simulate.feedforward import runner_with_feedforward
+    from ..simulate import runner_with_feedforward
 
     under_way = start() if start is not None else runner_with_feedforward(system, plan.q0)
     if under_way.unknown:
@@ -206,7 +206,7 @@ __all__ = ["Result", "Scenario", "carry_out_plan", "prepare_scenario", "run"]
 
 def plan_with_python_forces(plan: Plan, forces: Mapping[str, Called], when: When) -> Plan:
     """The plan with the forces of these functions, called at each stage, or once at the beginning of each step."""
-    from ..simulate.systems.called import CalledForce, Caller, HeldForce
+    from ..simulate.systems import CalledForce, Caller, HeldForce
 
     _refuse(plan, when)
     inputs, driven, sampled = plan.system.inputs, list(plan.system.inputs.driven), list(plan.system.inputs.sampled)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import did_you_mean
-from ..simulate.systems.system import System
+from ..simulate.systems import System
 from ..text import yaml_flow_text
 from . import tabulate
 from .rows import Point, Rows

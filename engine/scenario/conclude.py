@@ -16,7 +16,7 @@ from ..machine.backend import account_of_backend
 from ..record import plain_plot_drawings
 from ..robot import Effort
 from ..robot.read import folder_of_robot_file, robot_data_with_mesh_places
-from ..simulate.systems import prescribed
+from ..simulate.systems import work_of_prescribed_motion
 from . import tabulate, wrench_columns
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces_to_scenario_course, scenario_wrenches_over_time
@@ -45,7 +45,7 @@ def conclude_result(
     energy, doubts_of_energy = _audit(plan, run, table)
     gaps, undetermined = (0.0, 0.0), list[str]()
     if plan.system.loops.m:
-        from ..simulate.internal_forces import largest_gaps_of_run
+        from ..simulate import largest_gaps_of_run
 
         gaps, undetermined = largest_gaps_of_run(plan.system, run.t, run.q), _undetermined(plan, run, table)
     audit = audit_of_run(run.steps, run.rejected, run.evaluations, energy, gaps)
@@ -138,7 +138,7 @@ def _rows(plan: Plan, run: Course) -> Rows:
     on_links: dict[str, np.ndarray] = {}
     cuts: dict[str, np.ndarray] = {}
     if run.forces is not None:
-        from ..simulate.internal_forces import cut_wrenches_of_run
+        from ..simulate import cut_wrenches_of_run
 
         on_links, cuts = cut_wrenches_of_run(plan.system, run.q, run.forces)
     return Rows(
@@ -162,7 +162,7 @@ def _through_ties(plan: Plan, run: Course) -> dict[str, np.ndarray]:
     """What cuts and drives do to links, without the actuators, which act from outside."""
     if run.forces is None:
         return {}
-    from ..simulate.internal_forces import cut_wrenches_of_run
+    from ..simulate import cut_wrenches_of_run
 
     idle = replace(run.forces, actuated=np.zeros_like(run.forces.actuated))
     return cut_wrenches_of_run(plan.system, run.q, idle)[0]
@@ -170,7 +170,7 @@ def _through_ties(plan: Plan, run: Course) -> dict[str, np.ndarray]:
 
 def _undetermined(plan: Plan, run: Course, table: tabulate.Table) -> list[str]:
     """The columns of wrenches and of their sizes in which no rigid-body model can know the value."""
-    from ..simulate.internal_forces import undetermined_forces_of_run
+    from ..simulate import undetermined_forces_of_run
 
     wants = plan.record.wants
     reactions = wants("reactions") or wants("resultants")
@@ -218,7 +218,7 @@ def _quadrature(plan: Plan, run: Course, verdict: EnergyBalance) -> float:
         steps = np.linspace(0.0, 1.0, parts, endpoint=False)
         finer = np.append((grid[:-1, None] + np.outer(np.diff(grid), steps)).ravel(), grid[-1])
         try:
-            work = prescribed.work_of_prescribed_motion(plan.system, finer)[::parts]
+            work = work_of_prescribed_motion(plan.system, finer)[::parts]
         except (NumericalError, InputError):
             break
         off = float(abs(work - run.balance).max(initial=0.0))

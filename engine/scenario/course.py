@@ -13,16 +13,22 @@ from ..machine.jit import ENORMOUS
 from ..mechanics.quantities import inverse as tree_inverse
 from ..mechanics.quantities import passive_power
 from ..mechanics.tree import vanishing_inertia_message
-from ..simulate.systems import prescribed
-from ..simulate.systems.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
-from ..simulate.trace import Progress, Trace
+from ..simulate import Progress, Trace
+from ..simulate.systems import (
+    actuator_forces_at_instants,
+    forces_by_laws_at_instants,
+    prescribed_motion_rows,
+    quadrature_instants,
+    run_work_gathered,
+    work_of_prescribed_motion,
+    wrenches_at_instants,
+)
 from .plan import Plan
 
 if TYPE_CHECKING:
     from ..mechanics.mechanisms import Forces
-    from ..simulate.runner import Runner
-    from ..simulate.singular import Singular
-    from ..simulate.systems.discrete import Discrete
+    from ..simulate import Runner, Singular
+    from ..simulate.systems import Discrete
 
 
 @dataclass
@@ -49,14 +55,14 @@ class Course:
 
 
 def scenario_course_by_integration(plan: Plan, run: Runner, report: Progress) -> Course:
-    from ..simulate.loop import integrate_run
+    from ..simulate import integrate_run
 
     return course_of_trace(run, integrate_run(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, report))
 
 
 def course_of_trace(run: Runner, trace: Trace) -> Course:
     """The rows of a trace with everything evaluated."""
-    from ..simulate.row_parts import ROW_FIELDS
+    from ..simulate import ROW_FIELDS
 
     states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
     rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW_FIELDS}
@@ -96,9 +102,9 @@ def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
 def scenario_course_by_following(plan: Plan, run: Runner, report: Progress) -> Course:
     """The run of a mechanism with all motion prescribed: positions by continuation, then inverse dynamics."""
     from ..mechanics.mechanisms import Forces
-    from ..simulate.follow import follow_prescribed_motion
+    from ..simulate import follow_prescribed_motion
 
-    times, each = prescribed.quadrature_instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
+    times, each = quadrature_instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
     path = follow_prescribed_motion(run, np.array(plan.q0), times, report)
     t = times[: len(path.q)]
     wrenches = scenario_wrenches_over_time(plan, t, path.q, path.qd)
@@ -107,7 +113,7 @@ def scenario_course_by_following(plan: Plan, run: Runner, report: Progress) -> C
     balance = np.zeros(len(t[rows]))
     if plan.record.wants("energy"):
         power = power + passive_power(plan.robot, path.q, path.qd, wrenches)
-        balance = prescribed.run_work_gathered(t[rows], power)
+        balance = run_work_gathered(t[rows], power)
     result = Course(t[rows], path.q[rows], path.qd[rows], path.qdd[rows], tau[rows], balance, evaluations=len(t))
     result.forces = Forces(forces.actuated[rows], forces.multipliers[rows])
     if path.singular is not None:
@@ -126,22 +132,20 @@ def _sought(
     resistance: np.ndarray | None = None,
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
     """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
-    from ..simulate import internal_forces
+    from ..simulate import sought_forces_of_run
 
     acting = forces_by_laws_at_instants(plan.system, t, q, qd)
-    return internal_forces.sought_forces_of_run(plan.system, q, qd, qdd, wrenches, acting, resistance)
+    return sought_forces_of_run(plan.system, q, qd, qdd, wrenches, acting, resistance)
 
 
 def scenario_course_by_algebra(plan: Plan, report: Progress) -> Course:
     """The run of a tree with all motion prescribed: inverse dynamics on the grid."""
-    q, qd, qdd = prescribed.prescribed_motion_rows(plan.system, plan.grid)
+    q, qd, qdd = prescribed_motion_rows(plan.system, plan.grid)
     tau, done, reason = _forces_until_failure(plan, q, qd, qdd)
     kept = slice(0, max(done, 1))
     try:
         wanted = plan.record.wants("energy")
-        balance = (
-            prescribed.work_of_prescribed_motion(plan.system, plan.grid[kept]) if wanted else np.zeros(max(done, 1))
-        )
+        balance = work_of_prescribed_motion(plan.system, plan.grid[kept]) if wanted else np.zeros(max(done, 1))
     except (NumericalError, InputError):
         balance = np.full(max(done, 1), np.nan)
     run = Course(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
@@ -153,10 +157,10 @@ def scenario_course_by_algebra(plan: Plan, report: Progress) -> Course:
 
 def scenario_course_by_equations(plan: Plan, run: Runner, report: Progress) -> Course:
     """The run of a tree with all motion prescribed, on which actuators that are no joint's act: by its equations."""
-    times, _ = prescribed.quadrature_instants(plan.grid)
+    times, _ = quadrature_instants(plan.grid)
     y, trace = run.start(plan.q0, plan.qd0), Trace(evaluations=len(times))
     powers = np.array([run.derivative(float(t), y)[-2:] for t in times])
-    balance = prescribed.run_work_gathered(plan.grid, powers[:, 0] - powers[:, 1])
+    balance = run_work_gathered(plan.grid, powers[:, 0] - powers[:, 1])
     for t, work in zip(plan.grid.tolist(), balance.tolist()):
         trace.keep(run, t, np.array([work, 0.0]))
     report(trace.t[-1])
@@ -200,7 +204,7 @@ def scenario_wrenches_over_time(
 def add_inner_forces_to_scenario_course(plan: Plan, run: Course) -> None:
     """Puts the forces of cuts, and in inverse dynamics those of actuators, into the run."""
     from ..mechanics.mechanisms import Forces
-    from ..simulate import internal_forces
+    from ..simulate import cut_forces_of_run
 
     robot, wrenches = plan.robot, scenario_wrenches_over_time(plan, run.t, run.q, run.qd)
     if plan.task == "inverse":
@@ -208,7 +212,7 @@ def add_inner_forces_to_scenario_course(plan: Plan, run: Course) -> None:
         return
     pushes = actuator_forces_at_instants(plan.system, run.t, run.q, run.qd)
     if plan.system.loops.m:
-        run.forces = internal_forces.cut_forces_of_run(
+        run.forces = cut_forces_of_run(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, pushes, run.resistance, wrenches
         )
     elif plan.system.pushing:

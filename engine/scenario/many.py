@@ -12,9 +12,7 @@ import numpy as np
 from ..machine.backend import account_of_backend
 from ..mechanics.mechanisms import Forces
 from ..record import Column, Drawing
-from ..simulate.many.batch_program import Numbers
-from ..simulate.many.many_rows import EvaluatedRows
-from ..simulate.many.traces import RunTraces
+from ..simulate.many import EvaluatedRows, Numbers, RunTraces
 from . import tabulate
 from .audit import DOUBTFUL, EnergyBalance, energy_residual_amounts, residual_share_of_energy
 from .conclude import audit_of_run, conclude_result

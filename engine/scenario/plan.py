@@ -13,12 +13,10 @@ from ..laws import Spline
 from ..mechanics.closure import METHODS, Closure
 from ..record import Drawing
 from ..robot import Robot
-from ..simulate.integrators.integrate import INTEGRATORS
-from ..simulate.systems.inputs import Inputs
+from ..simulate import Solver
+from ..simulate.integrators import INTEGRATORS
+from ..simulate.systems import Inputs, Reference, System
 from ..simulate.systems.memory import joined_instants, memory_for_laws
-from ..simulate.systems.reference import Reference
-from ..simulate.systems.system import System
-from ..simulate.trace import Solver
 from ..text import Document
 from .column_names import columns_by_record_keys, foreseen_column_names
 from .read import (
@@ -112,7 +110,7 @@ def plan_of_scenario(document: Document, robot: Robot, name: str) -> Plan:
     start, inputs = _start_with_inputs(reading, constraints, drives, asked, laws)
     system = _system(reading, constraints, inputs)
     if system.switching:
-        from ..simulate.systems.driven_joints import carried_speeds
+        from ..simulate.systems import carried_speeds
 
         if carried := carried_speeds(system, start.q0):
             system = replace(system, carried=carried)

@@ -10,7 +10,7 @@ from ..laws import MOTION_LAWS, AnyForceLaw, AnyMotionLaw
 from ..mechanics.closure import METHODS, Parameter, parameters_of_closure_methods
 from ..record import PLOTS
 from ..robot.read import Direction, Place
-from ..simulate.integrators.integrate import INTEGRATORS
+from ..simulate.integrators import INTEGRATORS
 from ..text.fields import FORMULA_SCHEMA as FORMULA
 from ..text.fields import (
     Choice,

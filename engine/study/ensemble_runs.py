@@ -16,23 +16,20 @@ from ..mechanics.numbers import Path as Place
 from ..mechanics.numbers import shape_of_bodies
 from ..robot import Robot
 from ..scenario import Many, Plan, Result, Scenario, carry_out_whole_plan, equations_give_all_forces, result_of_trace
-from ..simulate.contacts import ModeLimits
-from ..simulate.feedforward import runner_with_feedforward, system_that_plans
-from ..simulate.integrators.integrate import INTEGRATORS
-from ..simulate.many.batch_program import (
+from ..simulate import ModeLimits, Runner, Trace, run_equations_close_state, runner_with_feedforward, system_that_plans
+from ..simulate.integrators import INTEGRATORS
+from ..simulate.many import (
     Numbers,
+    RunTraces,
     Starts,
+    evaluate_many_run_rows,
+    integrate_batch,
     joined_system_numbers,
     likeness_of_systems,
     numbers_of_system,
+    trace_prescribed_runs,
 )
-from ..simulate.many.batch_run import integrate_batch
-from ..simulate.many.many_rows import evaluate_many_run_rows, trace_prescribed_runs
-from ..simulate.many.traces import RunTraces
-from ..simulate.recorded import run_equations_close_state
-from ..simulate.runner import Runner
-from ..simulate.systems.signals import own_signal_columns
-from ..simulate.trace import Trace
+from ..simulate.systems import own_signal_columns
 from .variations import Variation, Variations
 from .vary_masses import varied_numbers_of_runs
 

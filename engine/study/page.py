@@ -21,20 +21,17 @@ from ..record.pages import RUNNER, html_page_with_machine
 from ..record.sketch import Say, Scene, silence_sketch_warning
 from ..robot import Robot
 from ..scenario import Plan
-from ..simulate.feedforward import runner_with_feedforward
-from ..simulate.integrators.integrate import INTEGRATORS
-from ..simulate.integrators.runge_kutta import integrator_scheme
-from ..simulate.integrators.stepper import LEAST_ATOL, LEAST_RTOL
-from ..simulate.integrators.tableau import RUNGE_KUTTA
-from ..simulate.loop import integrate_run
-from ..simulate.modes import settle_sticking_modes
-from ..simulate.recorded import run_equations_close_state, run_equations_outputs
-from ..simulate.runner import Runner
-from ..simulate.systems.discrete import Discrete
-from ..simulate.systems.inputs import Inputs
-from ..simulate.systems.signals import signals_at
-from ..simulate.systems.system import Model
-from ..simulate.trace import Trace
+from ..simulate import (
+    Runner,
+    Trace,
+    integrate_run,
+    run_equations_close_state,
+    run_equations_outputs,
+    runner_with_feedforward,
+    settle_sticking_modes,
+)
+from ..simulate.integrators import INTEGRATORS, LEAST_ATOL, LEAST_RTOL, RUNGE_KUTTA, integrator_scheme
+from ..simulate.systems import Discrete, Inputs, Model, signals_at
 from .animate import say_undrawn_animation
 from .sliders import (
     DURATION,
@@ -267,7 +264,7 @@ def _runner(plan: Plan) -> Runner:
 def _model(robot: Robot, plan: Plan) -> Model:
     """The numbers of the equations."""
     from ..mechanics.closure import loop_closure
-    from ..simulate.systems.system import bodies_without_dry_friction, dry_friction_of_system
+    from ..simulate.systems import bodies_without_dry_friction, dry_friction_of_system
 
     bodies = bodies_without_dry_friction(robot.tree.bodies)
     loops = loop_closure(robot)

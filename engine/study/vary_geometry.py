@@ -22,14 +22,16 @@ from ..mechanics.mechanisms import idle_spins
 from ..mechanics.numbers import inertias_moved_towards_base
 from ..robot import Robot
 from ..scenario import Plan
-from ..simulate.contacts import ModeLimits
-from ..simulate.coordinates import preferred_speeds_at_start
-from ..simulate.feedforward import runner_with_feedforward
-from ..simulate.many.batch_program import Numbers
-from ..simulate.runner import Runner
-from ..simulate.systems.discrete import discrete_partition
-from ..simulate.systems.signals import pivot_limit_signals
-from ..simulate.systems.system import Model, System, bodies_without_dry_friction, dry_friction_of_system
+from ..simulate import ModeLimits, Runner, preferred_speeds_at_start, runner_with_feedforward
+from ..simulate.many import Numbers
+from ..simulate.systems import (
+    Model,
+    System,
+    bodies_without_dry_friction,
+    discrete_partition,
+    dry_friction_of_system,
+    pivot_limit_signals,
+)
 from ..text import Keys
 from .arguments import (
     codegen_draft_with_arguments,

@@ -21,12 +21,9 @@ from ..mechanics.tree import joint_pivots_are_sound
 from ..robot import Body, Robot
 from ..robot.read import Draft, LinkEntry, ReadLink, bodies_with_link_masses, inertia_of_link, joint_drives
 from ..scenario import Plan
-from ..simulate.contacts import ModeLimits
-from ..simulate.feedforward import runner_with_feedforward
-from ..simulate.many.batch_program import Numbers, system_numbers_of_bodies
-from ..simulate.runner import Runner
-from ..simulate.systems.discrete import discrete_partition
-from ..simulate.systems.signals import gain_signal_columns, steady_signal_columns, steady_wrench_columns
+from ..simulate import ModeLimits, Runner, runner_with_feedforward
+from ..simulate.many import Numbers, system_numbers_of_bodies
+from ..simulate.systems import discrete_partition, gain_signal_columns, steady_signal_columns, steady_wrench_columns
 from ..text import Keys
 from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of_quantity_field
 from .arguments import codegen_draft_with_arguments, codegen_file_part_with_value

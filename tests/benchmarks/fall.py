@@ -15,9 +15,7 @@ from peers import Exudyn, Pinocchio, installed
 import denoc
 from denoc.machine.backend import using_backend
 from denoc.scenario import carry_out_plan, prepare_scenario
-from denoc.simulate.feedforward import runner_with_feedforward
-from denoc.simulate.loop import integrate_run
-from denoc.simulate.trace import Solver, Trace
+from denoc.simulate import Solver, Trace, integrate_run, runner_with_feedforward
 
 LOOP, RUN = "free fall 10 s, loop", "free fall 10 s, 401 rows and energy"
 REACH = 10

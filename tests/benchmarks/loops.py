@@ -24,9 +24,7 @@ from denoc.mechanics.mechanisms import Forward
 from denoc.mechanics.mechanisms.texts import NEAR
 from denoc.robot import Link, Robot
 from denoc.scenario import carry_out_plan, prepare_scenario
-from denoc.simulate.feedforward import runner_with_feedforward
-from denoc.simulate.loop import integrate_run
-from denoc.simulate.trace import Solver
+from denoc.simulate import Solver, integrate_run, runner_with_feedforward
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fourbar import RODS

@@ -15,8 +15,8 @@ from denoc.cli.matrices import TITLES
 from denoc.record import PLOTS
 from denoc.record.files import write
 from denoc.scenario import carry_out as runs
-from denoc.simulate.integrators.integrate import INTEGRATORS
-from denoc.simulate.runner import Runner
+from denoc.simulate import Runner
+from denoc.simulate.integrators import INTEGRATORS
 from denoc.text import find_library_file
 
 PENDULUM = """

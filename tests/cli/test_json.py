@@ -17,7 +17,7 @@ from denoc.cli.schema import FILES, kinds_with_schema, schema_of_kind
 from denoc.cli.shapes import OUTPUTS
 from denoc.formats import table
 from denoc.robot.read import build
-from denoc.simulate.trace import Trace
+from denoc.simulate import Trace
 from denoc.text.fields import json_schema_text
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs" / "schema" / "output"

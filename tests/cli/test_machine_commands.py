@@ -14,7 +14,7 @@ from denoc.laws import profiled_motion_laws
 from denoc.machine.backend import objects
 from denoc.machine.program import LANGUAGES
 from denoc.mechanics.quantities import PROGRAMS
-from denoc.simulate.integrators.integrate import INTEGRATORS
+from denoc.simulate.integrators import INTEGRATORS
 from denoc.study import complexity_of_chain
 from denoc.text import library_folder
 

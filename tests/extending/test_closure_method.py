@@ -9,7 +9,7 @@ from denoc.machine.backend import using_backend
 from denoc.mechanics.closure import METHODS, Method, Parameter, projected_closure_accelerations
 from denoc.mechanics.tree import dot, scale, subtract
 from denoc.scenario import prepare_scenario, scenario_schema
-from denoc.simulate.runner import Runner
+from denoc.simulate import Runner
 from denoc.study.comparison import Comparison, Options
 from denoc.text.fields import json_schema_text
 

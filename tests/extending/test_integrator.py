@@ -12,8 +12,7 @@ from denoc.machine.backend import using_backend
 from denoc.machine.program import Recording, cosine_sine
 from denoc.machine.stepping import LOOP_REACHED, Lane, March, build_compiled_loop
 from denoc.scenario import scenario_schema
-from denoc.simulate.integrators.integrate import INTEGRATORS, runge_kutta_integrator, stepper_of_integrator
-from denoc.simulate.integrators.tableau import Tableau
+from denoc.simulate.integrators import INTEGRATORS, Tableau, runge_kutta_integrator, stepper_of_integrator
 from denoc.text.fields import json_schema_text
 
 BOGACKI_SHAMPINE = Tableau(

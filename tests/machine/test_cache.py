@@ -23,7 +23,7 @@ from denoc.machine.backend.choice import using_backend
 from denoc.machine.jit import builtin_code
 from denoc.machine.program.recording import Recording
 from denoc.machine.stepping import march
-from denoc.simulate.integrators.runge_kutta import integrator_scheme
+from denoc.simulate.integrators import integrator_scheme
 from denoc.simulate.integrators.tableau import DORMAND_PRINCE
 from denoc.study.sweep import machine_of_study_runs
 from limits import HANGS

@@ -8,7 +8,7 @@ from denoc.machine.jit import polynomials
 from denoc.machine.jit.polynomials import EMPTY, fitted_signal_pieces
 from denoc.machine.program.recording import Recording
 from denoc.machine.stepping import build_compiled_loop
-from denoc.simulate.integrators.runge_kutta import integrator_scheme
+from denoc.simulate.integrators import integrator_scheme
 from denoc.simulate.integrators.tableau import DORMAND_PRINCE
 
 ROWS = np.array([0.0, 0.31, 0.5, 0.62, 1.0, 1.4, 1.77, 2.0])

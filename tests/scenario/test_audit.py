@@ -11,7 +11,7 @@ import denoc
 from denoc.cli.main import main
 from denoc.machine.backend import using_backend
 from denoc.scenario.carry_out import carry_out_plan, prepare_scenario
-from denoc.simulate.integrators.integrate import INTEGRATORS
+from denoc.simulate.integrators import INTEGRATORS
 from denoc.text import Change, find_library_file
 
 PENDULUM = """

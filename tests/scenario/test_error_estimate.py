@@ -12,7 +12,7 @@ import denoc
 from denoc.record import Column
 from denoc.scenario.carry_out import prepare_scenario
 from denoc.scenario.error_estimate import error_sentences, estimated_error
-from denoc.simulate.integrators.integrate import INTEGRATORS
+from denoc.simulate.integrators import INTEGRATORS
 
 ACCURACY = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "accuracy.py"))
 BOX = """

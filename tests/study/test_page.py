@@ -15,7 +15,7 @@ from denoc.errors import InputError
 from denoc.machine.backend import using_backend
 from denoc.record.pages import html
 from denoc.scenario import carry_out_plan, prepare_scenario
-from denoc.simulate.integrators.integrate import INTEGRATORS
+from denoc.simulate.integrators import INTEGRATORS
 from denoc.study import page as pages
 from denoc.study.arguments import number_with_key
 from denoc.study.sliders import (

@@ -20,7 +20,7 @@ def name_tables():
     from denoc.robot import TYPES
     from denoc.robot.read import joint_schema, schema
     from denoc.scenario import schema as scenario
-    from denoc.simulate.integrators.integrate import INTEGRATORS
+    from denoc.simulate.integrators import INTEGRATORS
 
     yield from (
         {*table} for table in (FORCES, MOTIONS, TYPES, INTEGRATORS, joint_schema.JOINTS, ("inverse", "simulate"))

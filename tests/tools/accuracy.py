@@ -17,7 +17,7 @@ import numpy as np
 
 import denoc
 from denoc.scenario.error_estimate import TURN
-from denoc.simulate.integrators.integrate import INTEGRATORS
+from denoc.simulate.integrators import INTEGRATORS
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "accuracy.json"
 FALLS = {"four-bar": {"A0": "60 deg"}, "puma": {}}  # robots of the library, and where they begin

@@ -15,8 +15,8 @@ from ...laws import ForceLaw, Law, StateLaw, TableMotion, bare_angles_of_law_tab
 from ...mechanics.closure import METHODS
 from ...robot import Joint
 from ...robot.read import enormous_robot_numbers, unbelievable_robot_angle
-from ...simulate.integrators.integrate import INTEGRATORS
-from ...simulate.systems.system import System
+from ...simulate.integrators import INTEGRATORS
+from ...simulate.systems import System
 from ...text import Keys
 from ...text.expressions import Named
 from ...text.fields import Strict
@@ -181,9 +181,9 @@ def _integrates(system: System, q0: Sequence[float]) -> bool:
     """Whether the run has anything to integrate."""
     if not system.loops.m or not system.free:
         return bool(system.free)
-    from ...simulate import coordinates
+    from ...simulate import discrete_state_at_start
 
-    part = coordinates.discrete_state_at_start(system, np.array(q0, dtype=float)).partition
+    part = discrete_state_at_start(system, np.array(q0, dtype=float)).partition
     return bool(system.commanded or system.robot.rolls or (part is not None and part.N))
 
 

@@ -20,7 +20,7 @@ from ...mechanics.closure import (
     point_driving_tie,
 )
 from ...robot import Placement, Three, frame_pointing_along_axis
-from ...simulate.systems.inputs import Driving
+from ...simulate.systems import Driving
 from ...text import Keys, yaml_value_in_words
 from ..schema import DriveEntry
 from .reading import Reading, follows_from_ties

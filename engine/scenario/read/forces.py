@@ -10,8 +10,7 @@ from typing import Any
 
 from ...laws import FORCE_LAWS, OF_JOINT, ComputedTorque, Feedforward, Force, ForceLaw, laws_of_state, laws_of_time
 from ...robot import Actuator, Effort, Joint
-from ...simulate.systems.inputs import Commanded, Driven, Motion
-from ...simulate.systems.state_force import AlongForce, StateForce
+from ...simulate.systems import AlongForce, Commanded, Driven, Motion, StateForce
 from ...text import Keys, yaml_value_in_words
 from . import formulas
 from .motion import Motions

@@ -6,8 +6,7 @@ from ...errors import InputError, allowed_names
 from ...laws import ForceLaw, StateFeedback, law_table_polynomials
 from ...machine.program import Curve
 from ...robot import Actuator, Effort, Joint, Robot
-from ...simulate.systems.inputs import Driven
-from ...simulate.systems.state_force import FormulaForce, points_for_state_forces
+from ...simulate.systems import Driven, FormulaForce, points_for_state_forces
 from ...text import Keys, count_with_noun
 from ...text.expressions import (
     TIME,

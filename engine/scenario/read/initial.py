@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ...robot.read import unit_euler_parameters
-from ...simulate.systems.inputs import Driving, Motion
-from ...simulate.systems.system import System
+from ...simulate.systems import Driving, Motion, System
 from ...text import Keys
 from .reading import Reading, numbers_in_words
 

@@ -15,8 +15,7 @@ from ...mechanics.closure import Closure, independent_constraint_rows, loop_clos
 from ...mechanics.mechanisms import idle_spins
 from ...mechanics.quantities import inertia
 from ...robot import Joint
-from ...simulate.systems.inputs import Motion
-from ...simulate.systems.reference import HeldJoint
+from ...simulate.systems import HeldJoint, Motion
 from . import motion
 from .drives import Drives
 from .forces import Forces

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...laws import Hold, MotionLaw, Profiled, Turn, profiled_motion_laws
 from ...robot import Joint
-from ...simulate.systems.inputs import Motion
-from ...simulate.systems.reference import HeldJoint, Reference, Turning
+from ...simulate.systems import HeldJoint, Motion, Reference, Turning
 from ...text import Keys, yaml_value_in_words
 from ...text.expressions import DIMENSIONS
 from .reading import Reading

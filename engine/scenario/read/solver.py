@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...laws import ForceLaw, MotionLaw
-from ...simulate.integrators.integrate import INTEGRATORS
-from ...simulate.trace import Solver
+from ...simulate import Solver
+from ...simulate.integrators import INTEGRATORS
 from ...text import Keys, yaml_value_in_words
 from . import wrenches
 from .reading import Reading

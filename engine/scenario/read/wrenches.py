@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import allowed_names
 from ...laws import ForceLaw, laws_of_state, laws_of_time
-from ...simulate.systems.inputs import TimedWrench
+from ...simulate.systems import TimedWrench
 from ...text import Keys, yaml_value_in_words
 from .formulas import read_formula_force
 from .reading import Reading

@@ -23,12 +23,8 @@ from ...mechanics.closure import METHODS, constraint_null_space
 from ...mechanics.quantities import inertia as inertia_of_tree
 from ...robot import Joint
 from ...scenario import Plan, Scenario, carry_out_plan
-from ...simulate import feedforward
-from ...simulate.follow import Path
-from ...simulate.runner import Runner
-from ...simulate.systems.inputs import Driven
-from ...simulate.systems.system import System
-from ...simulate.trace import Solver
+from ...simulate import Path, Runner, Solver, feedforward_force_plan
+from ...simulate.systems import Driven, System
 from ...text import Change
 from .compared import STAGES, Options, Run, RunSetting, compared_method_parameter, settings_to_compare
 from .playback import RecordedMotion, plan_played_back, playback_reference_path
@@ -65,7 +61,7 @@ class Comparison:
             moving = self.plan.robot.moving
             self.joints = [joint for joint in moving if joint.actuated] or list(moving)
         self.max_step = options.max_step or LARGEST * (self.end - self.start)
-        self._plan = feedforward.feedforward_force_plan(self.system, self.plan.q0) if self.recorded is None else None
+        self._plan = feedforward_force_plan(self.system, self.plan.q0) if self.recorded is None else None
         self._known: dict[float, list[float]] = {}
         self._gains = self._feedback()
         self._cost: dict[tuple[str, bool], tuple[float, float]] = {}

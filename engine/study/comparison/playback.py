@@ -17,9 +17,8 @@ import numpy as np
 from ...errors import InputError, NumericalError
 from ...robot import Robot
 from ...scenario import Plan, Scenario, carry_out_whole_plan, prepare_scenario
-from ...simulate import feedforward
-from ...simulate.follow import Path
-from ...simulate.systems.inputs import Driven
+from ...simulate import Path, feedforward_path
+from ...simulate.systems import Driven
 from ...text import Change
 
 ROWS = 600  # of a motion that is recorded
@@ -123,4 +122,4 @@ def _recorded(plan: Plan) -> RecordedMotion:
 
 def playback_reference_path(plan: Plan) -> Path:
     """The path of all coordinates and speeds along the motion."""
-    return feedforward.feedforward_path(plan.system, plan.q0, float(plan.grid[0]))
+    return feedforward_path(plan.system, plan.q0, float(plan.grid[0]))

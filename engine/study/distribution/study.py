@@ -26,8 +26,8 @@ from ...parallel import (
 )
 from ...parallel import message_plan as messages_of
 from ...scenario import Plan, Result, carry_out_plan, carry_out_whole_plan, result_of_trace, scenario_wrenches_over_time
-from ...simulate.coordinates import discrete_state_at_start
-from ...simulate.systems.discrete import discrete_partition
+from ...simulate import discrete_state_at_start
+from ...simulate.systems import discrete_partition
 from ...text import count_with_noun
 from .settings import (
     Cost,

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...record import Column
 from ...scenario import Plan
+from ...simulate import NoTangentsError
 from ...simulate.jumps import Jump, jumps_of_dry_friction, jumps_of_forces, jumps_of_formula
-from ...simulate.variational import NoTangentsError
 from ...text.expressions import TIME, names_in_formula
 
 OF_MOTION = ("position", "speed", "acceleration", "point", "point velocity", "point acceleration")  # families

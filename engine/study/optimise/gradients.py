@@ -18,16 +18,17 @@ from ...machine.backend import steadily_compiled, using_backend
 from ...machine.program import Dual, as_float, dual_derivative, formula_value_on_scalars
 from ...robot import Robot
 from ...scenario import Plan, carry_out_whole_plan, columns_of_run, course_of_trace
-from ...simulate.feedforward import runner_with_feedforward
-from ...simulate.loop import integrate_run
-from ...simulate.modes import settle_sticking_modes, state_after_blows
-from ...simulate.runner import Runner
-from ...simulate.trace import Trace
-from ...simulate.variational import (
+from ...simulate import (
     WEIGHTS_AROUND,
     WEIGHTS_BEYOND,
     Nearby,
     NoTangentsError,
+    Runner,
+    Trace,
+    integrate_run,
+    runner_with_feedforward,
+    settle_sticking_modes,
+    state_after_blows,
     state_tangents_over_grid,
 )
 from ...text.expressions import ExpressionError, Quantity, parsed_formula

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...simulate.variational import NoTangentsError
+from ...simulate import NoTangentsError
 from ...text.expressions import PLAIN, Dimension, dimension_in_words
 from ..minimisers import FAILED, OUTSIDE
 from ..sweep import Engine, Probed, Runs, Table, dimension_of_sweep_column, si_unit_of_study_dimension

@@ -14,7 +14,7 @@ import numpy as np
 from ..._version import VERSION
 from ...errors import InputError, NumericalError
 from ...record import figure_of_search_progress
-from ...simulate.variational import NoTangentsError
+from ...simulate import NoTangentsError
 from ...text import Document, count_with_noun
 from ..minimisers import METHODS, Method
 from ..sweep import (

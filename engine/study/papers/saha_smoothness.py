@@ -14,7 +14,7 @@ from ...mechanics.quantities import bias, inertia
 from ...mechanics.tree import sweep_tree
 from ...record import Line, Panel
 from ...robot import Robot
-from ...simulate.integrators.integrate import stepper_of_integrator
+from ...simulate.integrators import stepper_of_integrator
 from .reproduction import Reproduction, Row
 
 LINKS = (4, 12)

@@ -20,8 +20,8 @@ from ...record.compared import Difference, allowed_recorded_difference, recorded
 from ...record.files import check_recorded_checksums
 from ...robot import Robot
 from ...scenario import BROKEN, Plan, Result, Stored, carry_out_whole_plan
-from ...simulate.integrators.integrate import INTEGRATORS
-from ...simulate.systems.signals import wanted_row_signals
+from ...simulate.integrators import INTEGRATORS
+from ...simulate.systems import wanted_row_signals
 from .peer import PeerModel
 from .stored_rows import RowMotion, StoredRows
 

@@ -15,7 +15,7 @@ from ...mechanics.tree import passive_force, wrenches_moved_to_points, wrenches_
 from ...record import WRENCH
 from ...robot import Robot
 from ...scenario import Plan
-from ...simulate.systems.acting import wrenches_at_instants
+from ...simulate.systems import wrenches_at_instants
 from .peer import PeerModel
 
 Table = Mapping[str, np.ndarray]

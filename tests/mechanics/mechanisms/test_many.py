@@ -14,10 +14,7 @@ from denoc.mechanics.closure.constraints import loop_closure
 from denoc.mechanics.closure.rank import constraint_null_space
 from denoc.mechanics.mechanisms.balance import Balance
 from denoc.scenario import prepare_scenario
-from denoc.simulate import coordinates
-from denoc.simulate.feedforward import runner_with_feedforward
-from denoc.simulate.loop import integrate_run
-from denoc.simulate.runner import Runner
+from denoc.simulate import Runner, coordinates, integrate_run, runner_with_feedforward
 
 CLOSED = ["andrews", "bricard", "carpet-scraper", "five-bar", "four-bar", "n-four-bar", "three-rrr"]
 

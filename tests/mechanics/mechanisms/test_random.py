@@ -14,8 +14,8 @@ from denoc.mechanics.assembly.search import closing_position_moved_along_speeds
 from denoc.mechanics.closure.methods import METHODS
 from denoc.mechanics.mechanisms.balance import Balance, undetermined_multipliers
 from denoc.robot import CUTS
-from denoc.simulate.runner import Runner
-from denoc.simulate.systems.system import System
+from denoc.simulate import Runner
+from denoc.simulate.systems import System
 from random_mechanisms import mechanism, ring
 from random_robots import coordinate_rates
 

@@ -12,7 +12,7 @@ from denoc.machine.backend import using_backend
 from denoc.mechanics.mechanisms import balance
 from denoc.mechanics.mechanisms.branches import branch_order_at_position
 from denoc.scenario import prepare_scenario
-from denoc.simulate.feedforward import feedforward_force_plan
+from denoc.simulate import feedforward_force_plan
 from denoc.text import library_folder
 from fourbar import RODS
 
