@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -82,7 +81,7 @@ class Memory:
         """What laws may still see from t on, as polynomials with so many coefficients, for the compiled loop."""
         since = t - max(self.dead_times)
         first = max(bisect_right(self._begins, since) - 1, 0)
-        parts = [self._steps(course, powers) for course in self._courses[first:]]
+        parts = [self._steps(course) for course in self._courses[first:]]
         parts[0] = parts[0].behind(since)
         begins, scales = (np.concatenate([getattr(x, name) for x in parts]) for name in ("begins", "scales"))
         coefficients, row = np.zeros((len(begins), len(self._places), powers)), 0
@@ -91,17 +90,12 @@ class Memory:
             row += len(part.begins)
         return PastSteps(begins, scales, coefficients)
 
-    def _steps(self, course: Any, powers: int) -> PastSteps:
+    def _steps(self, course: AnyCourse | PastSteps) -> PastSteps:
         if isinstance(course, PastSteps):
             return course
-        if isinstance(course, Course):
-            begin, h, y, terms = course.begin, course.h, course.y, course.h * course.Q
-            coefficients = np.concatenate([y[self._places, None], terms[self._places]], axis=1)
-        else:  # scipy's dense output, a polynomial with so many coefficients
-            begin, h, x = course.t_old, course.t - course.t_old, np.linspace(0.0, 1.0, powers)
-            values = course(begin + h * x)[self._places]
-            coefficients = np.linalg.solve(np.vander(x, increasing=True), values.T).T
-        return PastSteps(np.array([begin]), np.array([1.0 / h]), coefficients[None])
+        assert isinstance(course, Course)  # that of LSODA is another, and its runs take all steps in Python
+        coefficients = np.concatenate([course.y[self._places, None], course.h * course.Q[self._places]], axis=1)
+        return PastSteps(np.array([course.begin]), np.array([1.0 / course.h]), coefficients[None])
 
     def breaks_behind(self, t: float) -> list[float]:
         """Instants at which a break of the motion at t comes back by the laws."""

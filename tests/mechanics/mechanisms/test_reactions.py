@@ -48,7 +48,6 @@ def motions(case, count):
 
 @pytest.mark.parametrize("how", [{}, PLANAR], ids=["spatial", "planar"])
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.sampled(4)
 def test_reactions_by_dense_linear_algebra(seed, how):
     case = mechanism(seed, **how)
     robot, rng = case.robot, np.random.default_rng(seed)

@@ -80,7 +80,6 @@ def compare(robot, keys, given, accelerations):
 
 
 @pytest.mark.parametrize("name", TREES)
-@pytest.mark.sampled(2)
 def test_of_trees(name):
     robot = denoc.load(name)
     given = state(robot)

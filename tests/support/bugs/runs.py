@@ -45,13 +45,6 @@ RUNS = (
         ("simulate/test_friction.py::test_a_block_slides_to_rest",),
     ),
     Bug(
-        "what scipy's steps leave for laws with dead time has another length",
-        "Memory._steps",
-        "begin + h * x",
-        "begin + x",
-        ("simulate/test_dead_time.py::test_the_compiled_loop_looks_back_as_plain_steps_do",),
-    ),
-    Bug(
         "LSODA's failures are taken for steps",
         "Lsoda._heed.runner",
         "if state < 0:\n    ...",
