@@ -19,6 +19,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 
 import denoc
+import yamls
 from denoc.cli.main import main
 from denoc.errors import InputError, NumericalError
 from denoc.mechanics.mechanisms.numbers import AROUND
@@ -508,6 +509,21 @@ def test_a_minimum_may_lie_where_numbers_are_refused():
     damper = {"damper": {"key": "robot.links.rod.joint.friction.viscous", "between": [-1, 1]}}
     made = denoc.optimise(study(vary=damper, keep={"end": {"column": "pin.q", "take": "final"}}, minimise="end"))
     assert made["damper"] == 0.0
+    assert made.verdict.words == "a minimum at an edge: along its gradient runs fail or are refused"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_range_beyond_all_size_ends_where_runs_are_refused():
+    """The slope over the range overflows where it is squared, so that no step would be taken along it."""
+    motion = {"joint1": {"law": "cycloid", "to": "60 deg"}, "joint2": {"law": "hold"}, "joint3": {"law": "hold"}}
+    scenario = {"robot": "planar3r", "task": "inverse", "time": {"end": 0.2, "step": 0.05}, "motion": motion}
+    hand = {"hand": {"key": "robot.links.link3.mass", "between": [-1e300, 6], "start": 5}}
+    effort = {"effort": {"column": "joint2.tau", "take": "rms"}}
+    Path("arm.yaml").write_text(yamls.dump(scenario))
+    made = denoc.optimise(
+        {"scenario": "arm.yaml", "vary": hand, "keep": effort, "minimise": "effort", "evaluations": 12}
+    )
+    assert made["hand"] == 6.0
     assert made.verdict.words == "a minimum at an edge: along its gradient runs fail or are refused"
 
 

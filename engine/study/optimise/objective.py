@@ -71,7 +71,7 @@ def search_verdict(land: Landscape, best: np.ndarray) -> Verdict:
         against.append(f"a point {AROUND:g} of the ranges away is better by {-nearby:.2g} of the value")
     steep = rest is not None and projected is not None and projected > FLAT
     if steep and rest is not None and not against:
-        below = land.ranks((best - DOWN * rest / np.linalg.norm(rest))[None])[0]
+        below = land.ranks((best - DOWN * rest / np.hypot.reduce(rest))[None])[0]
         if below >= FAILED:
             return judged(True, "a minimum at an edge: along its gradient runs fail or are refused")
         if below >= here.rank:
